@@ -12,8 +12,8 @@ const noncePlaceholder = 'NONCE-OF-THIS-RESPONSE';
 
 /**
  * Adds the API reference. The page runs the Scalar app, which this server hosts. The app's configuration disables
- * requests to other hosts, and the content security policy blocks them. The app has 4 MB, so the server loads it only
- * when a client first requests the reference.
+ * requests to other hosts, and the content security policy blocks them. The app is 4 MB in size, so the server loads it
+ * only when a client first requests the reference.
  */
 export async function addReference(app: FastifyInstance): Promise<void> {
   const script = lazy(readScript);

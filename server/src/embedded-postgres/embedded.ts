@@ -174,8 +174,8 @@ async function connectOrStart(cluster: Cluster, holder: Holder): Promise<pg.Clie
       if (error instanceof ClusterError) throw error;
       failure = error;
     }
-    // If the connection is refused, the process may be another program that has PostgreSQL's old process id.
-    // `startCluster` detects whether PostgreSQL is running.
+    // If no process listens on the port (ECONNREFUSED), the process in postmaster.pid may be another program that now
+    // has PostgreSQL's old process id. `startCluster` detects whether PostgreSQL is running.
     const absent = port === undefined || errorCode(failure) === 'ECONNREFUSED';
     if (absent && (await startCluster(cluster))) continue;
     const maxWaitMs = errorCode(failure) === CANNOT_CONNECT_NOW ? maxRecoveryMs : maxStartMs;

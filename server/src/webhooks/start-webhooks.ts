@@ -32,7 +32,7 @@ export interface WebhooksOptions {
 }
 
 /**
- * The maximum number of milliseconds at shutdown to wait for deliveries in flight. It is the attempt timeout plus 1
+ * The maximum number of milliseconds that a shutdown waits for deliveries in flight. It is the attempt timeout plus 1
  * second to record the result.
  */
 const maxStopMs = deliverySchedule.attemptTimeout + 1000;

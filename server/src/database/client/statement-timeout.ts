@@ -6,7 +6,7 @@ export interface Timeouts {
   lockMs: number;
 }
 
-/** Milliseconds to add to `statement_timeout` for the maximum wait between two statements of a transaction. */
+/** The maximum wait between two statements of a transaction is `statement_timeout` plus this number of milliseconds. */
 const idleMarginMs = 5000;
 
 /** Returns the SQL statements that set a session's timeouts. */

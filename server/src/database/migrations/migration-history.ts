@@ -12,8 +12,8 @@ import { errorCode } from '../../shared/error-codes.ts';
 export const migrationsFolder = fileURLToPath(new URL('../../../../prisma/migrations', import.meta.url));
 
 /**
- * The first line of a script that runs outside a transaction. For example, CREATE INDEX CONCURRENTLY can't run in a
- * transaction.
+ * The first line of a script that runs outside a transaction. Some statements, such as CREATE INDEX CONCURRENTLY, can't
+ * run in a transaction.
  */
 export const concurrentMarker = '-- outside of a transaction';
 

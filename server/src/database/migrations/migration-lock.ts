@@ -103,7 +103,10 @@ export async function retryWhileLocked<Result>(
   }
 }
 
-/** Describes the three oldest transactions in the database. One of them probably holds the lock. */
+/**
+ * Describes the three oldest transactions in the database. One of them probably holds the lock for which the work
+ * waits.
+ */
 async function describeOldest(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ description: string }>(
     `SELECT format('pid %s ("%s", %s since %s)', pid, application_name, state, xact_start) AS description

@@ -7,16 +7,16 @@ import type { Metrics } from './metrics.ts';
 
 /** Callbacks that count rejected and queued requests. */
 export interface RequestMeters {
-  /** Called with the exceeded windows if a key's rate limits reject a request. */
+  /** Called with the exceeded windows if a request exceeds the rate limits of its key. */
   onLimited(windows: ('global' | 'group')[]): void;
   /**
-   * Called if the concurrency limit rejects a request, or if the server rejects a request because too many lookups of
-   * unknown keys are queued.
+   * Called if the server rejects a request because of the concurrency limit, or because too many lookups of unknown
+   * keys are queued.
    */
   onRejected(cause: RejectionCause | 'keys'): void;
-  /** Called with the wait time when a queued request starts. */
+  /** Called when a queued request starts, with the time that it waited. */
   onWaited(milliseconds: number): void;
-  /** Called with the duration when a request releases its concurrency slot. */
+  /** Called when a request releases its concurrency slot, with the time for which it held the slot. */
   onDone(tenantId: TenantId, milliseconds: number): void;
   watchTenantLimiter(tenantLimiter: Pick<TenantLimiter, 'waiting'>): void;
 }

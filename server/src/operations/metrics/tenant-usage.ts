@@ -16,7 +16,10 @@ export interface Usage {
 type Measure = keyof Usage;
 const measures: Measure[] = ['requests', 'connectionMs', 'deliveries'];
 
-/** For each measure, the tenants with the highest usage in the last `minutes` minutes, in descending order. */
+/**
+ * For each measure, the tenants with the highest usage in the last `minutes` minutes. The tenant with the highest usage
+ * is first.
+ */
 export type TopTenants = { minutes: number } & Record<Measure, (Usage & { tenantId: number })[]>;
 
 export interface TenantUsage {

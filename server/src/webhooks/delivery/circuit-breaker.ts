@@ -10,7 +10,7 @@ const { breaker, pauseAfter, pausedOpening } = deliverySchedule;
 export interface Health {
   lastSuccessAt: Date | null;
   lastFailureAt: Date | null;
-  /** The number of failed attempts since the last success. `failingSince` is the time of the first failed attempt. */
+  /** The number of failed attempts since the last success. `failingSince` is the time of the first of them. */
   failures: number;
   failingSince: Date | null;
   /** When the open circuit becomes half-open, or null if the circuit is closed. */
@@ -31,8 +31,8 @@ export interface HealthSignal {
 }
 
 /**
- * The state of the circuit. If it is closed, workers send deliveries. If it is open, workers send no deliveries. If it
- * is half-open, workers send one delivery. The outcome of that delivery closes or opens the circuit.
+ * The state of the circuit. Workers send all deliveries if it is closed, and none if it is open. If the circuit is
+ * half-open, a worker sends one delivery, and the outcome of this delivery closes or opens the circuit.
  */
 export type Circuit = 'closed' | 'open' | 'half-open';
 
@@ -86,7 +86,7 @@ export function afterAttempt(health: Health, signal: HealthSignal, now: Date): H
   return signal.delivered ? afterSuccess(health, now) : afterFailure(health, signal, now);
 }
 
-/** Resets the health. One success closes the circuit and resumes the subscription. */
+/** Returns the health after a success. One success closes the circuit and resumes the subscription. */
 function afterSuccess({ lastFailureAt }: Health, now: Date): Health {
   return {
     lastSuccessAt: now,
@@ -113,8 +113,8 @@ function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date):
     pausedReason,
   };
 
-  // An attempt may have been in flight when the circuit opened. If such an attempt fails, the circuit must not stay
-  // open for longer.
+  // An attempt may fail that was already in flight when the circuit opened. Unless this failure pauses the
+  // subscription, the circuit must not stay open for longer.
   const isLate = getCircuit(health, now) === 'open' && !probe;
   const pausesNow = pausedReason !== null && health.pausedReason === null;
   const opens = pausedReason !== null || failures >= breaker.failures;

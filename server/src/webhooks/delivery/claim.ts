@@ -11,11 +11,14 @@ import { claimLease } from './retry-schedule.ts';
 export interface ClaimedDelivery extends SubscriptionRef {
   id: bigint;
   /**
-   * The claim token. A worker can record a result only with the delivery's current token. If another worker has claimed
-   * the delivery since then, the token is no longer current.
+   * The claim token. A worker can record a result only with the delivery's current token. If another worker claims the
+   * delivery later, this token is no longer current.
    */
   claim: string;
-  /** When this process claimed the delivery, by the database's clock. The attempt starts at this time. */
+  /**
+   * When this process claimed the delivery, according to the clock of the database server. The attempt starts at this
+   * time.
+   */
   claimedAt: Date;
   /** When the delivery became due, as a value of `performance.now()` in this process. */
   dueSince: number;
@@ -74,8 +77,9 @@ type Taken = SubscriptionRef &
  * - otherwise, the number of slots that `grant` returns.
  *
  * If a subscription's URL has never responded with 2xx, all workers together claim at most `maxTrialsPerMinute` of its
- * deliveries per minute. If an earlier claim expired without a result, records the attempt of that claim as lost.
- * @param grant called once for each subscription that can receive deliveries, even if it has no due delivery
+ * deliveries per minute. If an earlier claim of a delivery expired without a result, records the attempt of that claim
+ * as lost.
+ * @param grant called once for each subscription that can receive deliveries, even if no delivery is due
  */
 export function claimDue(
   prisma: PrismaClient,
@@ -144,7 +148,7 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
 }
 
 /**
- * Returns how many more trial deliveries the limit per minute allows for each subscription. Locks the subscriptions.
+ * Locks the subscriptions and returns how many more trial deliveries `maxTrialsPerMinute` allows for each of them.
  * Omits subscriptions that another transaction has locked.
  */
 async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {
@@ -175,8 +179,8 @@ async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef
 }
 
 /**
- * Locks the subscriptions that still have a half-open circuit. Because of the lock, only one worker sends a probe to
- * each of them.
+ * Locks and returns the subscriptions that still have a half-open circuit. Because of the lock, only one worker sends a
+ * probe to a subscription.
  */
 async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<SubscriptionRef[]> {
   if (refs.length === 0) return [];
@@ -191,8 +195,8 @@ async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[
 /**
  * Claims the deliveries that have been due the longest. Skips rows that another worker has locked.
  *
- * The outer LIMIT never removes rows, but gives the query planner an upper bound. Without the bound, PostgreSQL expects
- * a tenth of all pending rows and scans the whole table.
+ * The outer LIMIT never removes rows, but gives the query planner a maximum number of rows. Without this maximum,
+ * PostgreSQL expects to update a tenth of all pending rows and scans the whole table.
  */
 async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: ClaimRequest[]): Promise<Taken[]> {
   if (requests.length === 0) return [];

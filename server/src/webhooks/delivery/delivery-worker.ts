@@ -62,7 +62,7 @@ export interface AttemptTracer {
   ): Promise<void>;
 }
 
-/** The milliseconds between two polls without a notification, and the maximum number of jobs per poll. */
+/** The milliseconds between two polls if no notification arrives, and the maximum number of jobs per poll. */
 const pollInterval = 100;
 const jobBatchSize = 200;
 
@@ -114,7 +114,7 @@ export class Worker {
     this.#quota = loop('quota', quotaInterval, () => this.#enforceQuota());
   }
 
-  /** Makes the worker claim deliveries now instead of at the next poll. */
+  /** Makes the worker claim deliveries immediately instead of at the next poll. */
   wake(): void {
     this.#pump.wake();
   }
@@ -132,14 +132,14 @@ export class Worker {
   }
 
   /**
-   * Stops claiming deliveries. Then waits for the attempts in flight. The wait is at most the attempt timeout plus
+   * Stops claiming deliveries, and then waits for the attempts in flight, at most for the attempt timeout plus
    * `maxSettleMs`.
    */
   async stop(): Promise<void> {
     const loops = [this.#pump, this.#sweep, this.#cancel, this.#replay, this.#quota];
     await Promise.all(loops.map((loop) => loop.stop()));
-    // If PostgreSQL is unreachable, the results of attempts in flight are lost, and another worker repeats the
-    // attempts.
+    // If PostgreSQL is unreachable during this wait, the results of the attempts are lost, and another worker repeats
+    // the attempts.
     const end = performance.now() + deliverySchedule.attemptTimeout + maxSettleMs;
     while (this.#inFlight.total > 0 && performance.now() < end) await sleep(20);
     await this.#recorder.stop();
@@ -168,8 +168,8 @@ export class Worker {
       return slots;
     });
     const counts = Map.groupBy(claimed, refKey);
-    // A subscription that has used all its slots may have more due deliveries. A subscription without slots may also
-    // have more, because its target host has reached a limit.
+    // A subscription may have more due deliveries if it has used all its slots. This includes a subscription that got
+    // no slots because its target host has reached a limit.
     const hasMore = (key: string) => granted.get(key) === (counts.get(key)?.length ?? 0);
     for (const each of requests) this.#subscriptions.next(each, hasMore(refKey(each)));
     return claimed;
@@ -200,14 +200,14 @@ export class Worker {
   }
 
   /**
-   * Queues the subscriptions that have due retries. Also queues subscriptions with due deliveries if their job was
+   * Queues the subscriptions that have due deliveries. They have no job if the delivery is a retry or if the job was
    * lost.
    */
   async #addDue(): Promise<boolean> {
     const { due, inactive } = await findPending(this.#options.prisma, [...this.#subscriptions]);
     this.#inactive = inactive;
-    // Adds the subscriptions to this worker's queue and inserts no jobs. An insert would wait for all uncommitted
-    // transactions that have inserted a job for the same subscription.
+    // Adds the subscriptions to this worker's queue instead of inserting jobs, because an insert would wait for all
+    // uncommitted transactions that have inserted a job for the same subscription.
     for (const subscription of due) this.#subscriptions.add(subscription);
     this.wake();
     return false;

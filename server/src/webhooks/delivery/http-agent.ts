@@ -27,8 +27,8 @@ const { connectTimeout } = deliverySchedule;
 const idleMs = 10_000;
 
 /**
- * Creates the HTTP agent for deliveries. It uses HTTP/1.1 and verified TLS, uses no proxy, and connects only to allowed
- * addresses.
+ * Creates the HTTP agent for deliveries. The agent uses HTTP/1.1 without a proxy, verifies TLS certificates, and
+ * connects only to allowed addresses.
  *
  * To prevent DNS rebinding, the agent resolves a name once, checks every address, and connects to one of these
  * addresses. After it connects, it also checks the socket's address.
@@ -36,7 +36,7 @@ const idleMs = 10_000;
 export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
   const connect = buildConnector({
     timeout: connectTimeout,
-    // The default of 250 ms is too short to connect to a distant server, for example on another continent.
+    // The default of 250 ms is too short to connect to a distant server, for example one on another continent.
     autoSelectFamilyAttemptTimeout: 2000,
     allowH2: false,
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
@@ -58,28 +58,32 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
     connect: guarded,
     allowH2: false,
     pipelining: 1,
-    // Limits the keep-alive time that a receiver can request. Without the limit, receivers could keep the worker's
-    // connections open.
+    // Limits the keep-alive time that a receiver can request. Without the limit, a receiver could keep idle connections
+    // open for a long time.
     keepAliveTimeout: idleMs,
     keepAliveMaxTimeout: idleMs,
     maxHeaderSize: 16_384,
   });
 }
 
-/** How many milliseconds pass before the worker reads the system's list of name servers again. */
+/**
+ * The maximum age in milliseconds of the list of name servers. After this time, the next lookup reads the system's list
+ * again.
+ */
 const maxNameServersAgeMs = 60_000;
 
 /**
- * Returns a lookup that queries the name servers directly. Node.js runs the system's resolver on four threads. A few
- * names with unresponsive name servers would block all other lookups. Public names don't need the hosts file.
+ * Returns a lookup that queries the name servers directly. Node.js runs the system's resolver on four threads, so a few
+ * names with unresponsive name servers would block all other lookups. The lookup ignores the hosts file, because public
+ * names don't need it.
  */
 function nameServerLookup(): LookupFunction {
   const open = () => new Resolver({ timeout: connectTimeout / 2, tries: 1 });
   let resolver = open();
   let createdAt = performance.now();
-  // A resolver remembers which name servers failed, and queries them last. Therefore, lookups share one resolver.
-  // However, c-ares (the DNS library of Node.js) shortens the resolver's timeout after fast responses. A slow lookup
-  // can then time out too early, so the code repeats it with a new resolver.
+  // Lookups share one resolver, because a resolver remembers which name servers failed and queries them last. However,
+  // after fast responses, c-ares (the DNS library of Node.js) shortens the resolver's timeout. A slow lookup can then
+  // time out too early, so the code repeats the lookup with a new resolver.
   const resolve = (how: 'resolve4' | 'resolve6', hostname: string) =>
     resolver[how](hostname).catch((error: unknown) => {
       if (errorCode(error) !== TIMEOUT) throw error;

@@ -8,13 +8,16 @@ export interface InFlightLimits {
   tenant: number;
   subscription: number;
   /**
-   * The limit per subscription if its last attempt failed or no attempt has succeeded yet. Requests to such a
-   * subscription often hang.
+   * The limit for a subscription whose last attempt failed or that has had no successful attempt yet. Requests to such
+   * a subscription often hang.
    */
   doubtful: number;
 }
 
-/** The limits for requests of one tenant to one target host. They cover all ports and subscriptions of the host. */
+/**
+ * The limits for requests of one tenant to one target host. They apply to all ports of the host and all subscriptions
+ * with this host together.
+ */
 export interface HostLimits {
   maxConcurrent: number;
   maxPerSecond: number;
@@ -124,12 +127,12 @@ export class InFlight {
   }
 }
 
-/** Returns the map key of a tenant and the host of a URL. For an invalid URL, the host is `undefined`. */
+/** Returns the map key for a tenant and a URL's host. For an invalid URL, the host is `undefined`. */
 function hostKey({ tenantId, url }: Pick<SentRequest, 'tenantId' | 'url'>): string {
   return `${tenantId} ${URL.parse(url)?.hostname.replace(/\.$/, '')}`;
 }
 
-/** Changes the count of a key. If the count is 0, removes the key, because the map must not grow without limit. */
+/** Changes the count of a key. If the new count is 0, removes the key, because the map must not grow without limit. */
 function countIn<Key>(counts: Map<Key, number>, key: Key, change: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count === 0) counts.delete(key);

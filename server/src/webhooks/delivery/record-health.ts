@@ -3,7 +3,7 @@ import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { afterAttempt, type Health, type HealthSignal } from './circuit-breaker.ts';
 import { jsonRows } from './json-rows.ts';
 
-/** The outcome of an attempt, with the subscription and the URL of the request. */
+/** The part of an attempt's outcome that affects the health, with the subscription and the URL of the request. */
 export type SubscriptionSignal = SubscriptionRef & HealthSignal & { url: string };
 
 /** The health to store for a subscription, and whether one of the attempts succeeded. */
@@ -13,7 +13,7 @@ type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
 
 /**
  * Updates the health of subscriptions from the outcomes of attempts (see circuit-breaker.ts). If a subscription's URL
- * has changed, ignores attempts to the previous URL. Skips subscriptions that another transaction has locked.
+ * has changed, ignores attempts that used the previous URL. Skips subscriptions that another transaction has locked.
  * @returns the signals of the skipped subscriptions
  */
 export async function recordHealth(

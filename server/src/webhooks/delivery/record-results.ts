@@ -22,7 +22,7 @@ export interface RecordedResults extends DeliveryResult {
   settledAt: Date | null;
 }
 
-/** The recorded results, and the signals that were not recorded because their subscription was locked. */
+/** The recorded results, and the health signals that were not recorded because their subscriptions were locked. */
 export interface RecordedBatch {
   settled: RecordedResults[];
   unrecorded: SubscriptionSignal[];
@@ -33,8 +33,8 @@ export interface RecordedBatch {
  * subscription's health. Skips deliveries that another worker has claimed in the meantime. For a canceled delivery,
  * records only the attempt.
  *
- * Doesn't wait for subscriptions that another transaction has locked. Returns the signals of these subscriptions, and
- * the caller passes them to the next call.
+ * Doesn't wait for subscriptions that another transaction has locked. Instead, returns their signals (the outcomes that
+ * affect the health), which the caller passes to the next call as `unrecorded`.
  */
 export function recordResults(
   prisma: PrismaClient,

@@ -13,7 +13,8 @@ export class ResponseTooLong extends Error {
 
 /**
  * Destroys the connection if the receiver sends more than 64 KiB for one request. Bytes before the first request also
- * count. The HTTP parser has no limit for some bytes, such as chunk extensions.
+ * count. This limit is necessary because the HTTP parser has no limit for some parts of a response, such as chunk
+ * extensions.
  */
 export function limitResponse(socket: Socket): void {
   let bytesWritten = 0;
@@ -22,10 +23,10 @@ export function limitResponse(socket: Socket): void {
   let isOver = false;
   const destroy = () =>
     socket.destroy(new ResponseTooLong(`the response is longer than ${maxResponseBytes / 1024} KiB`));
-  // This listener runs before the HTTP parser's listener, because the parser adds its listener later.
+  // This listener runs before the listener of the HTTP parser, which is added later.
   socket.on('readable', () => {
     if (isOver) return destroy();
-    // A connection transfers one request at a time. If new bytes were written, a new attempt has started.
+    // A connection transfers one request at a time. Therefore, if more bytes were written, a new attempt has started.
     if (socket.bytesWritten !== bytesWritten) [bytesWritten, bytesBefore] = [socket.bytesWritten, bytesSeen];
     bytesSeen = socket.bytesRead;
     isOver = bytesSeen - bytesBefore > maxResponseBytes;

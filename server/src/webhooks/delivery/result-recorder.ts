@@ -30,7 +30,9 @@ const retryAfter = 500;
 /** Creates a recorder that stores results in batches. The recorder retries a batch until the database accepts it. */
 export function createResultRecorder({ prisma, logger, isOutage }: ResultRecorderOptions): ResultRecorder {
   const waiting: { settlement: DeliveryResult; onSettled: (settled?: RecordedResults) => void }[] = [];
-  /** The signals that the last batch could not store, because another transaction had locked their subscriptions. */
+  /**
+   * The health signals that the last batch could not store because another transaction had locked their subscriptions.
+   */
   let unrecorded: SubscriptionSignal[] = [];
 
   let isBatchPending = false;

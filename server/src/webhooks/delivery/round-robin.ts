@@ -20,8 +20,8 @@ export class RoundRobin {
   }
 
   /**
-   * Moves a subscription's tenant to the end of the queue. If the subscription has no more due deliveries, removes the
-   * subscription. Call this method after a claim.
+   * Moves a subscription's tenant to the end of the queue. If the subscription has no more due deliveries, also removes
+   * the subscription. Call this method after a claim.
    * @param hasMore whether the subscription may have more due deliveries
    */
   next(ref: SubscriptionRef, hasMore: boolean): void {

@@ -13,11 +13,11 @@ export interface Outcome {
   /** Why the attempt failed, or null if the receiver responded. */
   error: string | null;
   /**
-   * The beginning of the response body. Null if only public targets are allowed. The body may contain data from a
+   * The beginning of the response body if private targets are allowed, otherwise null. The body may contain data from a
    * private target.
    */
   answer: string | null;
-  /** The beginning of the response body. Null if private targets are allowed. */
+  /** The beginning of the response body if only public targets are allowed, otherwise null. */
   publicAnswer: string | null;
   /** The wait that the receiver requested with `Retry-After`, in milliseconds. */
   retryAfter: number | undefined;
@@ -46,8 +46,8 @@ const maxInformational = 5;
 /**
  * Sends one attempt as a POST request and waits for the response. Never rejects: the outcome reports all errors,
  * including errors from `makeAttempt`.
- * @param startedAt the start of the attempt according to the database's clock, to convert a date in `Retry-After` to a
- * wait time
+ * @param startedAt when the attempt started, according to the clock of the database server; used to convert a date in
+ * `Retry-After` to a wait
  */
 export async function send(sender: Sender, startedAt: Date, makeAttempt: () => Attempt): Promise<Outcome> {
   const began = performance.now();
@@ -80,7 +80,7 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
 }
 
 async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, abort: AbortController) {
-  // Checks the URL before the request. The agent's lookup checks only host names, not literal addresses.
+  // Checks the URL before the request, because the agent's lookup checks only host names, not literal addresses.
   targets.checkUrl(url);
   const { origin, pathname, search } = new URL(url);
   let informational = 0;
@@ -105,8 +105,8 @@ async function post({ agent, targets }: Sender, { url, headers, body }: Attempt,
 }
 
 /**
- * Reads a response body until it ends or has `readLimit` bytes, then closes the connection. If the response exceeds a
- * limit for trailers or chunk framing, the attempt doesn't fail, and the outcome contains the status.
+ * Reads a response body to its end, or closes the connection after `readLimit` bytes. If the response exceeds a limit
+ * for trailers or chunk framing, the attempt doesn't fail, and the outcome contains the status.
  */
 async function readHead(body: Dispatcher.ResponseData['body']): Promise<string | null> {
   const chunks: Buffer[] = [];

@@ -10,8 +10,8 @@ export interface Signable {
 
 /**
  * Returns the signature headers of one attempt (docs/decisions/webhook-deliveries.md).
- * @param previous earlier secrets that also sign; only `webhook-signature` contains their signatures, because the other
- * signature header can contain only one
+ * @param previous earlier secrets that also sign; their signatures are only in `webhook-signature`, because the other
+ * header can contain only one signature
  */
 export function signatureHeaders(
   secret: string,

@@ -4,8 +4,7 @@ import { maySend, pendingSubscriptions, sendableSince } from '../outbox/pending.
 /** The numbers of pending deliveries and of waiting jobs in all workspaces. */
 export interface Backlog {
   /**
-   * The number of deliveries that workers can send now. Counts one delivery for a subscription with a half-open
-   * circuit.
+   * The number of deliveries that workers can send now. A subscription with a half-open circuit counts as one delivery.
    */
   due: number;
   /**
@@ -26,8 +25,8 @@ export interface Backlog {
 const maxReadMs = 1000;
 
 /**
- * The maximum number of deliveries that the query counts in total. Each subscription has an equal share of this
- * maximum, but at least 100.
+ * The maximum number of deliveries that the query counts in total. The query divides this maximum equally among the
+ * subscriptions, but counts up to `minPerSubscriptionCounted` deliveries of each.
  */
 const maxDeliveriesCounted = 100_000;
 const minPerSubscriptionCounted = 100;

@@ -71,8 +71,8 @@ interface Batch {
 }
 
 /**
- * Deletes rows in batches. Each batch starts after the last row of the previous batch. Therefore, a batch doesn't scan
- * dead index entries and remaining rows again.
+ * Deletes rows in batches. Each batch starts after the last row of the previous batch, so it doesn't scan the dead
+ * index entries and the remaining rows of earlier batches again.
  */
 async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
   let [at, id, deleted] = [new Date(0), 0n, 0];

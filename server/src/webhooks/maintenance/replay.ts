@@ -4,10 +4,10 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
 /**
- * Resets deliveries to PENDING with all retries. Keeps their ids and earlier attempts. Skips deliveries that a worker
- * is sending. Locks the rows in the order of their ids, and waits for rows that another transaction has locked.
- * @param only limits the reset to deliveries with this status. Settled deliveries must have been settled by
- * `settledBy`.
+ * Resets deliveries to PENDING with all retries, and keeps their ids and earlier attempts. Skips deliveries that a
+ * worker is sending. Locks the rows in the order of their ids, and waits for rows that another transaction has locked.
+ * @param only the status of the deliveries to reset, and the latest time at which settled deliveries may have been
+ * settled; default: no restriction
  * @returns the subscription of each delivery that was reset
  */
 export function sendAgain(
@@ -30,8 +30,8 @@ interface Replay extends SubscriptionRef {
   since: Date;
   requestedAt: Date;
   /**
-   * The statuses that the replay still has to process. `afterId` is the last processed delivery that has the first of
-   * these statuses.
+   * The statuses that the replay still has to process. `afterId` is the id of the last processed delivery with the
+   * first of these statuses.
    */
   states: string[];
   afterId: bigint;
@@ -46,7 +46,7 @@ const batchSize = 1000;
 export const maxDeliveriesCounted = 100_000;
 
 /**
- * Processes one batch of the next replay. Resets the matching deliveries and stores the progress, in one transaction.
+ * Processes one batch of the next replay: resets the matching deliveries and stores the progress, in one transaction.
  * If the worker stops before the commit, another worker repeats the batch. If the batch fails, the replay moves to the
  * end of the queue.
  *
@@ -152,8 +152,7 @@ async function readBatch(
 
 /**
  * Stores the progress of a replay. After the last status, finishes the replay.
- * @param afterId the delivery after which the replay continues. If undefined, the replay continues with the next
- * status.
+ * @param afterId the delivery after which the replay continues; if undefined, the replay continues with the next status
  */
 async function advance(
   tx: Prisma.TransactionClient,

@@ -37,15 +37,16 @@ export const dispatchQueue: Queue = {
 const queue = dispatchQueue.name;
 
 /**
- * Opens the queue. A job represents a subscription, not a delivery. Therefore, 100,000 pending deliveries to a failing
- * endpoint need only one job. The table `deliveries` contains the deliveries themselves. If a job is lost, the next
- * sweep finds its deliveries.
+ * Opens the queue. A job represents a subscription, not a delivery, so 100,000 pending deliveries to a failing endpoint
+ * need only one job. The table `deliveries` contains the deliveries themselves. If a job is lost, the next sweep of a
+ * worker finds the due deliveries of its subscription.
  * @param openBoss called for each operation; opens pg-boss on the first call
  */
 export function openDispatchJobs(openBoss: () => Promise<PgBoss>): DispatchJobs {
   return {
     addWithin: async (db, subscriptions) => {
-      // Sorts the jobs. Two transactions that add jobs for the same subscriptions in different orders could deadlock.
+      // Sorts the jobs, because two transactions could deadlock if they add jobs for the same subscriptions in
+      // different orders.
       const inOrder = subscriptions.toSorted((a, b) => Number(a.subscriptionId - b.subscriptionId));
       const boss = await openBoss();
       await boss.insert(queue, inOrder.map(toJob), { db: jobsWithin(db) });
@@ -88,8 +89,8 @@ export interface Waker {
 }
 
 /**
- * Creates a waker that sends at most one notification per `batchWindowMs`. PostgreSQL serializes the commits of
- * transactions that notify. Therefore, the waker doesn't notify within the transactions that write events.
+ * Creates a waker that sends at most one notification per `batchWindowMs`. The waker doesn't notify within the
+ * transactions that write events, because PostgreSQL serializes the commits of transactions that notify.
  */
 export function createWaker(prisma: PrismaClient, batchWindowMs = 10): Waker {
   let pending: NodeJS.Timeout | undefined;

@@ -47,10 +47,10 @@ export function emit<Type extends EventType>(
 /**
  * Writes public events to the outbox, in order (spec §6). Inserts each event with its serialized body, a delivery for
  * each matching active subscription, and jobs for workers. Everything happens in the transaction of the changes. If no
- * subscription matches, runs only one statement.
+ * subscription matches, writes nothing and runs only one statement.
  *
- * A change may wait for a lock, and a subscription may be committed in the meantime. Therefore, the function reads the
- * subscriptions after the changes.
+ * Call this function after the changes, because another transaction may commit a new subscription while a change waits
+ * for a lock.
  * @param onlyTo the only subscription that receives the events; default: all matching subscriptions
  */
 export async function emitAll<Type extends EventType>(
@@ -105,8 +105,8 @@ const subscribedTo = 'tenant_id = $1 AND active AND events @> ARRAY[$2::text]';
  * Returns a statement that checks whether an active subscription has the event type. The column `hasSubscribers`
  * contains the result.
  *
- * Send the statement after the change. A change may wait for a lock, and a subscription may be committed in the
- * meantime.
+ * Send the statement after the change, because another transaction may commit a new subscription while the change waits
+ * for a lock.
  */
 export function querySubscribers(db: TenantClient, type: EventType): Statement {
   const text = `SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${subscribedTo}) AS "hasSubscribers"`;
@@ -130,15 +130,15 @@ function getFilterValues(payload: object, changes: Changes = {}): Record<string,
  * `filterLimits.text`.
  */
 function isFilterValue(value: unknown): boolean {
-  // The limit counts Unicode characters. A character has at most two UTF-16 units. If the text has more than twice as
-  // many units as the limit, counting its characters is unnecessary.
+  // The limit is a number of Unicode characters, and a character has at most two UTF-16 units. If the text has more
+  // than twice as many units as the limit, counting its characters is unnecessary.
   if (typeof value === 'string') return value.length <= 2 * filterLimits.text && [...value].length <= filterLimits.text;
   return value === null || typeof value === 'number' || typeof value === 'boolean';
 }
 
 /**
- * The SQL condition for a subscription that accepts the event. With `skip_own`, it doesn't accept changes that were
- * made with its own API key, or with a key that replaced this key. $8 is the key that made the change.
+ * The SQL condition for a subscription that accepts the event. A subscription with `skip_own` doesn't accept changes
+ * that were made with its own API key or with a key that replaced this key. $8 is the key that made the change.
  *
  * If the subscription has a filter, each field of the filter must have an accepted value before or after the change.
  */
@@ -153,8 +153,8 @@ const matchesEvent = `
     WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(fields -> name) AS given (value) WHERE accepted @> value)))`;
 
 /**
- * Inserts the events and their deliveries. If the quota has paused a subscription, it gets only test events ($3).
- * Filters use `fields` instead of the bodies, because bodies are large.
+ * Inserts the events and their deliveries. A subscription that the quota has paused gets only events that are only for
+ * this subscription ($3), such as test events. Filters use `fields` instead of the bodies, because bodies are large.
  */
 const insertEvents = `
   WITH given AS MATERIALIZED (

@@ -87,7 +87,7 @@ export async function findOldestDue(prisma: PrismaClient): Promise<OldestDue | u
   return oldest;
 }
 
-/** Returns the active subscriptions with an open or half-open circuit, except those that a user has paused. */
+/** Returns the active subscriptions with an open or half-open circuit, except subscriptions that a user has paused. */
 export function findOpenCircuits(prisma: PrismaClient): Promise<SubscriptionRef[]> {
   return prisma.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
@@ -109,9 +109,10 @@ export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> 
 }
 
 /**
- * Cancels up to `maxCount` pending deliveries of an inactive subscription, including deliveries in flight. Skips rows
- * that another transaction has locked. If the subscription is active again, does nothing. Reads the rows in index
- * order. In any other order, each batch would scan all rows that earlier batches have canceled.
+ * Cancels up to `maxCount` pending deliveries of an inactive subscription, including deliveries in flight. If the
+ * subscription is active again, does nothing. Skips rows that another transaction has locked.
+ *
+ * Reads the rows in index order. In any other order, each batch would scan all rows that earlier batches have canceled.
  * @returns the number of canceled deliveries
  */
 export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, maxCount: number): Promise<number> {

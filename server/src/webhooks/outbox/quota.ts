@@ -9,7 +9,7 @@ import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
  * subscriptions. `emit` only reads whether a subscription is paused.
  */
 
-/** The milliseconds between two counts of pending deliveries in each worker. */
+/** How many milliseconds each worker waits between two counts of the pending deliveries. */
 export const quotaInterval = 5000;
 
 export interface QuotaOptions {
@@ -25,9 +25,11 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
 }
 
 /**
- * Finds the tenants for which workers must count the pending deliveries. These are the tenants with a subscription that
- * the quota has paused. They also include tenants for which the range between the lowest and the highest pending
- * delivery id reaches the limit. The range is never smaller than the count, but needs only two index lookups.
+ * Finds the tenants whose pending deliveries the worker must count: tenants with a subscription that the quota has
+ * paused, and tenants that may have reached the limit.
+ *
+ * To find the latter, compares the limit with the difference between the highest and the lowest id of the tenant's
+ * pending deliveries, plus one. This number is never smaller than the count, but needs only two index lookups.
  */
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`
@@ -61,8 +63,8 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
       if (pending < maxPendingDeliveries / 2) {
         if (latest !== undefined) await resumeAll(tx, options, { tenantId, pending });
       } else if (pending >= maxPendingDeliveries && latest?.isSettling !== true) {
-        // Transactions that began before the pause can still add deliveries. The baseline includes these deliveries, so
-        // they don't cause a pause of another subscription.
+        // Transactions that began before the pause can still add deliveries. Therefore, the baseline is the count after
+        // these transactions. Another subscription is paused only if the count exceeds the baseline.
         if (latest?.quotaPending === null) await storeBaseline(tx, { tenantId, id: latest.id, pending });
         else if (latest === undefined || pending > latest.quotaPending) {
           const growing = subscriptions.filter(({ active, quotaReachedAt }) => active && quotaReachedAt === null);
@@ -71,15 +73,15 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
         }
       }
     },
-    // Counting many millions of rows takes longer than Prisma's default timeout of 5 seconds. STATEMENT_TIMEOUT_MS
-    // limits each statement.
+    // Counting many millions of rows takes longer than Prisma's default timeout for a transaction, which is 5 seconds.
+    // STATEMENT_TIMEOUT_MS still limits each statement.
     { timeout: 60_000 },
   );
 }
 
 /**
- * Tries to acquire a tenant's advisory lock, so only one worker at a time counts its deliveries. Doesn't wait for the
- * lock. Returns true if it has acquired the lock.
+ * Tries to acquire a tenant's advisory lock, so only one worker at a time counts the tenant's deliveries. Doesn't wait
+ * for the lock. Returns true if the transaction now has the lock.
  */
 async function tryLock(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ taken: boolean }[]>`

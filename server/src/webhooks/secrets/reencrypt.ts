@@ -23,9 +23,10 @@ interface EncryptedSecret extends SubscriptionRef {
 }
 
 /**
- * Encrypts all secrets with the first encryption key if they were encrypted with an older key. Commits each batch
- * separately, so you can interrupt and repeat the command while servers run. Skips secrets that change in the meantime.
- * Repeats the pass over each column until a pass changes nothing.
+ * Finds all secrets that were encrypted with an older key, and re-encrypts them with the first encryption key. Commits
+ * each batch separately, so an administrator can interrupt and repeat the command while servers run.
+ *
+ * Skips secrets that change in the meantime. Therefore, repeats the pass over each column until a pass changes nothing.
  */
 export async function reencryptSecrets(
   prisma: PrismaClient,

@@ -10,8 +10,8 @@ export interface SecretCipher {
    */
   decrypt(encrypted: Uint8Array, owner: SubscriptionRef): string;
   /**
-   * Derives a 32-byte key for another purpose from each encryption key, in the order of the encryption keys (HKDF, RFC
-   * 5869).
+   * Derives a 32-byte key for another purpose from each encryption key (HKDF, RFC 5869). Keeps the order of the
+   * encryption keys.
    */
   deriveKeys(purpose: string): Buffer[];
   /** The ids of the encryption keys, in hexadecimal. The cipher encrypts with the first key. */
