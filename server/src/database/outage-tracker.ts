@@ -17,7 +17,7 @@ const reportIntervalMs = 5000;
 /** Milliseconds without a failed connection after which an outage ends. */
 const recoveryMs = 1000;
 
-/** How many milliseconds after the last error from a lack of resources `problem` still reports this error. */
+/** How many milliseconds `problem` reports a lack of resources after the last error that it caused. */
 const shortageMs = 30_000;
 
 /**
@@ -115,7 +115,7 @@ export class OutageTracker {
  */
 const codes = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOST\w+|ENET\w+|ENOTFOUND|EAI_AGAIN|08\w{3}|57P\d\d|53300|25006)$/;
 
-/** The kinds by which Prisma's adapter reports some of the errors in `codes`. */
+/** The error kinds that Prisma's adapter uses for some of the errors in `codes`. */
 const kinds = ['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'];
 
 /** Matches the messages of the errors that pg and `ConnectionWatchdog` throw without an error code. */

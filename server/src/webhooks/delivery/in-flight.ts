@@ -8,15 +8,15 @@ export interface InFlightLimits {
   tenant: number;
   subscription: number;
   /**
-   * The limit for a subscription whose last attempt failed or that has had no successful attempt yet. Requests to such
+   * The limit for a subscription whose last attempt failed, or for which no attempt has succeeded yet. Requests to such
    * a subscription often hang.
    */
   doubtful: number;
 }
 
 /**
- * The limits for requests of one tenant to one target host. They apply to all ports of the host and all subscriptions
- * with this host together.
+ * The limits for requests of one tenant to one target host. They apply to all ports and subscriptions of the host
+ * together.
  */
 export interface HostLimits {
   maxConcurrent: number;

@@ -6,8 +6,8 @@ import type { SubscriptionRef } from '../subscription-ref.ts';
 /**
  * Resets deliveries to PENDING with all retries, and keeps their ids and earlier attempts. Skips deliveries that a
  * worker is sending. Locks the rows in the order of their ids, and waits for rows that another transaction has locked.
- * @param only the status of the deliveries to reset, and the latest time at which settled deliveries may have been
- * settled; default: no restriction
+ * @param only restricts the reset to deliveries with this status; settled deliveries must also have been settled by the
+ * time `settledBy`
  * @returns the subscription of each delivery that was reset
  */
 export function sendAgain(
