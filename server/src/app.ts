@@ -209,8 +209,8 @@ export async function buildApp({
 }
 
 /**
- * Opens the store for rate limit counts. The store is either in the memory of this process or in a Redis server that
- * all processes share.
+ * Opens the store for rate limit counts. The store keeps the counts either in the memory of this process or on a Redis
+ * server that all processes share.
  */
 async function openRateLimitStore({
   settings,
@@ -220,7 +220,7 @@ async function openRateLimitStore({
   const memory = createMemoryCounter(clock);
   const url = settings.RATE_LIMIT_STORE === 'redis' ? settings.REDIS_URL : undefined;
   if (url === undefined) return new RateLimitStore(memory);
-  // The Redis client uses 8 MB of memory, so the process loads it only if it uses Redis.
+  // The Redis client uses 8 MB of memory, so the process loads the client only if a setting configures Redis.
   const { openRedisCounter } = await import('./http/rate-limit/redis-windows.ts');
   const redis = await openRedisCounter({
     url,

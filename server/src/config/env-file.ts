@@ -13,7 +13,7 @@ export async function loadEnvFile(): Promise<void> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return;
-    // Importing env.ts takes longer than many commands run, so only this error path imports it.
+    // Importing env.ts takes more time than many commands need to run, so only this error path imports it.
     const { SettingsError } = await import('./env.ts');
     throw new SettingsError(`.env: can't be read: ${code === 'EISDIR' ? 'it is a folder' : message}`);
   }

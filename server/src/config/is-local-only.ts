@@ -8,8 +8,8 @@ export const forwardedHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip'] as
 type Exposure = Pick<Settings, 'HOST' | 'TRUST_PROXY' | 'PUBLIC_URL'>;
 
 /**
- * Returns true if only programs on this machine can reach the server. In this case, `HOST` is a loopback address, and
- * no setting specifies a proxy or a public origin.
+ * Returns true if only programs on this machine can reach the server. This is the case if `HOST` is a loopback address
+ * and no setting specifies a proxy or a public origin.
  */
 export function isLocalOnly({ HOST, TRUST_PROXY, PUBLIC_URL }: Exposure): boolean {
   const isPublic = PUBLIC_URL !== undefined && !isLoopback(new URL(PUBLIC_URL).hostname);

@@ -6,7 +6,7 @@ import { includesEtag, parseEtags } from '../shared/etag.ts';
 /**
  * Adds support for conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md). If `If-None-Match`
  * matches the current ETag, the server responds to a read with 304. For writes, a hook stores the ETags from `If-Match`
- * in `ctx.ifMatch`. The handler locks the row and then compares them with the current ETag.
+ * in `ctx.ifMatch`. The handler locks the row and then compares these ETags with the current one.
  */
 export function addConditions(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _reply, done) => {

@@ -71,7 +71,7 @@ export function respondWithError(thrown: unknown, request: FastifyRequest, reply
 
 /** Converts a thrown value to an API error. Logs unexpected errors. */
 export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage }: ErrorSources): ApiError {
-  // Check for a disconnected client first, because its error looks like a lost database connection.
+  // Check for a disconnected client first, because the resulting error looks like a lost database connection.
   if (isHangUp(thrown, request)) return incompleteBodyError();
   if (isOutage(thrown)) return outageError();
   const error = toApiError(thrown);
@@ -207,7 +207,7 @@ export function envelopeOf(
     error: {
       code,
       message,
-      // During an outage, only the header `Retry-After` contains the delay (spec §7).
+      // During an outage, the header `Retry-After` contains the retry delay, but the body doesn't (spec §7).
       ...(retryAfterSeconds !== undefined && code !== 'INTERNAL_ERROR' && { retryAfterSeconds }),
       ...(details !== undefined && { details: [...details] }),
       docs: docsOf(code, publicUrl),

@@ -3,9 +3,8 @@ import { forwardedHeaders } from '../config/is-local-only.ts';
 
 /**
  * Logs a warning, once per process, if the server ignores a forwarding header such as `X-Forwarded-For`. If TRUST_PROXY
- * isn't set, the server uses the proxy's address as the address of all clients behind the proxy. Fastify sets `ips`
- * only if TRUST_PROXY is set. `ips` contains several addresses only if Fastify trusts the sender's `X-Forwarded-For`
- * header.
+ * isn't set, the server uses the proxy's address as the address of all clients behind the proxy. If Fastify trusts the
+ * proxy's `X-Forwarded-For` header, `request.ips` contains several addresses, so there is no warning.
  */
 export function warnAboutUntrustedProxy(app: FastifyInstance): void {
   let hasWarned = false;

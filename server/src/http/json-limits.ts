@@ -6,8 +6,8 @@ const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d
 
 /**
  * Rejects JSON with too many values or nested levels before the server parses it. For 500,000 values, parsing and
- * validation take much longer than this scan (docs/decisions/api-conventions.md). The scan doesn't detect invalid JSON.
- * The parser rejects it later.
+ * validation take much longer than this scan (docs/decisions/api-conventions.md). The scan doesn't detect invalid JSON,
+ * because the parser rejects it later.
  * @throws ApiError PAYLOAD_TOO_LARGE
  */
 export function checkJsonSize(text: string): void {

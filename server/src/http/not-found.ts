@@ -51,8 +51,8 @@ function removeTrailingSlashes(path: string): string {
 }
 
 /**
- * Returns the API path that is most similar to a path without the prefix or with a misspelled name. Keeps the path
- * parameters from the request.
+ * Returns the API path that is most similar to a requested path with a missing prefix or a misspelled name. Keeps the
+ * path parameters from the request.
  */
 function nearestPath(path: string, patterns: Iterable<string>): string | undefined {
   const withoutPrefix = (full: string) => (full.startsWith(pathPrefix) ? full.slice(pathPrefix.length) : full);

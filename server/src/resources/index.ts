@@ -22,7 +22,7 @@ import { users } from './users/handlers.ts';
 import { webhooks } from './webhooks/handlers.ts';
 import { keptNewWebhook } from './webhooks/queries.ts';
 
-/** The endpoints with responses that aren't stored completely, because they are large or contain a secret. */
+/** The endpoints with responses that are too large to store completely or that contain a secret. */
 const storageFormats = new Map<AppRoute, Kept>([
   [contract.tickets.createMany, keptNewTickets],
   [contract.webhooks.create, keptNewWebhook],
@@ -50,14 +50,14 @@ interface Input {
 
 type Handler = (input: Input) => Promise<StoredResponse>;
 
-/** Adds the behavior that all endpoints share to every handler. The innermost wrapper validates the response. */
+/** Wraps every handler with the behavior that all endpoints share. The innermost wrapper validates the response. */
 function wrapHandlers<Resources extends object>(resources: Resources, limiter: TenantLimiter): Resources {
   const wrap = (handler: Handler) => withEtag(limited(idempotent(validated(handler)), limiter));
   const ofResource = (handlers: object) => mapValues(handlers, (handler) => wrap(handler as Handler));
   return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
 }
 
-/** Makes a handler validate its response against the contract before its transaction commits. */
+/** Makes a handler validate its response against the contract before the transaction commits. */
 function validated(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
@@ -75,8 +75,8 @@ function idempotent(handler: Handler): Handler {
 }
 
 /**
- * Applies the tenant's concurrency limit to a handler. Checks the API key again, because it may have been revoked while
- * the request waited in the queue or for its body.
+ * Applies the tenant's concurrency limit to a handler. Then checks the API key again, because it may have been revoked
+ * while the request was queued or its body was arriving.
  */
 function limited(handler: Handler, limiter: TenantLimiter): Handler {
   return (input) => {
@@ -117,8 +117,8 @@ function fieldsOf(schema: unknown): string[] {
 }
 
 /**
- * Shortens the paths of validation issues in query parameters to the parameter name. An index in the path would confuse
- * clients that send only one value.
+ * Shortens the path of each issue to the name of the query parameter. An index in the path would confuse clients that
+ * send only one value.
  */
 function parameterIssues(issues: readonly Issue[]): Issue[] {
   return issues.map((issue) => ({ ...issue, path: issue.path?.slice(0, 1) }));

@@ -173,8 +173,8 @@ function exceeded(windows: Window[]): ApiError {
 }
 
 function setHeaders(reply: FastifyReply, global: Limit, group: Limit): void {
-  // The headers report the window with the smaller remaining quota. If the quotas are equal, they report the window
-  // that ends later.
+  // Of the two windows, the headers report the one with the smaller remaining quota. If the quotas are equal, they
+  // report the one that ends later.
   const isGroupTighter =
     group.remaining === global.remaining
       ? group.resetSeconds > global.resetSeconds

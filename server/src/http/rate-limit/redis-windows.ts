@@ -142,7 +142,8 @@ export async function openRedisCounter({
  */
 async function checkPermissions(redis: Redis): Promise<string> {
   await redis.countInWindow(`itsm:limits:proof:${randomUUID()}`, maxConnectMs, 1, 1);
-  // HELLO returns alternating names and values. The command INFO would need an additional permission.
+  // Uses the command HELLO, because INFO would need an additional permission. HELLO returns alternating names and
+  // values.
   const hello = (await redis.call('HELLO')) as unknown[];
   return ['server', 'version'].map((name) => hello[hello.indexOf(name) + 1]).join(' ');
 }

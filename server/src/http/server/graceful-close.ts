@@ -13,8 +13,8 @@ const maxArrivalMs = 1000;
 const maxResponseMs = 11_000;
 
 /**
- * Makes a graceful shutdown close all connections within `maxResponseMs`. During the shutdown, responses have the
- * header `Connection: close` (RFC 9112 §9.6).
+ * Ensures that a graceful shutdown closes all connections within `maxResponseMs`. During the shutdown, responses have
+ * the header `Connection: close` (RFC 9112 §9.6).
  */
 export function closeConnectionsGracefully(app: FastifyInstance, lifecycle: Lifecycle): void {
   const close = createClose(app.server);

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
  * stay connected. The Node.js socket timeout isn't suitable, because it restarts whenever the client sends a byte.
  */
 export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
-  /** The number of queued bytes for each connection, and when the number last changed. */
+  /** The number of queued bytes for each connection, and the time when this number last changed. */
   const stalled = new Map<Socket, { bytes: number; since: number }>();
 
   function checkSocket(socket: Socket, now: number): void {
@@ -31,7 +31,7 @@ export function addWriteTimeout(server: Server, timeoutMs = 30_000): void {
 
 /**
  * Returns the number of bytes that the operating system has not accepted yet. This number changes whenever the client
- * reads. The property isn't public, but the timeouts in Node.js also read it.
+ * reads. The property `writeQueueSize` isn't public, but the timeouts in Node.js also read it.
  */
 function getQueuedBytes(socket: Socket & { _handle?: { writeQueueSize?: number } | null }): number {
   return socket._handle?.writeQueueSize ?? 0;

@@ -23,9 +23,9 @@ interface ActivityRow<Changes> extends Pick<Columns, 'action'> {
 const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
 
 /**
- * Builds the query for a page of activities and their total. The query returns no row if the resource doesn't exist. If
- * the page is past the end, the query reads only the total. It counts and skips rows with an index-only scan. It always
- * looks up the rows of the page by primary key, regardless of the planner's estimates.
+ * Builds the query for a page of activities and their total. If the resource doesn't exist, the query returns no row.
+ * If the page is past the end, the query reads only the total. The query counts and skips rows with an index-only scan,
+ * and then looks up the rows of the page by primary key, regardless of the planner's estimates.
  */
 const buildListing = (resource: Recorded) => {
   const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;

@@ -4,9 +4,9 @@ import { queryRows } from '../../database/client/raw-sql.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
- * Records activities in the transaction that makes the change (docs/decisions/tickets.md). If the change is written in
- * raw SQL, its statement also records the activity. If Prisma writes the change, a separate statement records the
- * activity.
+ * Records activities in the transaction that makes the change (docs/decisions/tickets.md). If a raw SQL statement
+ * writes the change, the same statement also records the activity. If Prisma writes the change, a separate statement
+ * records the activity.
  */
 
 /** The types of resources that have an activity log. */
@@ -66,7 +66,7 @@ export async function record(context: Context, { resource, ids, action, changes 
 
 /**
  * Shortens changes for storage, so that a resource's history doesn't become much larger than the resource. Keeps only
- * the beginning of long texts. Keeps only custom fields that differ, and limits their total length to
+ * the beginning of long texts, and only custom fields that differ. The total length of the custom fields is limited to
  * `activityTextLength`.
  */
 export function shortened(changes: Changes): Changes {

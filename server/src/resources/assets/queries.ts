@@ -82,8 +82,9 @@ const takenDuringImport =
   'must be unique, and one of these tags was taken during the import. Import the file again to see which one.';
 
 /**
- * Creates all assets in one transaction, or none if one is invalid. Emits `asset.created` for each asset.
- * @throws ApiError VALIDATION_ERROR; the details contain the index of every invalid asset, such as `0.assetTag`
+ * Creates all assets in one transaction. If any asset is invalid, creates none. Emits `asset.created` for each asset.
+ * @throws ApiError VALIDATION_ERROR; the paths in the details begin with the index of the invalid asset, as in
+ * `0.assetTag`
  */
 export function createAssets(context: Context, inputs: readonly NewAsset[], onProgress: Progress): Promise<void> {
   return transaction(context, async (context) => {
@@ -203,9 +204,9 @@ function toColumns(input: NewAsset) {
 }
 
 /**
- * Returns an emitter that collects dispatch jobs, and the function `putJobsIn` that inserts them. Call `putJobsIn` at
- * the end of the transaction. Until the transaction commits, an inserted job blocks all other transactions that emit to
- * its subscription. An import can take minutes.
+ * Returns an emitter that collects dispatch jobs, and the function `putJobsIn` that inserts these jobs. Call
+ * `putJobsIn` only at the end of the transaction, because an import can take minutes. From the insertion to the commit,
+ * a job blocks all other transactions that emit events to the same subscription.
  */
 function deferJobs(context: Context & Transaction) {
   const waiting = new Map<bigint, SubscriptionRef>();

@@ -15,8 +15,8 @@ export function csvLine(cells: readonly unknown[]): string {
   return stringify([safe], {
     // Writes booleans as `true` and `false`. By default, the library writes false as an empty cell and true as 1.
     cast: { boolean: String },
-    // Quotes cells that contain carriage returns or start or end with white space. CSV readers would remove these
-    // characters from unquoted cells.
+    // Quotes cells that contain carriage returns and cells that start or end with white space. CSV readers would remove
+    // these characters from unquoted cells.
     quoted_match: /^\s|\s$|\r/,
   });
 }
@@ -31,7 +31,7 @@ export interface CsvRecord {
 /** The maximum size of a CSV record in bytes. */
 const recordBytes = 256 * 1024;
 
-/** The error for a file that is not CSV in UTF-8. The message can follow the file name in a sentence. */
+/** The error for a file that is not CSV in UTF-8. The message completes a sentence that begins with the file name. */
 export class NoCsv extends Error {
   override name = 'NoCsv';
 }
@@ -55,8 +55,7 @@ export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
     }) as unknown as { record: string[]; info: { bytes: number } }[];
     let [lines, read] = [0, 0];
     return records.map(({ record, info }) => {
-      // Computes the line numbers instead of using the parser's, because the parser counts a quoted CRLF as two line
-      // breaks.
+      // Doesn't use the parser's line numbers, because the parser counts a quoted CRLF as two line breaks.
       const since = text.toString('latin1', read, info.bytes);
       [lines, read] = [lines + countBreaks(since), info.bytes];
       const within = record.reduce((sum, cell) => sum + countBreaks(cell), 0);

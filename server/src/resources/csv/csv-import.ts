@@ -21,8 +21,9 @@ export interface CsvResource<Row extends { id: number }, Line extends object, Ne
   /** Checks that `create` would succeed. @throws ApiError the same errors as `create` */
   check(context: Context, inputs: readonly New[]): Promise<void>;
   /**
-   * Creates all rows or none. @throws ApiError VALIDATION_ERROR; if a detail describes a problem in one row, its path
-   * begins with the row index
+   * Creates all rows or none.
+   * @throws ApiError VALIDATION_ERROR; if only one row causes an error, the path of the error detail begins with the
+   * row index
    */
   create(context: Context, inputs: readonly New[], onProgress: Progress): Promise<void>;
 }
@@ -44,14 +45,14 @@ export interface Problem {
   line: number | undefined;
   /** The column name. Empty if the problem affects the whole line or file. */
   path: string;
-  /** The description of the problem. It can follow the name of the column or the file in a sentence. */
+  /** The description of the problem. It completes a sentence that begins with the name of the column or file. */
   message: string;
 }
 
 /** A parsed line of a CSV file. */
 interface Line<Given> {
   line: number;
-  /** The parsed values. An email address or an id identifies the user. */
+  /** The parsed values. The user is an email address or an id. */
   given: Given;
 }
 
@@ -96,7 +97,9 @@ export async function importFile<Given extends object, New>(
   });
 }
 
-/** Runs `work` if the file has no problems. If `work` throws an error with details, returns them as problems. */
+/**
+ * Runs `work` if the file has no problems. If `work` throws an error with details, returns these details as problems.
+ */
 async function collectProblems<Given, New>(
   file: CheckedFile<Given, New>,
   work: (inputs: New[]) => Promise<void>,
@@ -145,7 +148,8 @@ async function readFile<Given extends object, New>(
 }
 
 /**
- * Parses a CSV file. Returns its records, starting with the header. Returns no records if the lines can't be checked.
+ * Parses a CSV file. Returns its records, starting with the header. If the lines can't be checked, returns only
+ * problems.
  */
 function readRecords<Given extends object>(
   columns: CsvColumns<Given>,
@@ -257,7 +261,7 @@ function findUnknownUsers<Given extends object>(
   });
 }
 
-/** Returns the id of a user. The user is identified by email address or id. */
+/** Returns the id of a user. The argument is an email address or an id. */
 function getUserId(user: unknown, userIds: ReadonlyMap<string, number>): number | null | undefined {
   return typeof user === 'string' ? userIds.get(user) : (user as number | null | undefined);
 }

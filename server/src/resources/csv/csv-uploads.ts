@@ -13,7 +13,7 @@ type Resource = CsvColumns<object>['resource'];
 
 /** The preview of a CSV file before its import. */
 export interface Preview {
-  /** The number of lines that could be read. If the file has no problems, the import creates a row for each of them. */
+  /** The number of lines that could be read. If the file has no problems, the import creates one row for each line. */
   lines: number;
   /** The first lines that could be read, with the values of the preview columns. */
   first: { line: number; cells: string[] }[];

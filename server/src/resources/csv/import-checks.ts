@@ -16,7 +16,7 @@ interface NewRow {
 /**
  * Checks that rows can be created. Their unique values must not be in use, and their users must be active.
  * @param findTaken returns the values that are already in use
- * @throws ApiError VALIDATION_ERROR; the details contain the row index of every invalid value, such as `0.assetTag`
+ * @throws ApiError VALIDATION_ERROR; the paths in the details begin with the row index, as in `0.assetTag`
  */
 export async function checkNewRows<Line extends object>(
   db: TenantClient,

@@ -73,8 +73,8 @@ interface Extent {
 }
 
 /**
- * Returns some of the deliveries that match the filter, newest first. Also returns whether more deliveries match.
- * Doesn't count the matching deliveries.
+ * Returns a range of the deliveries that match the filter, newest first, and whether more deliveries match. Doesn't
+ * count the matching deliveries.
  */
 export async function findDeliveries(
   { db }: Context,
@@ -88,8 +88,8 @@ export async function findDeliveries(
 }
 
 /**
- * Reads deliveries by id, newest first. Omits deliveries if their status has changed since the ids were read. Also
- * omits deliveries with an event type that only a later release supports (docs/decisions/schema-migrations.md).
+ * Reads deliveries by id, newest first. Omits a delivery if its status has changed since the ids were read, or if only
+ * a later release supports its event type (docs/decisions/schema-migrations.md).
  */
 async function byIds(
   db: TenantClient,
@@ -102,7 +102,7 @@ async function byIds(
   return rows.filter(isKnown).map(presentDelivery);
 }
 
-/** The columns of delivery attempts that the database role for requests may read. */
+/** The columns of a delivery attempt, except those that the database role for requests can't read. */
 const attemptColumns = {
   number: true,
   startedAt: true,
@@ -137,7 +137,7 @@ export async function getDelivery(
       },
     },
   } as const;
-  // Prisma queries relations concurrently. In a transaction, these queries use only one database connection.
+  // Prisma queries relations concurrently. The transaction makes these queries share one database connection.
   const row = await transaction(context, ({ db }) => db.delivery.findFirst(query));
   if (row === null || !isKnown(row)) throw notFound('delivery');
   return {
@@ -158,8 +158,8 @@ export function countAttempts({ db }: Context, deliveryId: number): Promise<numb
 }
 
 /**
- * Returns the request headers of the last delivery attempt. If there was no attempt yet, returns the headers of the
- * future first attempt. The signature uses the current secrets.
+ * Returns the request headers of the last delivery attempt. If there was no attempt yet, returns the headers for a
+ * first attempt. The signature uses the current secrets.
  * @throws ApiError NOT_FOUND if the subscription doesn't exist
  */
 export async function headersOf(
@@ -182,7 +182,7 @@ export async function headersOf(
 
 /**
  * Queues a delivery of any status to be sent again immediately. If a worker is already sending it, changes nothing.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if its subscription is deactivated
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the delivery's subscription is deactivated
  */
 export async function replayDelivery(context: Context, id: number): Promise<Delivery> {
   const query = { where: { id }, include: { ...withEvent, subscription: true } } as const;
@@ -199,7 +199,7 @@ export async function replayDelivery(context: Context, id: number): Promise<Deli
   return presentDelivery((await find()) ?? before);
 }
 
-/** Selects the deliveries to replay: all deliveries that match the filter or, if `id` is set, only that delivery. */
+/** Selects the deliveries to replay. If `id` is set, only the delivery with this id can match. */
 export type ReplayFilter = DeliveryFilter & { id?: number };
 
 /** Counts the deliveries that `replayDeliveries` would queue. */
@@ -237,9 +237,9 @@ export async function replayDeliveries(context: Context, filter: ReplayFilter): 
 }
 
 /**
- * Resets deliveries to PENDING, except those that a worker is sending. If the circuit of a subscription is open, it
- * becomes half-open. If `ids` contains only one id, that delivery becomes the probe. Resolves to the number of reset
- * deliveries.
+ * Resets deliveries to PENDING, except those that a worker is sending. If the circuit of a subscription is open, the
+ * circuit becomes half-open. If `ids` contains only one id, the delivery with this id becomes the probe. Resolves to
+ * the number of reset deliveries.
  */
 function replayIds(context: Context, ids: bigint[]): Promise<number> {
   return transaction(context, async ({ db, dispatchJobs, afterCommit, wakeWorkers }) => {
@@ -278,7 +278,7 @@ function replayable({ id, ...filter }: ReplayFilter): Prisma.DeliveryWhereInput 
 
 /**
  * Queues a test event for a subscription. The payload is the example in the contract. If the subscription's circuit is
- * open, it becomes half-open, and the test event becomes its probe.
+ * open, the circuit becomes half-open, and the test event becomes the probe.
  * @param type the event type; default: the subscription's first event type
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the subscription doesn't have the event type
  */

@@ -5,10 +5,10 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 
 /*
  * Reads deliveries in SQL. A subscription can have millions of deliveries, so the statements use index-only scans to
- * count and skip rows. They process each status separately. Every statement filters by tenant.
+ * count and skip rows, and process each status separately. Every statement filters by tenant.
  */
 
-/** Selects some of a subscription's deliveries, newest first. */
+/** Selects a range of a subscription's deliveries, newest first. */
 interface Range {
   subscriptionId: number;
   /** The statuses to include, or undefined to include all statuses. */
@@ -28,7 +28,7 @@ const ofStates = tenantQuery(`SELECT ARRAY(
   ) d
   ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
 
-/** Returns the ids of some of a subscription's deliveries, newest first. */
+/** Returns the ids of the selected deliveries, newest first. */
 export async function selectPage(db: TenantClient, { subscriptionId, states, skip, take }: Range): Promise<number[]> {
   const values = [subscriptionId, skip, take];
   const row = await (states === undefined
@@ -141,13 +141,13 @@ const conditions: {
   before: (id) => sql`d.id < ${id}`,
 };
 
-/** `selectDeliveries` checks the event types of this number of deliveries before it reads all rows. */
+/** The number of newest deliveries whose event types `selectDeliveries` checks first. */
 const maxNewestChecked = 2000;
 
 /**
- * Returns the ids of the matching deliveries, newest first. PostgreSQL creates a plan for the given filter values.
- * Event types are stored in another table, so a filter by event type first checks only the newest deliveries. If too
- * few of them have the event type, reads all matching rows. Looking up the event of each delivery would cost more.
+ * Returns the ids of the matching deliveries, newest first. PostgreSQL creates a plan for the given filter values. For
+ * a filter by event type, first checks only the newest deliveries, because event types are stored in another table. If
+ * too few of these deliveries have the event type, reads all deliveries that match the other filters.
  */
 export async function selectDeliveries(
   db: TenantClient,
@@ -170,7 +170,7 @@ export async function selectDeliveries(
   const newest = sql`SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${maxNewestChecked}`;
   const recent = await select(sql`SELECT d.id FROM (${newest}) d ${events} ORDER BY d.id`);
   if (recent.length === take) return recent;
-  // No index has the order `id + 0`, so the planner expects to read all rows. For the order `id`, it would choose an
-  // index and expect to find enough rows early.
+  // No index has the order `id + 0`, so the planner expects to read all rows. For the order `id`, the planner would
+  // expect to find enough rows early, and would look up the event of each delivery.
   return select(sql`SELECT d.id FROM deliveries d ${events} WHERE ${where} ORDER BY (d.id + 0)`);
 }

@@ -6,7 +6,10 @@ import { scheduleHourly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** The queue for the hourly job that deletes expired responses. Deleting ten million rows takes minutes. */
+/**
+ * The queue for the hourly job that deletes expired responses. The job can run for up to one hour, because deleting ten
+ * million rows takes minutes.
+ */
 export const idempotencyRetentionQueue: Queue = {
   name: 'idempotency-retention',
   policy: 'exclusive',

@@ -23,7 +23,7 @@ export interface Kept {
 
 type Input = { request: FastifyRequest; reply: FastifyReply };
 
-/** The value of `Retry-After` in seconds if another request with the same key is still in progress. */
+/** The value of `Retry-After`, in seconds, if another request with the same key is still in progress. */
 const retryAfterSeconds = 1;
 
 /**
@@ -56,7 +56,7 @@ export async function respondOnce<Given extends Input>(
   } catch (error) {
     const isTaken = error instanceof ConditionNotMet;
     if (!isTaken && !(error instanceof ApiError)) throw error;
-    // An earlier attempt of the request may have just committed and caused this error.
+    // An earlier attempt of the same request may have just committed, which would explain this error.
     const response = await find(keyedRequest);
     if (response === undefined) throw isTaken ? inProgress() : error;
     reply.header(replayedHeader, 'true');
@@ -68,7 +68,10 @@ export async function respondOnce<Given extends Input>(
 interface KeyedRequest {
   context: UserContext;
   key: string;
-  /** The possible fingerprints of the request. The server stores the first one. A retry may match any of them. */
+  /**
+   * The possible fingerprints of the request. The server stores the first one. A stored fingerprint may equal any of
+   * them.
+   */
   fingerprints: Buffer[];
 }
 
@@ -153,8 +156,9 @@ async function restoreResponse(
 
 /**
  * Computes fingerprints from the method, path and body of a request. The order of body fields doesn't matter. If the
- * body contains a secret, its keyed hash is used, because an attacker with database access could guess a secret from a
- * plain hash. Such a request has one fingerprint per encryption key, starting with the current key.
+ * body contains a secret, the fingerprint contains a keyed hash of the secret, because an attacker with database access
+ * could guess a secret from a plain hash. Such a request has one fingerprint per encryption key, and the fingerprint
+ * for the current key comes first.
  */
 function computeFingerprints({ method, url, body, ctx: { secretCipher } }: FastifyRequest): Buffer[] {
   const computeFingerprint = (content: unknown) => digest(`${method} ${url}\n${JSON.stringify(content, sortFields)}`);

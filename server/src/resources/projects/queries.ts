@@ -45,7 +45,8 @@ export async function getProject({ db }: Context, id: number): Promise<Project> 
 }
 
 /**
- * Creates a project. Only the command line and the developer area use this function. API v1 has no endpoint for it.
+ * Creates a project. Only the command line and the developer area use this function, because API v1 has no endpoint for
+ * it.
  * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the project key is already in use
  */
 export function createProject(context: Context, input: NewProject): Promise<Project> {
@@ -59,8 +60,9 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
 }
 
 /**
- * Creates all projects in one transaction, or none if one is invalid. @throws ApiError VALIDATION_ERROR; the details
- * contain the index of every invalid project, such as `0.key`
+ * Creates all projects in one transaction. If any project is invalid, creates none.
+ * @throws ApiError VALIDATION_ERROR; the paths in the details begin with the index of the invalid project, as in
+ * `0.key`
  */
 export function createProjects(context: Context, inputs: readonly NewProject[], onProgress: Progress): Promise<void> {
   return transaction(context, async (context) => {
@@ -92,7 +94,7 @@ export async function checkProjects({ db }: Context, inputs: readonly NewProject
 
 /**
  * Updates a project. If the patch changes nothing, `updatedAt` stays the same. Only the command line and the developer
- * area use this function. API v1 has no endpoint for it.
+ * area use this function, because API v1 has no endpoint for it.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateProject(context: Context, id: number, patch: ProjectPatch): Promise<Project> {
