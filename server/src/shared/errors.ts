@@ -2,8 +2,8 @@ import { type ErrorCode, type ErrorDetail, errors } from '@itsm-api/contract';
 
 /**
  * An error for the client. Its `code` determines the HTTP status (contract/src/errors.ts). The message says what is
- * wrong, then what to do. It never contains the rejected id. The responses for an id of another tenant and for an id
- * that doesn't exist must be the same (docs/decisions/tickets.md).
+ * wrong, then what to do. The message never contains the rejected id, because the responses for an id of another tenant
+ * and for an id that doesn't exist must be the same (docs/decisions/tickets.md).
  */
 export class ApiError extends Error {
   override name = 'ApiError';
@@ -24,8 +24,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Returns the error for an id that doesn't exist or belongs to another tenant. @param reference how a client can
- * identify the resource, such as `id`
+ * Returns the error for an id that doesn't exist or belongs to another tenant.
+ * @param reference what identifies the resource, such as `id`
  */
 export function notFound(resource: string, reference = resource === 'ticket' ? 'id or ticket number' : 'id'): ApiError {
   const name = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}`;
@@ -40,7 +40,7 @@ export function deactivatedSubscription(): ApiError {
   );
 }
 
-/** Formats a duration for an error message, such as `1 second` or `5 seconds`. */
+/** Formats a number of seconds for an error message, for example as `1 second` or `5 seconds`. */
 export function formatSeconds(seconds: number): string {
   return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
 }

@@ -60,7 +60,10 @@ export function parseEtags(header: string): Etags | undefined {
   return /^[\s,]*$/.test(between) ? (header.match(tag) ?? undefined) : undefined;
 }
 
-/** Returns true if a header contains the entity tag. Uses weak comparison. Returns false if the header is invalid. */
+/**
+ * Returns true if a header contains the entity tag, according to weak comparison. Returns false if the header is
+ * invalid.
+ */
 export function includesEtag(header: string, entityTag: string): boolean {
   const tags = parseEtags(header) ?? [];
   return tags === '*' || tags.some((each) => each === entityTag || each === `W/${entityTag}`);

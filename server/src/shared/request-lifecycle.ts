@@ -43,8 +43,8 @@ export function onAbort(app: FastifyInstance, listener: Listener): void {
 
 function watch(app: FastifyInstance, listener: Listener): void {
   /**
-   * The pending requests on each connection. If a pipelined request waits for an earlier response, only its socket
-   * emits `close`.
+   * The pending requests on each connection. If a pipelined request waits for an earlier response, its socket emits
+   * `close`, but its response doesn't.
    */
   const pendingBySocket = new WeakMap<Socket, Map<FastifyRequest, FastifyReply>>();
 

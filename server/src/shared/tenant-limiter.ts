@@ -10,8 +10,8 @@ export interface TenantLimiterOptions {
   /** The maximum share of `maxConcurrent` that one tenant can use, from 0 to 1. */
   share: number;
   /**
-   * The maximum amount of concurrent work per tenant, in milliseconds. It is the number of concurrent requests
-   * multiplied by their average duration. One request can always run.
+   * The maximum amount of concurrent work per tenant, in milliseconds. The amount of work is the number of concurrent
+   * requests multiplied by their average duration. One request can always run.
    */
   workMs: number;
   /** The maximum number of queued requests per tenant. */
@@ -39,7 +39,7 @@ export type RejectionCause = 'queue' | 'wait' | 'unread';
 export interface Rejection {
   tenantId: TenantId;
   cause: RejectionCause;
-  /** The reason for the rejection in the error message and in the log. */
+  /** The reason for the rejection, as text for the error message and the log. */
   reason: string;
 }
 
@@ -166,7 +166,8 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
       const queue = queues.get(tenantId) ?? { running: 0, usualMs: 0, waiting: new Set<QueuedRequest>() };
       queues.set(tenantId, queue);
       try {
-        // If the tenant has capacity, no request of the tenant is queued. `release` would already have started it.
+        // If the tenant has capacity, no request of the tenant is queued, because `release` would already have started
+        // it.
         if (free > 0 && hasRoom(queue)) acquire(queue);
         else await wait(tenantId, queue);
         const startedAt = performance.now();

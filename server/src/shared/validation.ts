@@ -28,9 +28,7 @@ export function validationError(details: ErrorDetail[]): ApiError {
   });
 }
 
-/**
- * Runs all checks, even if one of them fails. @throws ApiError VALIDATION_ERROR with the details of all failed checks
- */
+/** Runs all checks, even if a check fails. @throws ApiError VALIDATION_ERROR with the details of all failed checks */
 export function checkAll(...checks: (() => void)[]): void {
   const details = checks.flatMap((check) => {
     try {

@@ -19,9 +19,9 @@ export interface WorkerPoolOptions {
 }
 
 /**
- * Creates a pool with one background thread for CPU-heavy tasks, so that they don't block requests. Tasks run one at a
- * time. The thread starts with the first task and stops after it has been idle for 60 seconds. The young generation of
- * its heap is limited to 16 MB. By default, V8 would let it grow to 200 MB.
+ * Creates a pool with one background thread for CPU-heavy tasks, so that these tasks don't block requests. Tasks run
+ * one at a time. The thread starts with the first task and stops after it has been idle for 60 seconds. The young
+ * generation of the thread's heap is limited to 16 MB, because V8 would let it grow to 200 MB.
  * @returns a function that runs a task for a tenant. The function throws ApiError RATE_LIMIT_EXCEEDED if there are too
  * many tasks, or the error from `timeout` if the task takes too long.
  */
@@ -39,7 +39,7 @@ export function createWorkerPool<Task, Result>(
       resourceLimits: { maxYoungGenerationSizeMb: 16 },
     });
   });
-  // Doesn't use Piscina's own queue, because it loses waiting tasks when a task is aborted.
+  // Doesn't use Piscina's own queue, because that queue loses waiting tasks when a task is aborted.
   const queue = new PQueue({ concurrency: 1 });
   const activeTasks = new Map<TenantId, number>();
   const tooManyTasks = (message: string) => new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });

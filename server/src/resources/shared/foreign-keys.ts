@@ -33,24 +33,22 @@ export function reference(path: string, id: number | null | undefined, before?: 
 }
 
 /**
- * Checks that each id identifies an active user of the tenant. @throws ApiError INVALID_REFERENCE; the details list the
- * fields with invalid references, at most 20
+ * Checks that each id identifies an active user of the tenant.
+ * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with invalid references
  */
 export async function checkUsers(context: Context, users: readonly Reference[]): Promise<void> {
   await checkReferences(context, { users, tickets: [] });
 }
 
 /**
- * Checks that all referenced tickets exist and that all referenced users are active. @throws ApiError
- * INVALID_REFERENCE; the details list the fields with invalid references, at most 20
+ * Checks that all referenced tickets exist and that all referenced users are active.
+ * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with invalid references
  */
 export async function checkReferences(context: Context, references: References): Promise<void> {
   assertKnown(references, await findKnown(context, [references]));
 }
 
-/**
- * Looks up all ids that request bodies reference, in one statement. If there are no ids, doesn't query the database.
- */
+/** Looks up all referenced ids in one statement. If there are no ids, doesn't query the database. */
 export async function findKnown({ db }: Context, all: readonly References[]): Promise<Known> {
   const named = { users: collectIds(all, 'users'), tickets: collectIds(all, 'tickets') };
   const isEmpty = named.users.length === 0 && named.tickets.length === 0;
@@ -67,8 +65,8 @@ function collectIds(all: readonly References[], kind: keyof References): number[
 }
 
 /**
- * Checks that all references are in `known`. @throws ApiError INVALID_REFERENCE; the details list the fields with
- * unknown ids, at most 20
+ * Checks that all references are in `known`.
+ * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with unknown ids
  */
 export function assertKnown({ users, tickets }: References, known: Known): void {
   const details = [

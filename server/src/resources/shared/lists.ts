@@ -8,7 +8,7 @@ export interface Page<Row> {
   meta: PageMeta;
 }
 
-/** Selects a range of rows. By default, the newest row comes first. `orderBy` reverses the order. */
+/** Selects a range of rows. By default, the newest row comes first. If `orderBy` is set, the oldest row comes first. */
 interface Range {
   skip: number;
   take: number;

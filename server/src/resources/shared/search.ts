@@ -6,14 +6,15 @@ import { ApiError } from '../../shared/errors.ts';
 
 /*
  * Finds rows that contain the words in the parameter `q`. One table contains the words of all resources. Because of
- * row-level security, requests can't use the index on this table directly. Instead, they call a database function that
- * searches only their tenant (docs/decisions/full-text-search.md).
+ * row-level security, requests can't use the index on this table directly. Instead, a request calls a database function
+ * that searches only the tenant of the request (docs/decisions/full-text-search.md).
  */
 
 const { join, raw, sql } = Prisma;
 
 /**
- * The maximum number of rows that a search with `q` finds. If more rows match, it finds the first rows in sort order.
+ * The maximum number of rows that a search with `q` finds. If more rows match, the search finds only the first ones in
+ * sort order.
  */
 export const maxFound = 10_000;
 
@@ -61,9 +62,9 @@ interface FoundIds {
 }
 
 /**
- * Finds rows by words and filters. First finds rows that match the words, and applies the filters to them. If too many
- * rows match the words, this search is limited and can find too few results. In that case, finds the rows that match
- * the filters instead, and checks their words.
+ * Finds rows by words and filters. First finds up to `maxFound` rows that match the words, and then applies the filters
+ * to these rows. If more rows match the words, this result can be incomplete. In that case, runs a second query, which
+ * first applies the filters and then checks the words.
  * @throws ApiError QUERY_TOO_BROAD
  */
 export async function findIds(
@@ -106,15 +107,15 @@ interface CountedIds {
 }
 
 /**
- * These limits are SQL literals. If LIMIT is a parameter, a generic plan of PostgreSQL assumes that it is a tenth of
- * all rows.
+ * These limits are SQL literals, because PostgreSQL's generic plans assume that a LIMIT parameter is a tenth of all
+ * rows.
  */
 const maxFoundLiteral = raw(String(maxFound));
 const maxFoundPlusOneLiteral = raw(String(maxFound + 1));
 
 /**
- * Builds SQL that counts the matching ids and selects the ids of one page. @param checked selects the ids of the rows
- * to check; becomes the CTE `among`
+ * Builds SQL that counts the matching ids and selects the ids on one page.
+ * @param checked selects the ids of the rows to check; becomes the CTE `among`
  * @param found selects the matching ids from `among`
  */
 function countIds(checked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {

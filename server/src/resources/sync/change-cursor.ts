@@ -29,14 +29,16 @@ const version = 1;
 const checkLength = 12;
 
 /**
- * Serializes a cursor as a checksum followed by its content. Only the checksum depends on the tenant and the resource.
+ * Serializes a cursor. The text consists of a checksum and the cursor's content. Only the checksum depends on the
+ * tenant and the resource.
  */
 export function writeCursor(feed: Feed, { startedAt, position, id }: Cursor): string {
   return computeChecksum(feed, [version, startedAt, position, id].join('.'));
 }
 
 /**
- * Parses a cursor. @throws ApiError VALIDATION_ERROR if the cursor was modified or is for another tenant or resource
+ * Parses a cursor.
+ * @throws ApiError VALIDATION_ERROR if the cursor was modified, or if it is for another tenant or resource
  */
 export function readCursor(feed: Feed, text: string): Cursor {
   const content = Buffer.from(text.slice(checkLength), 'base64url').toString();
@@ -52,8 +54,8 @@ export function readCursor(feed: Feed, text: string): Cursor {
 }
 
 /**
- * Returns the content of a cursor with a checksum before it. The checksum needs no secret, because a client with a
- * forged cursor can read only data that it has access to anyway.
+ * Adds a checksum before the content of a cursor. The checksum needs no secret, because a client with a forged cursor
+ * can read only data that it has access to anyway.
  */
 function computeChecksum({ tenantId, resource }: Feed, content: string): string {
   const hash = createHash('sha256').update(`${tenantId} ${resource} ${content}`).digest('base64url');

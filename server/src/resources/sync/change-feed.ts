@@ -15,15 +15,18 @@ export interface Rows<Row> {
   /** The name of the table. */
   resource: string;
   /**
-   * Either a function that returns the existing rows with the given ids in any order, or SQL that selects the rows. The
-   * statement that finds the changes contains this SQL.
+   * Either a function that returns the existing rows with the given ids in any order, or SQL that selects these rows.
+   * The statement that finds the changes contains this SQL.
    */
   named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
   /** Returns up to `take` rows with ids greater than `id`, in ascending order. */
   after(db: TenantClient, id: number, take: number): Promise<Row[]>;
 }
 
-/** SQL for reading rows in the statement that finds the changes, which saves a database round trip. */
+/**
+ * SQL that is part of the statement that finds the changes. It reads the changed rows without another database round
+ * trip.
+ */
 interface InStatement<Row> {
   /** SQL that selects the rows as a JSON array. The CTE `page` contains their ids. $1 is the tenant. */
   text: string;
@@ -64,8 +67,8 @@ export async function listChanges<Row extends { id: number }>(
 }
 
 /**
- * Returns a cursor for the current end of a resource's change feed. A client can read all rows after this call, and
- * then read the changes after the cursor. The client then misses no changes.
+ * Returns a cursor for the current end of a resource's change feed. If a client reads all rows after this call and then
+ * reads the changes after the cursor, the client misses no changes.
  */
 export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
   const now = await queryOne<{ startedAt: string; horizon: number }>(db, nowQuery, []);
@@ -81,7 +84,7 @@ interface Found {
   start: CursorPosition;
   /** The position and id of each change. */
   changes: [number, number][] | null;
-  /** If `named` is SQL, the rows that the statement has read. */
+  /** The rows that the statement has read. Null if `named` is a function. */
   rows: unknown;
 }
 
@@ -181,10 +184,10 @@ const startAtCursor = `start AS MATERIALIZED (
   )`;
 
 /**
- * CTEs that start a page at a point in time ($4). Positions and times have the same order, except for long
- * transactions. A binary search finds a row that changed shortly before the given time. The page starts at this row's
- * horizon. Transactions that were running when the row changed, or that started later, have positions at or after the
- * horizon.
+ * CTEs that start a page at a point in time ($4). Except for long transactions, positions and times have the same
+ * order. Therefore, a binary search can find a row that changed shortly before the given time. The page starts at the
+ * horizon that is stored with this row. All transactions that were still running when the row changed, or that started
+ * later, have positions at or after this horizon.
  */
 const startAtTime = `halves (low, high, horizon) AS (
     SELECT first.position, last.position, first.horizon

@@ -42,7 +42,7 @@ export type NewTenant = z.output<typeof NewTenant>;
 export const TenantPatch = z.strictObject({ name: Name });
 export type TenantPatch = z.output<typeof TenantPatch>;
 
-/** The number of users, API keys and other resources in a tenant. */
+/** The numbers of users, API keys and other resources in a tenant. */
 interface TenantCounts {
   users: number;
   /** The number of API keys that are not revoked. */
@@ -107,7 +107,7 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   return presentTenant(row);
 }
 
-/** Returns a tenant and how many users, API keys and other resources it has. @throws ApiError NOT_FOUND */
+/** Returns a tenant and the numbers of its users, API keys and other resources. @throws ApiError NOT_FOUND */
 export async function describeTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant & TenantCounts> {
   const tenant = await findTenant(prisma, nameOrId);
   const where = { tenantId: tenant.id };
@@ -131,8 +131,8 @@ export async function updateTenant(prisma: PrismaClient, nameOrId: string, { nam
 }
 
 /**
- * Deactivates a tenant. Ends its users' sessions. Within a second, the server also rejects the tenant's API keys. A
- * repeated call has no effect.
+ * Deactivates a tenant and ends the sessions of its users. Within a second, the server also rejects the tenant's API
+ * keys. A repeated call has no effect.
  * @throws ApiError NOT_FOUND
  */
 export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {

@@ -119,7 +119,7 @@ function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findI
 }
 
 /**
- * Checks that the references in a change are valid and that its new parent creates no cycle. Then adds the new parent
+ * Checks that the references in a change are valid and that the new parent creates no cycle. Then adds the new parent
  * to `parents`, so that the checks of later items consider it.
  */
 function applyChange(change: Change, known: Known, parents: Parents): void {

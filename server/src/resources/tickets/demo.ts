@@ -2,8 +2,8 @@ import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
 /**
- * The number of tickets that one statement inserts. Such a statement takes much less time than the statement timeout
- * allows.
+ * The number of tickets that one statement inserts. With this number, a statement takes much less time than the
+ * statement timeout allows.
  */
 const batchSize = 2500;
 

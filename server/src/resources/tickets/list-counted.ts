@@ -33,8 +33,8 @@ export interface TicketPage {
 
 /**
  * The column and value type for each filter. Each column has an index `(tenant_id, column, id DESC)` and counters in
- * `ticket_counts`. In addition, one index contains all of these columns, and another contains all except the assignee.
- * The index columns are in the order of this object (docs/decisions/pagination.md).
+ * `ticket_counts`. In addition, one index contains all of these columns, and another index contains all of them except
+ * the assignee. The index columns are in the order of this object (docs/decisions/pagination.md).
  */
 export const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
   assigneeId: { column: 'assignee_id', type: 'bigint' },
@@ -45,11 +45,11 @@ export const filterColumns: Record<FilterName, { column: string; type: 'text' | 
 };
 export const filterNames = Object.keys(filterColumns) as FilterName[];
 
-/** The maximum offset. The sum of offset and limit must be a 32-bit integer, like a tenant's number of tickets. */
+/** The maximum offset. The sum of offset and limit must fit into a 32-bit integer, as the number of tickets does. */
 const maxSkip = 2 ** 31 - 1000;
 
 /**
- * The maximum page size. It is a literal LIMIT in the SQL statements. Without the literal, the planner would assume
+ * The maximum page size, which is a literal LIMIT in the SQL statements. Without this literal, the planner would assume
  * that a page has a tenth of all matching rows.
  */
 const maxPageSize = 100;
@@ -57,7 +57,7 @@ const maxPageSize = 100;
 /** The parts of SQL statements that depend on the sort order. */
 interface Order {
   direction: 'DESC' | 'ASC';
-  /** The operator that selects the ids up to and including the last id of the page. */
+  /** The operator that selects an id and all ids before it in the sort order. */
   upTo: '>=' | '<=';
   /** The aggregate function that returns the first id in the sort order. */
   first: 'max' | 'min';
@@ -70,7 +70,7 @@ const orders: Record<TicketQuery['sort'], Order> = {
   id: { direction: 'ASC', upTo: '<=', first: 'min', end: '9223372036854775807' },
 };
 
-/** Returns one page of the tickets that match the filters, and their exact total. */
+/** Returns one page of the tickets that match the filters, and the exact number of matching tickets. */
 export async function selectTickets(
   db: TenantClient,
   filters: CountedFilters,
@@ -87,7 +87,7 @@ export async function selectTickets(
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0, isCapped: false };
 }
 
-/** A cache for the statements that `getPageQuery` builds, by their options. */
+/** The statements that `getPageQuery` has already built, by options. */
 const pages = new Map<string, TenantQuery>();
 
 /** The options that determine the SQL text of a statement. */
@@ -122,8 +122,8 @@ function buildText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
 
 /**
  * Combines the total and the page in one statement. If the page is past the end, the statement reads only the total.
- * `OFFSET 0` makes PostgreSQL compute the total once, before the page. Without it, PostgreSQL would inline the subquery
- * for the total into the conditions of the page, which then couldn't use an index.
+ * `OFFSET 0` makes PostgreSQL compute the total once, before the page. Otherwise, PostgreSQL would inline the subquery
+ * for the total into the conditions of the page, and these conditions couldn't use an index.
  * @param total selects one row with the column `n`
  * @param page selects tickets, and may use `total.n`
  */
@@ -146,7 +146,7 @@ function buildPageByOrdinal({ direction }: Order): string {
 
 /**
  * Returns the columns to group the counters by, in index order. For one filter, returns only its column. For several
- * filters, returns all columns with counters. The assignee column is included only if there is a filter for it.
+ * filters, returns all columns with counters, but omits the assignee column if there is no filter for it.
  */
 function kindColumns(names: FilterName[]): string[] {
   const several = filterNames.filter((name) => name !== 'assigneeId' || names.includes(name));
@@ -154,8 +154,9 @@ function kindColumns(names: FilterName[]): string[] {
 }
 
 /**
- * Builds SQL that selects the groups of tickets that match the filters, the count of each group, and the total. There
- * are counters for each assignee. The counters for assignee 0 count the tickets of all assignees.
+ * Builds SQL that selects the matching groups, the number of tickets in each group, and the total. A group consists of
+ * the tickets with the same values in the columns from `kindColumns`. Counters with assignee 0 count the tickets of all
+ * assignees.
  */
 function kinds(names: FilterName[]): string {
   const all = kindColumns(names).join(', ');
@@ -203,16 +204,16 @@ function buildFirstPage(kind: string[], { direction }: Order): string {
 }
 
 /**
- * Builds the query for a page whose rows come from several groups. Distributes `offset + limit` rows over the groups in
- * proportion to their sizes, rounded up. These shares add up to at least `offset + limit` rows, so at least one share
- * ends at or after the end of the page. The query takes the last row of each share, and selects the first of these rows
- * that is at or after the end of the page. With an index-only scan, the query reads the ids of all groups up to the
- * selected row. Then it reads the tickets on the page.
+ * Builds the query for a page whose rows come from several groups. Sorting the ids of all groups would be slow, so the
+ * query first finds a bound, which is an id at or after the end of the page. For this purpose, each group gets a share
+ * of `offset + limit` rows in proportion to its size. The bound is the first id for which the shares that end at or
+ * before this id add up to at least `offset + limit` rows. The query then sorts only the ids up to the bound, which it
+ * reads with index-only scans.
  */
 function buildPageByShares(kind: string[], { direction, upTo, first, end }: Order): string {
   const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
-  // If there are several columns, the order must be the index order or its reverse. It includes the category, because
-  // the category can be null.
+  // With several columns, the order must be the index order or its reverse. It must include the category, which isn't
+  // constant in a group, because a category can be empty or null.
   const category = direction === 'DESC' ? 'category' : 'category DESC';
   const order = kind.length > 1 ? `${category}, id ${direction}` : `id ${direction}`;
   const last = ofKind(

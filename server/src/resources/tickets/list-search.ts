@@ -8,8 +8,8 @@ import { type CountedFilters, filterColumns, filterNames, type TicketPage, type 
 import { columns, type TicketRow } from './sql.ts';
 
 /*
- * Reads pages of tickets if there are no counters for one of the filters. Collects the matching ids and counts them up
- * to a limit. PostgreSQL plans each statement for the given filter values, because the best index depends on them
+ * Reads pages of tickets if at least one filter has no counters. Collects the matching ids and counts them up to a
+ * limit. PostgreSQL plans each statement for the given filter values, because the best index depends on them
  * (docs/decisions/full-text-search.md).
  */
 
@@ -27,7 +27,10 @@ export function isCounted(filters: TicketFilters): boolean {
   return !filters.unassigned && uncounted.every((name) => filters[name] === undefined);
 }
 
-/** Returns one page of the tickets that match the filters, and their total up to a limit. */
+/**
+ * Returns one page of the tickets that match the filters. Also returns the number of matching tickets, which is counted
+ * only up to a limit.
+ */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
   const { q, ...others } = filters;
   if (q === undefined) return runIdQuery(db, buildByFilters(db, filters), range, maxCounted);
@@ -62,9 +65,9 @@ function buildByWords(q: string, order: Direction): IdQuery {
 
 /**
  * Builds the query for words and filters. If at most `maxFound` rows match the words, the query applies the filters to
- * these rows. Otherwise, if at most `maxFound` rows match the filters, it checks the words in these rows. If too many
- * rows match in both cases, it applies the filters only to the first rows that match the words, so the result is
- * incomplete. PostgreSQL doesn't evaluate unused CTEs.
+ * these rows. Otherwise, if at most `maxFound` rows match the filters, the query checks the words in these rows. If
+ * more rows match in both cases, the query applies the filters only to the first `maxFound` rows that match the words,
+ * so the result is incomplete. In each case, PostgreSQL evaluates only the CTEs that it needs.
  */
 function buildCombined(db: TenantClient, q: string, filters: TicketFilters, order: Direction): IdQuery {
   const few = (name: string) => sql`(SELECT count(*) FROM ${raw(name)}) <= ${maxFound}`;
@@ -86,8 +89,8 @@ function buildCombined(db: TenantClient, q: string, filters: TicketFilters, orde
 }
 
 /**
- * Builds SQL that selects the first ticket id in each partition of the search index. Ids and ordinals have the same
- * order.
+ * Builds SQL that selects the first ticket id in each partition of the search index. A partition contains a range of
+ * ordinals, and ids have the same order as ordinals.
  */
 function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
   return sql`SELECT array_agg(first.id ORDER BY place) AS firsts
@@ -164,7 +167,8 @@ function buildConditions(filters: TicketFilters): Prisma.Sql[] {
 }
 
 /**
- * Builds the SQL condition for a filter. For a single value, uses `=`, so that an index returns the tickets in order.
+ * Builds the SQL condition for a filter. For a single value, uses `=`, so that an index scan returns the tickets in
+ * order.
  */
 function anyOf(column: string, values: readonly (string | number)[] | undefined, type: string): Prisma.Sql[] {
   if (values === undefined) return [];

@@ -72,8 +72,8 @@ const buildInsert = ({ watched }: { watched: boolean }) => `
     SELECT ${ownColumns}, (SELECT "watcherUserIds" FROM given WHERE given.id = t.id) FROM t ORDER BY ordinal) AS ticket`;
 
 /**
- * The statements that insert tickets with and without watchers. Most tickets have no watchers, and their statement is
- * faster.
+ * The statements that insert tickets with and without watchers. Most tickets have no watchers, and the statement
+ * without watchers is faster.
  */
 const insert = { watched: buildInsert({ watched: true }), unwatched: buildInsert({ watched: false }) };
 
@@ -100,9 +100,9 @@ interface Written {
 }
 
 /**
- * Inserts tickets with their watchers. Assigns the next ordinals, and the next ticket numbers of each type. Returns the
- * tickets in the given order. The tenant's sequence is locked until the commit, so that ordinals and ids have the same
- * order.
+ * Inserts tickets with their watchers. Assigns the next ordinals and, for each ticket type, the next numbers. Returns
+ * the tickets in the given order. The tenant's sequence is locked until the commit, so that ordinals and ids have the
+ * same order.
  */
 export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<Written> {
   const [, rows = [], subscribers = []] = await queryPipelined(writer.db, [
@@ -114,8 +114,8 @@ export async function insertTickets(writer: Writer, tickets: readonly NewTicketR
 }
 
 /**
- * The statements that update one or several tickets. Most updates change one ticket. The statement for one ticket
- * doesn't join a recordset, which saves a tenth of its time.
+ * The statements that update one or several tickets. Most updates change one ticket. The statements for one ticket
+ * don't join a recordset, so they take a tenth less time.
  */
 const updates = {
   one: buildUpdate({ given: 'json_to_record($3::json)', id: 'tickets.id = $2' }),
@@ -183,8 +183,8 @@ interface ChangedTicket {
 }
 
 /**
- * Returns the statement that updates locked tickets. If `version` is set, the statement updates one unlocked ticket,
- * but only if the ticket still has this version.
+ * Returns the statement that updates locked tickets. If `version` is set, the statement updates one ticket without a
+ * lock, but only if the ticket still has this version.
  */
 function toUpdateStatement(
   { db, userId, keyId }: Writer,
@@ -201,9 +201,10 @@ function toUpdateStatement(
 }
 
 /**
- * Updates locked tickets and their watchers. Resolves to the written tickets in no particular order. @param version the
- * expected version of a single unlocked ticket; if its version differs, nothing is written; the change must not include
- * watchers
+ * Updates tickets and their watchers. The caller must lock the tickets, unless it sets `version`. Resolves to the
+ * written tickets in no particular order.
+ * @param version the expected version of a single ticket; if the actual version differs, nothing is written; the change
+ * must not include watchers
  */
 export async function changeTickets(
   writer: Writer,

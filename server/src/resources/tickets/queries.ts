@@ -169,8 +169,9 @@ export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Dat
 }
 
 /**
- * Writes changes to locked tickets and emits `ticket.updated`. Returns the tickets in the order of the changes. @param
- * version the expected version of a single unlocked ticket; if its version differs, the function writes nothing
+ * Writes changes to locked tickets and emits `ticket.updated`. Returns the tickets in the order of the changes.
+ * @param version the expected version of a single ticket that isn't locked; if the actual version differs, the function
+ * writes nothing
  */
 export async function writeChanges(
   context: Context & Transaction,
@@ -207,7 +208,7 @@ export type Parents = Map<number, number>;
 
 /**
  * Reads the ancestors of the new parents. First acquires a lock for the tenant. Without the lock, two concurrent
- * transactions could change parents and create a cycle that neither of them sees.
+ * transactions could change parents and create a cycle that neither transaction sees.
  */
 export async function lockParents({ db }: Context, changes: readonly Change[]): Promise<Parents> {
   const ids = changes.flatMap(({ references }) => references.tickets.map(({ id }) => id));

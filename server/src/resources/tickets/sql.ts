@@ -6,13 +6,13 @@ import { lockOf } from '../../database/row-lock.ts';
 import { conditions, whereReference } from './ticket-reference.ts';
 
 /*
- * Reads tickets in SQL. Each read is one statement (docs/decisions/pagination.md). Prisma would need separate round
- * trips and snapshots for the count, the page and the watchers. Every statement filters by tenant. PostgreSQL returns
- * tickets as JSON, because parsing twenty columns per row would take twice as long. For statements that write tickets,
- * see mutations.ts.
+ * Reads tickets in SQL. Each read is one statement (docs/decisions/pagination.md), whereas Prisma would need separate
+ * round trips and snapshots for the count, the page and the watchers. Every statement filters by tenant. PostgreSQL
+ * returns tickets as JSON, because parsing twenty columns per row would take twice as long. For statements that write
+ * tickets, see mutations.ts.
  */
 
-/** The type of a column after it is serialized as JSON. */
+/** The type of a column value after serialization as JSON. */
 type Json<Column> = Column extends bigint ? number : Column extends Date ? string : Column;
 
 /** A ticket in the JSON form that PostgreSQL returns. The watcher ids are in ascending order. */
@@ -71,8 +71,8 @@ export function selectTicket(db: TenantClient, reference: TicketReference): Prom
 }
 
 /**
- * SQL that selects the tickets with ids in the CTE `page` in change-feed.ts. The LIMIT removes no rows, but gives the
- * planner an upper bound.
+ * SQL that selects the tickets on a page of the change feed. The CTE `page` contains their ids. The LIMIT removes no
+ * rows, but gives the planner an upper bound.
  */
 export const ticketsOfPage = `SELECT json_agg(ticket) FROM (
   SELECT ${columns} FROM (SELECT id FROM page LIMIT 101) AS page

@@ -28,7 +28,7 @@ export function whereReference(reference: TicketReference): { by: keyof typeof c
 function parseTicketNumber(ticketNumber: TicketNumber): [type: TicketType | undefined, number: number] {
   const [prefix, number] = ticketNumber.split('-');
   const type = TicketType.options.find((type) => ticketNumberPrefixes[type] === prefix);
-  // Replaces numbers that are too large for PostgreSQL with 0, because no ticket has the number 0.
+  // If a number is too large for PostgreSQL, returns 0, because no ticket has the number 0.
   return [type, Number(number) > maxNumber ? 0 : Number(number)];
 }
 

@@ -48,7 +48,7 @@ export interface UsageCounts {
 /** The latency of an endpoint in milliseconds. The precision depends on the histogram buckets. */
 export interface EndpointLatency {
   endpoint: string;
-  /** The number of requests, excluding requests that a limit rejected. */
+  /** The number of requests, excluding those that were rejected because of a limit. */
   requests: number;
   p50: number;
   p95: number;
@@ -60,7 +60,7 @@ export interface NearLimit {
   limit: 'global' | Group;
   /** The highest percentage of the rate limit that the key has used in any window. */
   peak: number;
-  /** The number of requests that the limit rejected. */
+  /** The number of requests that were rejected because of the limit. */
   rejected: number;
   /** The start of the last time step in which the key came close to the limit. */
   lastAt: Date;
@@ -75,9 +75,9 @@ interface CountedRow {
 const groupOf = new Map(keyedEndpoints.map(({ id, group }) => [id, group]));
 
 /**
- * Returns the number of requests per hour for each API key, oldest first. The last hour is still in progress. Omits
- * keys without requests. @param keyIds limits the result to these keys; default: all keys, which is slower if there are
- * many keys
+ * Returns the number of requests of each API key in each hour. The oldest hour comes first, and the last hour is still
+ * in progress. Omits keys without requests.
+ * @param keyIds limits the result to these keys; default: all keys, which is slower if there are many keys
  */
 export async function requestsByKey(
   context: Usable,
@@ -139,7 +139,7 @@ const latencySql = (table: string) => `
   GROUP BY endpoint`;
 
 /**
- * Returns the API keys that came close to a rate limit or exceeded one. Keys with the most rejected requests come
+ * Returns the API keys that came close to a rate limit or exceeded one. The keys with the most rejected requests come
  * first.
  */
 export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf): Promise<NearLimit[]> {
@@ -220,7 +220,7 @@ function stepsUntil(now: Date, count: number, stepMs: number): Date[] {
   return Array.from({ length: count }, (_, index) => new Date(last - (count - 1 - index) * stepMs));
 }
 
-/** Adds a number of requests to the count for their time step. */
+/** Adds the requests in a row to the count for the row's time step. */
 function add<Name>(counts: Map<Name, number[]>, name: Name, steps: Date[], { at, requests }: CountedRow): void {
   const place = steps.findIndex((step) => step.getTime() === at.getTime());
   const known = counts.get(name) ?? steps.map(() => 0);
@@ -235,7 +235,7 @@ export interface NamedKey {
   lastFour: string;
 }
 
-/** Returns the first 1,000 API keys by name, including revoked and expired ones. */
+/** Returns up to 1,000 API keys in the order of their names, including revoked and expired keys. */
 export async function namedKeys({ db }: Usable, { user }: { user?: bigint | undefined }): Promise<NamedKey[]> {
   const rows = await db.apiKey.findMany({
     where: user === undefined ? {} : { userId: user },

@@ -62,9 +62,9 @@ async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number |
 }
 
 /**
- * Returns the id of a user. If the reference is an email address, looks up the active user with this address. If it is
- * an id, returns the id without a check. Returns null if there is no reference. @throws ApiError INVALID_REFERENCE for
- * the field if no active user has the email address
+ * Returns the id of a user. If the reference is an email address, looks up the active user with this address. If the
+ * reference is an id, returns it without a check. Returns null if there is no reference.
+ * @throws ApiError INVALID_REFERENCE for the field if no active user has the email address
  */
 export async function findUserId(
   context: Context,
@@ -95,8 +95,8 @@ export async function getUser({ db }: Context, id: number): Promise<User> {
 }
 
 /**
- * Creates an active user. Only the command line and the developer area use this function. API v1 has no endpoint for
- * it.
+ * Creates an active user. Only the command line and the developer area use this function, because API v1 has no
+ * endpoint for it.
  * @throws ApiError VALIDATION_ERROR if the email address is already in use
  */
 export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
@@ -133,9 +133,10 @@ export function isLowerRole(role: UserRole, before: UserRole): boolean {
 
 /**
  * Updates a user. If the new role has fewer rights, revokes the user's API keys. If the new role is REQUESTER, also
- * ends the user's sessions in the developer area. Only the command line and the developer area use this function. API
- * v1 has no endpoint for it. @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address
- * is already in use or if no administrator would remain
+ * ends the user's sessions in the developer area. Only the command line and the developer area use this function,
+ * because API v1 has no endpoint for it.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use or if no
+ * administrator would remain
  */
 export function updateUser(
   context: Context,
@@ -178,8 +179,8 @@ export function deactivateUser(
 }
 
 /**
- * Ends a user's sessions in the developer area and invalidates the user's sign-in links. They stay invalid even if the
- * user is activated again.
+ * Ends a user's sessions in the developer area and invalidates the user's sign-in links. The links stay invalid even if
+ * the user is activated again.
  */
 async function endAccess(db: TenantClient, userId: number | bigint): Promise<void> {
   const now = new Date();
@@ -199,8 +200,8 @@ async function setActive(db: TenantClient, reference: string | number, active: b
 }
 
 /**
- * Runs `change`, and rolls it back if the workspace would have no active administrator. Acquires a lock, so that two
- * concurrent changes can't remove the last two administrators. Changes on the command line aren't checked
+ * Runs `change`, and rolls it back if no active administrator would remain in the workspace. Acquires a lock, so that
+ * two concurrent changes can't remove the last two administrators. Changes on the command line aren't checked
  * (docs/decisions/data-model.md).
  * @throws ApiError VALIDATION_ERROR if no administrator would remain
  */
@@ -243,8 +244,8 @@ export function presentUser(row: UserRow): User {
 }
 
 /**
- * Builds the Prisma condition for the filter `active`. Prisma doesn't support `in` for booleans. If the filter contains
- * both true and false, the condition is empty.
+ * Builds the Prisma condition for the filter `active`, because Prisma doesn't support `in` for booleans. If the filter
+ * contains both true and false, the condition is empty.
  */
 function anyOfActive(values: boolean[] | undefined): { active?: boolean } {
   const distinct = [...new Set(values)];

@@ -3,8 +3,8 @@ import type { WebhookFilter } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /*
- * Parses and formats webhook filters as text. The text has one pair per field, such as `priority=HIGH,CRITICAL`. If
- * pairs can't represent a value, such as a text with a comma, the filter is formatted as JSON.
+ * Parses and formats webhook filters as text. The text has one pair per field, such as `priority=HIGH,CRITICAL`. If a
+ * value can't be written as a pair, for example because it contains a comma, the filter is formatted as JSON.
  */
 
 /** The schema for a webhook filter as `FIELD=VALUE,VALUE` pairs. It rejects repeated fields. */
@@ -31,8 +31,8 @@ const Json = z.string().transform((text, { addIssue }): unknown => {
 });
 
 /**
- * The schema for a webhook filter as text. The text has one `FIELD=VALUE,VALUE` pair per line, or is JSON. The schema
- * converts empty text to null. It doesn't validate the fields and values, because the contract does.
+ * The schema for a webhook filter as text. The text is JSON or has one `FIELD=VALUE,VALUE` pair per line. The schema
+ * converts empty text to null. The contract validates the fields and values, so this schema doesn't.
  */
 export const FilterText = z.string().transform((text, { addIssue }): unknown => {
   const trimmed = text.trim();

@@ -9,8 +9,8 @@ interface Filtered {
 
 /**
  * Checks that every subscribed event type has all fields in the filter and that each value is valid for its field.
- * Otherwise, some event types or values could never match. @throws ApiError VALIDATION_ERROR; the details list each
- * invalid field and value
+ * Otherwise, some event types or values could never match.
+ * @throws ApiError VALIDATION_ERROR; the details list all invalid fields and values
  */
 export function checkFilter({ events, filter }: Filtered): void {
   const details = Object.entries(filter ?? {}).flatMap(([field, values]) => {
@@ -44,8 +44,8 @@ function findInvalidValues(schema: z.ZodType | undefined, field: string, values:
   return values.flatMap((value, index) => {
     const path = `filter.${field}.${index}`;
     const { error, data } = schema?.safeParse(value) ?? {};
-    // Rejects a value that the schema would normalize. It could never match, because events contain only normalized
-    // values.
+    // Rejects a value that the schema would normalize. Such a value could never match, because events contain only
+    // normalized values.
     if (error === undefined)
       return data === value ? [] : [{ path, message: `must be written as ${JSON.stringify(data)}` }];
     return detailsOf(error.issues.slice(0, 1), 'is unknown').map(({ message }) => ({ path, message }));

@@ -169,8 +169,8 @@ export function updateWebhook(
     const webhook = presentWebhook(before, now());
     requireMatch(context.ifMatch, webhook);
     const data = await toChangedColumns(context, before, patch);
-    // Validates only the fields in the patch. Even if current rules reject a stored value, the client can still change
-    // other fields.
+    // Validates only the fields in the patch, so that a client can change them even if current rules reject the stored
+    // value of another field.
     checkAll(
       () => patch.url !== undefined && context.targets.checkUrl(patch.url),
       () => (patch.filter !== undefined || patch.events !== undefined) && checkFilter({ ...webhook, ...patch }),
@@ -393,8 +393,8 @@ export function activateWebhook(context: Context, id: number): Promise<TrackedWe
 }
 
 /**
- * Checks that the server can decrypt a subscription's signing secret. A process doesn't start if it can't decrypt the
- * secret of an active subscription.
+ * Checks that the server can decrypt a subscription's signing secret, because a process doesn't start if it can't
+ * decrypt the secret of an active subscription.
  * @throws ApiError VALIDATION_ERROR
  */
 async function checkSecretReadable({ db, secretCipher }: Context, id: number): Promise<void> {

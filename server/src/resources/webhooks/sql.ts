@@ -7,7 +7,7 @@ export async function newSubscriptionId(db: TenantClient): Promise<bigint> {
   return rows[0].id;
 }
 
-/** Returns the time in `hours` hours, according to the database clock. */
+/** Returns the time that is `hours` hours from now, according to the database clock. */
 export async function inHours(db: TenantClient, hours: number): Promise<Date> {
   const rows = await rawClient(db).$queryRaw<[{ moment: Date }]>`
     SELECT now() + ${hours}::int * interval '1 hour' AS moment`;
