@@ -46,8 +46,8 @@ export function formatSeconds(seconds: number): string {
 }
 
 /**
- * Returns the error message for a value that must be unique but is already in use. @param resource the type of the
- * resource, such as `asset`
+ * Returns the error message for a value that must be unique but is already in use.
+ * @param resource the type of the resource, such as `asset`
  */
 export function takenBy(resource: string, value: string): string {
   return `${value} is already used by another ${resource}. Choose a different value.`;

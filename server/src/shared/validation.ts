@@ -43,8 +43,9 @@ export function checkAll(...checks: (() => void)[]): void {
 }
 
 /**
- * Converts validation issues to the details of an error response. @param unknownName the error message for a name that
- * isn't in the schema @param known the names in the schema; an error message suggests the most similar one
+ * Converts validation issues to the details of an error response.
+ * @param unknownName the error message for a name that isn't in the schema
+ * @param known the names in the schema; an error message suggests the most similar one
  */
 export function detailsOf(issues: readonly Issue[], unknownName: string, known: readonly string[] = []): ErrorDetail[] {
   return issues.flatMap((issue) => {

@@ -21,7 +21,7 @@ export interface WorkerPoolOptions {
 /**
  * Creates a pool with one background thread for CPU-heavy tasks, so that these tasks don't block requests. Tasks run
  * one at a time. The thread starts with the first task and stops after it has been idle for 60 seconds. The young
- * generation of the thread's heap is limited to 16 MB, because V8 would let it grow to 200 MB.
+ * generation of the thread's heap is limited to 16 MB, because V8 would otherwise let it grow to 200 MB.
  * @returns a function that runs a task for a tenant. The function throws ApiError RATE_LIMIT_EXCEEDED if there are too
  * many tasks, or the error from `timeout` if the task takes too long.
  */

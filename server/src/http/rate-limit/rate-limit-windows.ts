@@ -75,7 +75,8 @@ export class RateLimitStore implements FastifyRateLimitStore {
 const maxWindows = 200_000;
 
 /**
- * Returns a counter that keeps its counts in memory. @param now returns the time of a monotonic clock in milliseconds
+ * Returns a counter that keeps its counts in memory.
+ * @param now returns the time of a monotonic clock in milliseconds
  */
 export function createMemoryCounter(now: () => number): Count {
   /** The windows, ordered by start time. */

@@ -108,8 +108,8 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
 }
 
 /**
- * Checks that `createAssets` would succeed with these inputs. @throws ApiError VALIDATION_ERROR with the details that
- * `createAssets` would return
+ * Checks that `createAssets` would succeed with these inputs.
+ * @throws ApiError VALIDATION_ERROR with the details that `createAssets` would return
  */
 export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]): Promise<void> {
   const rows = inputs.map(({ assetTag, assignedToId }) => ({ unique: assetTag, userId: assignedToId }));
@@ -205,8 +205,8 @@ function toColumns(input: NewAsset) {
 
 /**
  * Returns an emitter that collects dispatch jobs, and the function `putJobsIn` that inserts these jobs. Call
- * `putJobsIn` only at the end of the transaction, because an import can take minutes. From the insertion to the commit,
- * a job blocks all other transactions that emit events to the same subscription.
+ * `putJobsIn` only at the end of the transaction, because an import can take minutes. Between its insertion and the
+ * commit, a job blocks all other transactions that emit events to the same subscription.
  */
 function deferJobs(context: Context & Transaction) {
   const waiting = new Map<bigint, SubscriptionRef>();

@@ -60,8 +60,8 @@ const insert = `WITH t AS (
     (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
 
 /**
- * Adds a comment to a ticket of any status. Locks the ticket, increments its comment count, and emits `ticket.updated`
- * (docs/decisions/tickets.md).
+ * Adds a comment to a ticket with any status. Locks the ticket, increments its comment count, and emits
+ * `ticket.updated` (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND if the ticket doesn't exist
  */
 export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {

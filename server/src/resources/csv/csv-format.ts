@@ -31,14 +31,15 @@ export interface CsvRecord {
 /** The maximum size of a CSV record in bytes. */
 const recordBytes = 256 * 1024;
 
-/** The error for a file that is not CSV in UTF-8. The message completes a sentence that begins with the file name. */
+/** The error for a file that is not CSV in UTF-8. The message can follow the file name and a colon. */
 export class NoCsv extends Error {
   override name = 'NoCsv';
 }
 
 /**
- * Parses a CSV file in UTF-8. Skips empty records. @param max the maximum number of records to return; errors in later
- * records are not reported @throws NoCsv
+ * Parses a CSV file in UTF-8. Skips empty records.
+ * @param max the maximum number of records to return; errors in later records are not reported
+ * @throws NoCsv
  */
 export function parseCsv(bytes: Uint8Array, max: number): CsvRecord[] {
   const text = Buffer.from(decode(bytes));

@@ -45,7 +45,10 @@ export interface Problem {
   line: number | undefined;
   /** The column name. Empty if the problem affects the whole line or file. */
   path: string;
-  /** The description of the problem. It completes a sentence that begins with the name of the column or file. */
+  /**
+   * The description of the problem. If `path` isn't empty, the description completes a sentence that begins with the
+   * column name.
+   */
   message: string;
 }
 

@@ -68,7 +68,7 @@ interface Extent {
   /** The number of matching deliveries to skip. */
   skip?: number;
   take: number;
-  /** Limits the result to subscriptions that were created with one of this user's API keys. */
+  /** Limits the result to deliveries of subscriptions that were created with one of this user's API keys. */
   madeBy?: bigint | undefined;
 }
 
@@ -115,7 +115,7 @@ const attemptColumns = {
 interface DetailOptions {
   /** Whether to include response bodies that may contain data from a private network. Only operators may see them. */
   allAnswers?: boolean;
-  /** Limits the result to subscriptions that were created with one of this user's API keys. */
+  /** Limits the result to deliveries of subscriptions that were created with one of this user's API keys. */
   madeBy?: bigint | undefined;
 }
 
@@ -181,7 +181,8 @@ export async function headersOf(
 }
 
 /**
- * Queues a delivery of any status to be sent again immediately. If a worker is already sending it, changes nothing.
+ * Queues a delivery with any status, so that a worker sends it again immediately. If a worker is already sending it,
+ * changes nothing.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the delivery's subscription is deactivated
  */
 export async function replayDelivery(context: Context, id: number): Promise<Delivery> {

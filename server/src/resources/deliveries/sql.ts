@@ -83,7 +83,7 @@ export async function countMadeSince(
 /** A filter for a tenant's deliveries. */
 export interface DeliverySelection {
   subscription?: number | undefined;
-  /** Limits the result to subscriptions that were created with one of this user's API keys. */
+  /** Limits the result to deliveries of subscriptions that were created with one of this user's API keys. */
   madeBy?: bigint | undefined;
   /** An event type, such as `ticket.created`. */
   event?: string | undefined;

@@ -81,8 +81,8 @@ const takenDuringImport =
   'must be unique, and one of these keys was taken during the import. Import the file again to see which one.';
 
 /**
- * Checks that `createProjects` would succeed with these inputs. @throws ApiError VALIDATION_ERROR with the details that
- * `createProjects` would return
+ * Checks that `createProjects` would succeed with these inputs.
+ * @throws ApiError VALIDATION_ERROR with the details that `createProjects` would return
  */
 export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {
   const rows = inputs.map(({ key, managerId }) => ({ unique: key, userId: managerId }));

@@ -35,8 +35,8 @@ export async function readPage<Row>(query: PageQuery, { count, find }: PageSourc
 }
 
 /**
- * Reads the rows of a page. Starts at the end of the list that is nearer to the page, because PostgreSQL scans all rows
- * that it skips.
+ * Reads the rows of a page. Starts at the first or the last row of the list, whichever is nearer to the page, because
+ * PostgreSQL scans all rows that it skips.
  */
 async function findRange<Row>(
   { page, perPage }: PageQuery,

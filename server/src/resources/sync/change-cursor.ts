@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { invalidField } from '../../shared/errors.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
-/** The change feed that a cursor is for. */
+/** The change feed that a cursor belongs to. */
 interface Feed {
   tenantId: TenantId;
   /** The name of the table that the feed tracks. */

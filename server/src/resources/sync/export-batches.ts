@@ -12,8 +12,8 @@ export interface FileFormat {
 
 /**
  * Passes all rows of a resource to `write`, ordered by id. Doesn't keep a transaction open. Resolves to a cursor that
- * was created before the first row was read, so the change feed after this cursor contains all changes during the
- * export.
+ * was created before the first row was read, so the change feed after this cursor contains all changes since the start
+ * of the export.
  */
 export async function exportRows<Row extends { id: number }>(
   db: TenantClient,

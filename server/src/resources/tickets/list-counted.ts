@@ -205,15 +205,15 @@ function buildFirstPage(kind: string[], { direction }: Order): string {
 
 /**
  * Builds the query for a page whose rows come from several groups. Sorting the ids of all groups would be slow, so the
- * query first finds a bound, which is an id at or after the end of the page. For this purpose, each group gets a share
- * of `offset + limit` rows in proportion to its size. The bound is the first id for which the shares that end at or
+ * query first finds a bound, which is an id at or after the end of the page. Each group gets a share of `offset +
+ * limit` rows in proportion to its size, rounded up. The bound is the first id for which the shares that end at or
  * before this id add up to at least `offset + limit` rows. The query then sorts only the ids up to the bound, which it
  * reads with index-only scans.
  */
 function buildPageByShares(kind: string[], { direction, upTo, first, end }: Order): string {
   const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
-  // With several columns, the order must be the index order or its reverse. It must include the category, which isn't
-  // constant in a group, because a category can be empty or null.
+  // With several columns, the order must be the index order or its reverse. This order must include the category,
+  // because the category can be null.
   const category = direction === 'DESC' ? 'category' : 'category DESC';
   const order = kind.length > 1 ? `${category}, id ${direction}` : `id ${direction}`;
   const last = ofKind(

@@ -126,8 +126,8 @@ async function runIdQuery(
 }
 
 /**
- * Builds the FROM and WHERE clauses for all filters except `q`. @param also `among` is the name of a CTE with the
- * ticket ids to filter, and `condition` is an additional condition
+ * Builds the FROM and WHERE clauses for all filters except `q`.
+ * @param also `among` is the name of a CTE with the ticket ids to filter, and `condition` is an additional condition
  */
 function matching(
   db: TenantClient,

@@ -169,9 +169,9 @@ export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Dat
 }
 
 /**
- * Writes changes to locked tickets and emits `ticket.updated`. Returns the tickets in the order of the changes.
- * @param version the expected version of a single ticket that isn't locked; if the actual version differs, the function
- * writes nothing
+ * Writes changes to tickets and emits `ticket.updated`. The caller must lock the tickets, unless it sets `version`.
+ * Returns the tickets in the order of the changes.
+ * @param version the expected version of a single ticket; if the actual version differs, the function writes nothing
  */
 export async function writeChanges(
   context: Context & Transaction,
