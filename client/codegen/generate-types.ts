@@ -7,8 +7,8 @@ import { factsOf } from './hover-texts.ts';
 export const lineWidth = 120;
 
 /**
- * Whether a generated type is for requests or for responses. Request types have read-only arrays. Enums in response
- * types include unknown values.
+ * The purpose of a generated type: requests or responses. Request types have read-only arrays. Enums in response types
+ * include unknown values.
  */
 type Side = 'request' | 'response';
 
@@ -55,7 +55,7 @@ export class Types {
       const { catchall } = schema.def;
       if (catchall !== undefined && !(catchall instanceof z.ZodNever)) {
         // An index signature in an interface must allow the types of all fields, so the declared type is an
-        // intersection.
+        // intersection instead of an interface.
         return `export type ${name} = Record<string, ${this.print(catchall as z.ZodType, side)}> & ${fields};`;
       }
       if (choice.length === 0) return `export interface ${name} ${fields}`;
@@ -110,8 +110,8 @@ export class Types {
   }
 
   /**
-   * Returns the type of a path or query parameter. A caller can pass the value or its text. For a filter, a caller can
-   * also pass an array.
+   * Returns the type of a path or query parameter. A caller can pass a value or its text form. For a filter, a caller
+   * can also pass an array of values.
    */
   #fromText(schema: z.ZodType): string {
     // The items of a bulk request must be an array. The client doesn't accept a single item.
@@ -146,8 +146,8 @@ export class Types {
 }
 
 /**
- * Returns the schema itself if it has a name. Otherwise, returns the nearest named schema from which it is derived, or
- * undefined.
+ * Returns the schema itself if it has a name. Otherwise, returns the nearest named schema from which the schema is
+ * derived. Returns undefined if there is none.
  */
 function findNamed(schema: z.ZodType): z.ZodType | undefined {
   if (schema.meta()?.id !== undefined) return schema;

@@ -74,8 +74,8 @@ function check(schema: z.ZodArray, kind: 'min_length' | 'max_length'): number | 
 }
 
 /**
- * Returns the bound of a number. Returns undefined if the bound is missing, or if it is Zod's default limit for safe
- * integers.
+ * Returns the minimum or maximum of a number. Returns undefined if the schema doesn't set it, or if it is only Zod's
+ * limit for safe integers.
  */
 function finite(bound: number | null): number | undefined {
   return bound === null || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;

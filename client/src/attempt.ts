@@ -27,7 +27,10 @@ export function checkOptions(options: ClientOptions): ClientOptions {
   return { ...options, baseUrl: checkBaseUrl(options.baseUrl), apiKey: checkApiKey(options.apiKey) };
 }
 
-/** Rejects an option that is NaN. An option can be NaN if an environment variable isn't set. @throws TypeError */
+/**
+ * Rejects options that are NaN, for example `Number(process.env.TIMEOUT_MS)` if the variable isn't set. @throws
+ * TypeError
+ */
 export function checkNumbers(options: object): void {
   for (const [name, value] of Object.entries(options)) {
     if (Number.isNaN(value)) throw new TypeError(`${name} is NaN. Pass a number.`);

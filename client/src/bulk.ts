@@ -54,7 +54,8 @@ interface Chunk<Item> {
 }
 
 /**
- * The endpoint of a bulk call, and the function that sends one request with its own idempotency key.
+ * The endpoint of a bulk call, and the function that sends one of its requests. Each request has its own idempotency
+ * key.
  *
  * @internal
  */
@@ -83,8 +84,8 @@ export async function sendBulk<Item extends object, Row>(
   const progress = { done: 0, failed: 0, total: items.length };
   let hasResponse = false;
   /**
-   * The first error that no item caused, such as a lost connection. After this error, the client stops sending
-   * requests.
+   * The first error that is not about the sent items, for example a lost connection. After this error, the client stops
+   * sending requests.
    */
   let fatalError: ItsmError | undefined;
   let firstRejection: ItsmError | undefined;
@@ -130,8 +131,9 @@ export async function sendBulk<Item extends object, Row>(
 }
 
 /**
- * Copies the items into chunks, one for each request. A chunk has as many items as a request allows. If an item's id is
- * already in the chunk, the item starts a new chunk, because the API rejects duplicate ids.
+ * Copies the items into chunks. The client sends each chunk in one request, so a chunk has as many items as a request
+ * allows. If an item's id is already in the chunk, the item starts a new chunk, because the API rejects duplicate ids
+ * in a request.
  */
 function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
   const chunks: Chunk<Item>[] = [];

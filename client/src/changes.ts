@@ -8,11 +8,11 @@ import { sleep } from './wait.ts';
 export interface ChangesPage<Row> {
   /** The current version of each changed row, ordered by the time of the last change. */
   data: Row[];
-  /** The cursor after this page, and whether more changes are available. */
+  /** The cursor of the next page, and whether more changes are available now. */
   meta: ChangesMeta;
 }
 
-/** The query of a change feed. It defines where the feed starts, and whether the client waits for future changes. */
+/** The query of a change feed: where the feed starts, and whether the client waits for future changes. */
 export interface FollowQuery extends ChangesQuery {
   /** Whether the iteration waits for future changes until you leave the loop or abort the `signal`. */
   follow?: boolean | undefined;

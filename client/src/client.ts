@@ -54,7 +54,7 @@ interface Api {
 
 /**
  * Creates the methods of a resource from the route table. The route table and the TypeScript interface of the methods
- * are generated from the same contract.
+ * are generated from the same contract, so they match.
  */
 function resource(api: Api, routes: Record<string, string>) {
   return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, method(api, route)]));
@@ -69,7 +69,7 @@ function method({ send, baseUrl }: Api, definition: string) {
     const ids = values.slice(0, names.length);
     const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
     const request = { ...route, options: takes ? options : input };
-    // The function is async, so an error about an invalid path rejects the returned promise.
+    // The function is async, so the returned promise rejects if an id is invalid.
     const sendTo = async <Envelope>({ body, ...more }: { body?: unknown; query?: object; options?: PostOptions }) =>
       send<Envelope>({ ...request, ...more, body: JSON.stringify(body), path: fill(path, ids) });
 

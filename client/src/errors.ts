@@ -7,7 +7,7 @@ import type { RateLimit } from './rate-limits.ts';
  */
 const brand = Symbol.for('@itsm-api/client/error');
 
-/** The last sentence of the remedy for errors without a response. */
+/** The last sentence of the remedies for CONNECTION_FAILED and TIMEOUT. */
 const checkBeforeRetry = 'A write may have taken effect: check before you retry it.';
 
 /** The properties of a new `ItsmError`. */
@@ -213,8 +213,8 @@ const classes = {
 for (const [code, Class] of Object.entries(classes)) Class.prototype.name = toClassName(code);
 
 /**
- * Returns the class name of an error code, such as `NotFoundError` for `NOT_FOUND`. Omits the ending `_ERROR`, and
- * shortens `RATE_LIMIT_EXCEEDED`, `CONNECTION_FAILED` and `ABORTED`.
+ * Returns the class name of an error code, for example `NotFoundError` for `NOT_FOUND`. The class names of
+ * `RATE_LIMIT_EXCEEDED`, `CONNECTION_FAILED` and `ABORTED` are shorter than the codes.
  */
 function toClassName(code: string): string {
   const words = code.replace(/_ERROR$|(?<=^(RATE_LIMIT|CONNECTION|ABORT)).+/, '').toLowerCase();
@@ -261,8 +261,8 @@ export function asOutcome(error: unknown): ItsmError {
 }
 
 /**
- * Returns true if a later retry may succeed. The client creates some rate limit errors itself. These errors have no
- * HTTP status, so the function also checks the error code.
+ * Returns true if a later retry may succeed. Also checks the error code, because some errors that the client creates
+ * have no HTTP status.
  */
 export function isTransient({ code, status = 0 }: ItsmError): boolean {
   return (
@@ -270,7 +270,7 @@ export function isTransient({ code, status = 0 }: ItsmError): boolean {
   );
 }
 
-/** Maps error codes to remedies. Other errors describe the remedy in their message. */
+/** Maps error codes to remedies. For all other codes, the error message already describes the remedy. */
 const remedies = new Map([
   ['INSUFFICIENT_SCOPE', 'Pass a key that has requiredScope.'],
   ['RATE_LIMIT_EXCEEDED', 'Raise maxWaitMs, or use createMany.'],

@@ -96,7 +96,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
       });
       more = data.hasNext;
       yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
-      // If the iteration ended without an error, a program couldn't detect that the list is incomplete.
+      // Without this error, the program couldn't detect that the list is incomplete.
       if (!more && data.meta.totalCountCapped) {
         throw createError('There may be more rows. Narrow the filters.', {
           code: 'QUERY_TOO_BROAD',

@@ -17,11 +17,11 @@ export interface ClientOptions {
   maxRetries?: number | undefined;
   /**
    * Maximum time in milliseconds that a call waits for a rate limit, a starting server, or an earlier request with the
-   * same `idempotencyKey`. Default: 600,000 (10 minutes). With 0, the client sends the call immediately. If the call
-   * would have to wait, it rejects.
+   * same `idempotencyKey`. Default: 600,000 (10 minutes). With 0, the client sends the request immediately, and the
+   * call rejects if the response requires a wait.
    */
   maxWaitMs?: number | undefined;
-  /** The function that the client calls instead of the global `fetch`, for example for a proxy or in tests. */
+  /** The function that the client calls instead of the global `fetch`, for example to use a proxy. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
   /**
    * The logger of the client. The client logs responses with `debug`, and retries and waits with `warn`. Pass
@@ -73,9 +73,9 @@ export interface RequestOptions extends CallOptions {
 /** Options of a call that sends a POST request. */
 export interface PostOptions extends RequestOptions {
   /**
-   * Makes the call idempotent. Calls with the same key within 24 hours create the resource only once. Use at most 255
-   * ASCII characters, and a different key for each resource. By default, the client generates a key for the call and
-   * its retries. Your own key prevents duplicates even if your program restarts.
+   * The key that makes the call idempotent. Calls with the same key within 24 hours create the resource only once. Use
+   * at most 255 ASCII characters, and a different key for each resource. By default, the client generates a key for the
+   * call and its retries. Your own key prevents duplicates even if your program restarts.
    */
   idempotencyKey?: string | undefined;
 }
@@ -85,8 +85,8 @@ export interface BulkOptions extends CallOptions {
   /** After each request, the client calls this function with the progress. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
   /**
-   * Maximum number of concurrent requests. Default: 1, which processes the items in order. Higher values are faster if
-   * the rate limits allow more requests.
+   * Maximum number of concurrent requests. Default: 1. The items are then processed in order. With a higher value, the
+   * call is faster if the rate limits allow more requests.
    */
   concurrency?: number | undefined;
 }
@@ -94,9 +94,9 @@ export interface BulkOptions extends CallOptions {
 /** Options of a bulk call that creates resources. */
 export interface BulkPostOptions extends BulkOptions {
   /**
-   * Makes the whole call idempotent. If your program was interrupted, run it again with the same items and the same key
-   * within 24 hours. For items that already exist, the call returns the earlier results. Use at most 230 ASCII
-   * characters. By default, the client generates a key for each call.
+   * The key that makes the whole call idempotent. If your program was interrupted, run it again within 24 hours, with
+   * the same items and the same key. For items that already exist, the call returns the earlier results. Use at most
+   * 230 ASCII characters. By default, the client generates a key for each call.
    */
   idempotencyKey?: string | undefined;
 }

@@ -48,7 +48,7 @@ interface GroupQueue {
   pausedUntil: number;
   /** Number of consecutive 429 responses. */
   rejections: number;
-  /** Whether the client has already logged that calls wait. */
+  /** Whether the client has already logged that calls of the group wait. */
   isReported: boolean;
 }
 
@@ -66,8 +66,8 @@ const afterNextResponse = Number.POSITIVE_INFINITY;
  * (docs/decisions/client-library.md).
  *
  * Pending requests use at most half of the remaining quota, because other clients may use the same API key. Each
- * response reports the quota that remains for all these clients. Clients that share an API key can therefore use up the
- * quota without a 429.
+ * response reports the quota that remains for all these clients. Clients that share an API key can therefore use the
+ * whole quota without receiving a 429.
  */
 export class RateLimitQueue {
   readonly #windows = new Windows();
@@ -103,8 +103,8 @@ export class RateLimitQueue {
   }
 
   /**
-   * Waits until the rate limits allow the call and earlier calls have started. Then sends the call, and updates the
-   * rate limits from the result.
+   * Waits until earlier calls have started and the rate limits allow the call. Then sends the call, and updates the
+   * rate limits from the response.
    * @throws RateLimitError if the call can't start before its deadline; AbortError if its signal aborts
    */
   async run<Result extends Outcome>(call: Call, send: () => Promise<Result>): Promise<Result> {
@@ -235,7 +235,7 @@ export class RateLimitQueue {
     return startTime;
   }
 
-  /** Describes the windows that have no remaining quota, for log and error messages. */
+  /** Returns the part of a log or error message that names the windows without remaining quota. */
   #describe({ names }: GroupQueue): string {
     const used = this.#windows.now(names, performance.now()).filter(({ remaining }) => remaining === 0);
     return used.map(({ name, limit, windowSeconds }) => ` "${name}" of ${limit} in ${windowSeconds} s`).join(' and');
@@ -259,8 +259,8 @@ export class RateLimitQueue {
 }
 
 /**
- * Increases the maximum concurrency of a rate limit group after a response. After a 429, resets the maximum and pauses
- * the group.
+ * After a 429, pauses a rate limit group and resets its maximum concurrency. After any other outcome, increases the
+ * maximum concurrency by one.
  */
 function adapt(queue: GroupQueue, { status, retryAfterSeconds = 0 }: Outcome): void {
   if (status !== 429) {

@@ -29,8 +29,8 @@ export function sleep(ms: number, signal: AbortSignal | undefined, request: Name
 }
 
 /**
- * Returns the delay before a retry in milliseconds. The delay starts at 500, doubles with each retry, and is at most
- * 8,000. A random reduction of up to half prevents clients from retrying at the same time.
+ * Returns the number of milliseconds to wait before a retry. The delay starts at 500, doubles with each retry, and is
+ * at most 8,000. A random reduction of up to half prevents clients from retrying at the same time.
  * @param times the number of earlier retries
  */
 export function backoffMs(times: number): number {

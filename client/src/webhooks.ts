@@ -127,8 +127,8 @@ export async function unwrap(
 }
 
 /**
- * An event for `signTestEvent`. If `id` or `timestamp` is absent, the function generates it. If `actor` is absent, the
- * function sets it to null.
+ * An event for `signTestEvent`. The function generates an absent `id` or `timestamp`, and sets an absent `actor` to
+ * null.
  */
 export type TestEvent = KnownEvent extends infer Event
   ? Event extends KnownEvent
