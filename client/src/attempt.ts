@@ -28,8 +28,8 @@ export function checkOptions(options: ClientOptions): ClientOptions {
 }
 
 /**
- * Rejects options that are NaN, for example `Number(process.env.TIMEOUT_MS)` if the variable isn't set. @throws
- * TypeError
+ * Rejects options that are NaN, for example `Number(process.env.TIMEOUT_MS)` if the variable isn't set.
+ * @throws TypeError
  */
 export function checkNumbers(options: object): void {
   for (const [name, value] of Object.entries(options)) {

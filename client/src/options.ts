@@ -85,8 +85,8 @@ export interface BulkOptions extends CallOptions {
   /** After each request, the client calls this function with the progress. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
   /**
-   * Maximum number of concurrent requests. Default: 1. The items are then processed in order. With a higher value, the
-   * call is faster if the rate limits allow more requests.
+   * Maximum number of concurrent requests. Default: 1, so the client processes the items in order. With a higher value,
+   * the call is faster if the rate limits allow more requests.
    */
   concurrency?: number | undefined;
 }
