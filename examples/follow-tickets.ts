@@ -2,8 +2,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
 
 /**
- * Syncs all tickets to a file until you press Ctrl-C. The file also contains the cursor of the change feed. The next
- * run continues from this cursor.
+ * Syncs all tickets to a file until you press Ctrl-C. The file also contains the cursor of the change feed, from which
+ * the next run continues.
  *
  *     ITSM_KEY=itsm_… node examples/follow-tickets.ts tickets.json
  */

@@ -21,13 +21,14 @@ export const deliverySchedule = {
   /** Maximum delay that the server accepts from a receiver's `Retry-After` header. */
   maxRetryAfter: 24 * hour,
   /**
-   * Maximum number of deliveries per minute to a new subscription. The limit ends when its URL first responds with 2xx.
+   * Maximum number of deliveries per minute to a new subscription. The limit ends when the URL of the subscription
+   * first responds with 2xx.
    */
   maxTrialsPerMinute: 10,
   /**
    * The circuit breaker of a subscription opens after `failures` consecutive failures. While the circuit is open, the
    * failing endpoint doesn't delay other endpoints, and its pending deliveries don't use up their attempts. Each time
-   * the circuit opens again, it stays open twice as long, up to `maxOpening`.
+   * the circuit opens again, it stays open twice as long as before, up to `maxOpening`.
    */
   breaker: { failures: 5, firstOpening: 5 * second, maxOpening: 5 * minute },
   /**
@@ -41,7 +42,7 @@ export const deliverySchedule = {
 
 const units = { day, hour, minute, second };
 
-/** Formats a duration in the largest unit that gives a whole number, such as `5 minutes`. */
+/** Formats a duration, for example as `5 minutes`. Uses the largest unit that gives a whole number. */
 export function inWords(milliseconds: number): string {
   const [unit, length] = Object.entries(units).find(([, each]) => milliseconds % each === 0) ?? ['millisecond', 1];
   const count = milliseconds / length;

@@ -13,10 +13,7 @@ export type EndpointMeta =
   | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
   | { scope: null; group: null; agent?: never };
 
-/**
- * Describes the MCP tool of an endpoint (docs/decisions/mcp-server.md). Endpoints without this metadata have no MCP
- * tool.
- */
+/** The MCP tool of an endpoint (docs/decisions/mcp-server.md). Endpoints without this metadata have no MCP tool. */
 export interface AgentTool {
   /** The name of the tool: a verb and a noun, such as `list_tickets`. */
   tool: string;
@@ -116,8 +113,8 @@ export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
 export type PageQuery = { page: number; perPage: number };
 
 /**
- * Returns the schema of a list filter. The filter accepts several values, as repeated parameters or separated by
- * commas. A row matches if it has one of these values.
+ * Returns the schema of a list filter. The filter accepts several values: repeated parameters, or one parameter with
+ * commas between the values. A row matches if it has one of these values.
  */
 export function filter<Value extends z.ZodType>(value: Value) {
   type Input = z.input<Value> | readonly z.input<Value>[];

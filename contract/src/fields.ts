@@ -40,7 +40,7 @@ export function text(min: number, max: number) {
   return z.string().min(min).max(max).refine(isClean, unclean);
 }
 
-/** Returns a schema that removes leading and trailing white space, and then validates the text like `text`. */
+/** Returns a schema that removes leading and trailing white space, and then applies the same rules as `text`. */
 export function trimmedText(min: number, max: number) {
   return z.string().trim().min(min).max(max).refine(isClean, unclean);
 }
@@ -123,8 +123,8 @@ const exampleMoment = { example: '2026-11-20T10:00:00Z' };
 export const TimestampInput = anyMoment.overwrite((moment) => new Date(moment).toISOString()).meta(exampleMoment);
 
 /**
- * A lower or upper bound of a time filter. Stored timestamps have whole milliseconds. If the bound is more precise, the
- * schema rounds it up, because a row with the rounded-down time is before the bound.
+ * A lower or upper bound of a time filter. Stored timestamps have whole milliseconds. The schema rounds a more precise
+ * bound up, because a row at the rounded-down time is before the bound.
  */
 export const TimestampBound = anyMoment
   .overwrite((moment) => {
@@ -178,8 +178,8 @@ function faultOf(value: unknown, types: string): string | undefined {
 }
 
 /**
- * A value of a custom field. Validation stops at the first error. A plain union would try every type for every array
- * element, and could collect thousands of errors.
+ * A value of a custom field. Validation stops at the first error, because a plain union would try every type for every
+ * array element, and could collect thousands of errors.
  */
 const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue }) => {
   const isList = Array.isArray(value);

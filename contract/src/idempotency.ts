@@ -1,6 +1,9 @@
 import * as z from 'zod';
 
-/** The name of the request header for the idempotency key. Node.js converts header names to lower case. */
+/**
+ * The name of the request header for the idempotency key, in lower case, because Node.js converts header names to lower
+ * case.
+ */
 export const idempotencyKeyHeader = 'idempotency-key';
 
 /**

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /**
- * Returns the default message for a validation error, for schemas that define no message. The field name and the
+ * Returns the message for a validation error if the schema defines no message of its own. The field name and the
  * message form a sentence: "title is required", "perPage must be at most 100".
  */
 const describe: z.core.$ZodErrorMap = (issue) => {

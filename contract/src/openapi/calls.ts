@@ -4,11 +4,11 @@ import type { Endpoint } from '../endpoint.ts';
 import { literal } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 
-/** Describes the client method of an endpoint. */
+/** A description of the client method of an endpoint. */
 export interface Call {
   /**
-   * The schema of the returned resource. For a bulk request, the schema of the resource that each successful item
-   * returns.
+   * The schema of the resource that the method returns. For a bulk request, the schema of the resource in a successful
+   * result.
    */
   row: z.ZodType;
   /**
@@ -43,7 +43,7 @@ export function callOf(route: Endpoint): Call {
   };
 }
 
-/** Returns the schema of the resource that a successful bulk item returns. */
+/** Returns the schema of the resource in a successful result of a bulk request. */
 function getResultRow(result: z.ZodType): z.ZodType {
   const [done] = (result as z.ZodUnion<[z.ZodObject<{ data: z.ZodType }>]>).options;
   return done.shape.data;
@@ -71,7 +71,10 @@ export interface ExampleCall {
   isWalked: boolean;
 }
 
-/** Returns a sample call of an endpoint. @param width the maximum length of a value in one line, in characters */
+/**
+ * Returns a sample call of an endpoint.
+ * @param width the maximum number of characters in a value that is on one line
+ */
 export function exampleCall(
   { resource, name, route }: { resource: string; name: string; route: Endpoint },
   width?: number,

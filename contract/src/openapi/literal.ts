@@ -1,4 +1,4 @@
-/** How a programming language writes literal values. */
+/** The syntax of literal values in a programming language. */
 interface Syntax {
   text(value: string): string;
   name(name: string): string;

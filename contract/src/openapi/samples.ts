@@ -8,7 +8,7 @@ import type { CodeSample } from './types.ts';
 /** The npm package of the client, which the samples import. */
 const clientPackage = '@itsm-api/client';
 
-/** The maximum length of a value in one line, in characters. Longer lines don't fit on the reference page. */
+/** The maximum number of characters in a value that is on one line. Longer lines don't fit on the reference page. */
 const width = 48;
 
 /**
@@ -48,7 +48,7 @@ function curlSample(resource: string, name: string, route: Endpoint): string {
   const parts = [
     `curl ${isImplied ? '' : `-X ${route.method} `}"$ITSM_URL${pathPrefix}${path}${query && `?${query}`}"`,
     ...(route.metadata.scope === null ? [] : ['-H "Authorization: Bearer $ITSM_KEY"']),
-    // Each run of the command uses a new idempotency key. To retry a request, a program must reuse the key.
+    // Each run of the sample uses a new idempotency key. But if a program retries a request, it must reuse the key.
     ...(route.method === 'POST' ? [`-H "Idempotency-Key: ${resource}-${name}-$(date +%s)"`] : []),
     ...(body === undefined
       ? []

@@ -39,7 +39,7 @@ export const scheduleRules = [
   `Until the URL of a subscription first responds with 2xx, the URL receives at most ${maxTrialsPerMinute} deliveries per minute.`,
 ];
 
-/** Formats a duration in whole days, such as `three days`. Rounds the number down. */
+/** Formats a duration in whole days, for example as `three days`. Rounds the duration down. */
 function inDays(milliseconds: number): string {
   const numerals = ['no', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
   return `${numerals[Math.floor(milliseconds / (24 * 60 * 60 * 1000))]} days`;

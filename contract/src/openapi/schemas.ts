@@ -47,8 +47,8 @@ export function metaOf(schema: z.ZodType): { id: string; description: string; ex
 /** Converts a JSON Schema from zod to OpenAPI 3.1. Removes details that don't help readers. */
 function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   delete schema.id;
-  // Newer servers can add fields to responses. A type for added fields would contradict the types of the known fields,
-  // and client generators would create types that don't compile.
+  // Newer servers can add fields to responses, but the document doesn't declare a type for added fields. This type
+  // would contradict the types of the known fields, so generated clients wouldn't compile.
   if (io === 'output' && (schema.properties ?? schema.$ref) !== undefined) delete schema.additionalProperties;
   if ('example' in schema) {
     // A reference needs no example, because the named schema already has one.
@@ -60,7 +60,10 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   if (schema.format !== undefined) delete schema.pattern;
 }
 
-/** Rewrites references to point to the components. Converts a choice between a schema and null to a nullable schema. */
+/**
+ * Changes references so that they point to the components. Converts a choice between a schema and null to a nullable
+ * schema.
+ */
 function tidy(value: unknown, schemas: Schemas): Schema {
   return mapSchema(value, (schema) => {
     if (typeof schema.$ref === 'string') schema.$ref = schema.$ref.replace('#/$defs/', componentsBelow);
@@ -78,8 +81,9 @@ function flattened(schema: Schema): Schema {
 }
 
 /**
- * Returns the nullable form of a schema. For a named schema, the result is the component `Nullable<Name>`. For other
- * schemas, it is a type list that includes null.
+ * Converts a choice between a schema and null. If the schema has a name, the result is a reference to the component
+ * `Nullable<Name>`. If it has a single type, the result is a schema whose type list includes null. Returns other
+ * schemas unchanged.
  */
 function nullable(schema: Schema, schemas: Schemas): Schema {
   const { anyOf, ...rest } = schema;

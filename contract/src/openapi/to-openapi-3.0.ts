@@ -58,7 +58,10 @@ function withNull(schema: Schema): Schema {
   return { ...schema, nullable: true, ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
-/** Makes the first schema of an `anyOf` nullable. In OpenAPI 3.0, `nullable` needs a `type` in the same schema. */
+/**
+ * Makes the first schema of an `anyOf` nullable instead of the `anyOf` itself. In OpenAPI 3.0, `nullable` needs a
+ * `type` in the same schema.
+ */
 function firstNullable([first, ...others]: Schema[]): Schema[] {
   return [{ ...first, nullable: true }, ...others];
 }

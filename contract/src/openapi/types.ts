@@ -1,7 +1,7 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 
 /*
- * The types of OpenAPI 3.1 objects. A field that OpenAPI declares as optional is mandatory if our document always
+ * The types of OpenAPI 3.1 objects. A field that OpenAPI declares as optional is mandatory here if our document always
  * contains it.
  */
 

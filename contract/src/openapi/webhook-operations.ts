@@ -4,7 +4,10 @@ import { scheduleForReceivers } from './schedule-text.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
 import type { Operation, Parameter } from './types.ts';
 
-/** A sample delivery with a valid signature, for tests of webhook receivers. No subscription uses its secret. */
+/**
+ * A sample delivery with a valid signature, for tests of webhook receivers. No subscription uses the secret of this
+ * sample.
+ */
 const vector = {
   secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   id: 'evt_5d41402abc4b2a76b9719d911017c592',

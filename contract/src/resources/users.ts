@@ -57,7 +57,7 @@ export const User = z
   });
 export type User = z.output<typeof User>;
 
-/** A new user. The command line and the developer area use this schema. v1 has no endpoint that creates users. */
+/** A new user, from the command line or the developer area. v1 has no endpoint that creates users. */
 export const NewUser = z.strictObject({
   name: Name,
   email: Email,
@@ -69,9 +69,7 @@ export const NewUser = z.strictObject({
 });
 export type NewUser = z.output<typeof NewUser>;
 
-/**
- * Changes to a user. The command line and the developer area use this schema. v1 has no endpoint that changes users.
- */
+/** Changes to a user, from the command line or the developer area. v1 has no endpoint that changes users. */
 export const UserPatch = NewUser.partial();
 export type UserPatch = z.output<typeof UserPatch>;
 
