@@ -21,7 +21,10 @@ export interface ApiOptions {
   /** The server's environment variables. By default, the rate limits are too high for tests to reach. */
   env?: Record<string, string>;
   databaseUrl?: string;
-  /** Uses a separate database. Tests with a worker need one, because a worker runs all due work in its database. */
+  /**
+   * Whether the API has its own database. Tests with a worker need their own database, because a worker runs all due
+   * work in its database.
+   */
   ownDatabase?: boolean;
   /** The encryption keys for webhook secrets. By default, a random key. */
   secretKeys?: string[];
@@ -59,7 +62,7 @@ export interface Api {
   boss: PgBoss;
   app: FastifyInstance;
   databases: Databases;
-  /** Connects as the table owner, without row-level security, to create and inspect rows. */
+  /** A connection as the table owner. Tests use it to create and inspect rows without row-level security. */
   owner: Database;
   prisma: PrismaClient;
   services: Services;
@@ -68,7 +71,7 @@ export interface Api {
   close(): Promise<void>;
 }
 
-/** Starts an API as `pnpm start` does. By default, the API uses the database of the Vitest worker. */
+/** Starts an API in the test process. By default, the API uses the database of the Vitest worker. */
 export async function startApi({
   env = {},
   databaseUrl,

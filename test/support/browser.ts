@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** Launches the installed Chromium, or the Chromium from npm, without background requests to other servers. */
+/**
+ * Launches the installed Chromium, or the Chromium from npm. The browser sends no background requests to other servers.
+ */
 export async function launchBrowser(): Promise<Browser> {
   const installed = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
@@ -13,8 +15,8 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Unpacks Chromium and the libraries that minimal machines lack. `AWS_LAMBDA_JS_RUNTIME` simulates AWS Lambda, because
- * the package unpacks the libraries only on AWS Lambda.
+ * Unpacks Chromium and the libraries that minimal machines lack. Sets `AWS_LAMBDA_JS_RUNTIME`, because
+ * @sparticuz/chromium unpacks the libraries only on AWS Lambda.
  */
 async function unpackBrowser(): Promise<string> {
   process.env.AWS_LAMBDA_JS_RUNTIME ??= 'nodejs22.x';
@@ -50,7 +52,7 @@ export const rulesOfLooks = ['color-contrast', 'link-in-text-block', 'scrollable
 
 /**
  * Returns the violations that axe finds on a page. Runs axe in an isolated world, because the page's content security
- * policy blocks added scripts. Loads axe only once per page, because loading takes as long as the checks.
+ * policy blocks added scripts. Loads axe only once per page, because loading axe takes as long as running the checks.
  * @param rules the rules to check. By default, all rules.
  */
 export async function violations(page: Page, rules?: string[]): Promise<string[]> {

@@ -6,10 +6,10 @@ import { query } from './database.ts';
  */
 
 const ours = "'public'::regnamespace";
-/** The schemas with listed privileges. pg-boss creates its own tables, but our migrations grant the privileges. */
+/** The schemas whose privileges the queries list. They include pgboss, because our migrations grant its privileges. */
 const granted = "('public'::regnamespace, 'pgboss'::regnamespace)";
 const isTable = "relkind NOT IN ('i', 'I', 'S', 't', 'c')";
-/** Excludes the daily partitions of pg-boss. */
+/** The SQL condition that excludes the daily partitions of pg-boss. */
 const isNoDay = "relname !~ '_\\d{8}$'";
 
 /** SQL queries by kind of object. Each query returns one line of text per object. */
@@ -131,7 +131,7 @@ const kinds: Record<string, string> = {
 };
 
 /**
- * Returns a query for the privileges of roles that don't own the objects.
+ * Returns a query for the privileges on the given objects, without the privileges of each object's owner.
  * @param type the type of the objects for acldefault()
  * @param prefix the prefix of the column names in the catalog table
  */

@@ -5,8 +5,8 @@ import { inject } from 'vitest';
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * The PostgreSQL server of this test run: the URL of a role that can create databases, and the name of the migrated
-     * template database.
+     * The PostgreSQL server of this test run: its URL with a role that can create databases, and the name of the
+     * migrated template database.
      */
     postgres: { adminUrl: string; template: string };
   }
@@ -68,7 +68,7 @@ async function clone(suffix: string): Promise<string> {
   try {
     await execute(adminUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   } catch (error) {
-    // An earlier test file of the worker has already created the clone.
+    // The clone already exists if an earlier test file of the worker has created it.
     if (!(error instanceof pg.DatabaseError && ['42P04', '23505'].includes(error.code ?? ''))) throw error;
   }
   return withDatabase(adminUrl, name);

@@ -4,9 +4,9 @@ import { dataDir, start, stopStarted } from './start-process.ts';
 export interface FirstStart {
   /** The URL origin of the pages and the API. */
   origin: string;
-  /** The API key that the server prints. */
+  /** The API key, which the server prints. */
   key: string;
-  /** The sign-in link of the developer area that the server prints. */
+  /** The sign-in link for the developer area, which the server prints. */
   link: string;
   stop(): Promise<void>;
 }

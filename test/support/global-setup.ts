@@ -26,7 +26,8 @@ const IMAGE_PATIENCE = 120_000;
  * worker clones.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  // On SIGINT and SIGTERM, Vitest exits without cleanup. `process.exit` runs the exit handler that stops PostgreSQL.
+  // On SIGINT and SIGTERM, Vitest exits without cleanup. Calling `process.exit` first runs the exit handler that stops
+  // PostgreSQL.
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const server = await openServer();
   const template = `itsm_test_${randomBytes(4).toString('hex')}`;
@@ -34,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     console.log(`Testing on PostgreSQL ${await readVersion(server.url)}: ${server.description}.`);
     await execute(server.url, `CREATE DATABASE ${template}`);
     await migrateDatabase(withDatabase(server.url, template));
-    // PostgreSQL can't clone a database with open connections.
+    // PostgreSQL can't clone a database that has open connections.
     await execute(server.url, `ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
   } catch (error) {
     await server.stop();
@@ -89,7 +90,7 @@ async function openContainer(): Promise<Server> {
   return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };
 }
 
-/** Waits until PostgreSQL accepts connections, because its port opens earlier. */
+/** Waits until PostgreSQL accepts connections, because the container's port opens earlier. */
 async function waitForServer(url: string): Promise<void> {
   for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
     try {

@@ -11,7 +11,7 @@ export interface Installation extends Database {
 
 /** A database that server processes use, directly or through a proxy. */
 interface Database {
-  /** The server's services, which the test process can call on the same database. */
+  /** The server's services in the test process. They use the same database as the server processes. */
   runtime: Runtime;
   /** The URL of the API. The test starts the API later. */
   apiUrl: string;

@@ -12,7 +12,7 @@ export function percentiles(values: readonly number[]): Percentiles {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
 }
 
-/** Returns the median, or the larger of the two middle values. */
+/** Returns the median. If the number of values is even, returns the larger of the two middle values. */
 export function median(values: readonly number[]): number {
   return percentiles(values).p50;
 }

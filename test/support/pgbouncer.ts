@@ -11,7 +11,7 @@ import { canTest, pathOf } from './programs.ts';
 const programs = ['pgbouncer'];
 
 /**
- * Returns true if PgBouncer is installed. Otherwise, logs that the tests are skipped.
+ * Returns true if PgBouncer is installed. Otherwise, returns false and logs that the tests are skipped.
  * @throws in CI if PgBouncer is not installed
  */
 export const hasPgBouncer = () => canTest('Servers behind PgBouncer', programs);

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { Reporter, TestModule, Vitest } from 'vitest/node';
 
-/** The summary lists test files that take longer than this number of seconds. */
+/** The number of seconds after which a test file counts as slow. */
 const slowFileSeconds = 10;
 
 /**

@@ -15,21 +15,21 @@ import {
 import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
 import pg from 'pg';
 
-/** A PostgreSQL server in a temporary folder. With its settings, commits survive a crash. */
+/** A PostgreSQL server in a temporary folder. Its settings ensure that commits survive a crash. */
 export interface Postgres {
   /** The URL of the database `itsm`. The URL stays the same after a restart. */
   url: string;
   /** Kills the postmaster with SIGKILL, which also ends its backends. Returns false if the server does not run. */
   kill(): boolean;
-  /** Stops the server, as an administrator does. The server closes its connections. */
+  /** Stops the server, as an administrator does. The server closes its connections before it exits. */
   stop(): Promise<void>;
   /** Starts the server if it is not running. First waits until the processes of the previous server have ended. */
   start(): Promise<void>;
   /** Kills all PostgreSQL processes with SIGKILL, which simulates a power failure. */
   killAll(): Promise<void>;
   /**
-   * Kills one backend with SIGKILL, as the out-of-memory killer does. PostgreSQL then ends all backends and recovers
-   * without a restart. Returns false if no backend runs.
+   * Kills one backend with SIGKILL, as the out-of-memory killer does. PostgreSQL then ends all backends and recovers,
+   * but the postmaster keeps running. Returns false if no backend runs.
    */
   killOne(): Promise<boolean>;
   /** Freezes all PostgreSQL processes. Returns a function that resumes the processes. */
@@ -61,7 +61,10 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
     rmSync(cluster.dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 });
   };
   process.once('exit', onExit);
-  /** Freezes all processes. Freezes the postmaster first, because it could start new processes. */
+  /**
+   * Freezes all PostgreSQL processes and returns their ids. Freezes the postmaster first, because it could start new
+   * processes.
+   */
   const still = async () => {
     const parent = String(postmaster(cluster));
     process.kill(Number(parent), 'SIGSTOP');
@@ -134,10 +137,7 @@ export async function steadyPort(): Promise<number> {
   }
 }
 
-/**
- * Sets the port for the next start of PostgreSQL. PostgreSQL starts on the port in the file `postmaster.pid` of the
- * previous server.
- */
+/** Writes a port to the file `postmaster.pid`, because `startCluster` reuses the port in this file. */
 async function askForPort({ dataDir }: Cluster, port: number): Promise<void> {
   const file = join(dataDir, 'postgres', 'postmaster.pid');
   const processOfNobody = 2 ** 30;

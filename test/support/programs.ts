@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /**
- * Returns true if one of the programs is installed. Otherwise, logs that the tests are skipped.
+ * Returns true if one of the programs is installed. Otherwise, returns false and logs that the tests are skipped.
  * @param subject what the tests cover, in the plural
  * @throws in CI if no program is installed
  */

@@ -15,7 +15,7 @@ export interface DatabaseProxy {
 
 interface ProxyOptions {
   /**
-   * Drops notifications, as a pooler in transaction mode does. If the value is a function, it decides for each
+   * Whether the proxy drops notifications, as a pooler in transaction mode does. A function decides for each
    * notification.
    */
   swallowsNotifications?: boolean | (() => boolean);
@@ -63,8 +63,8 @@ export async function startProxy(
 }
 
 /**
- * Returns a function that forwards PostgreSQL messages. Each message has a type, a length and a body. The length
- * includes its own bytes. Drops notifications (messages of type `A`) if `swallows` returns true.
+ * Returns a function that forwards PostgreSQL messages, and drops notifications (type `A`) if `swallows` returns true.
+ * Each message consists of a type, a length and a body. The length counts the bytes of the length and the body.
  */
 function withoutNotifications(forward: (data: Buffer) => void, swallows: () => boolean): (data: Buffer) => void {
   let rest = Buffer.alloc(0);

@@ -27,17 +27,17 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Responds to a request after the receiver has read its body. By default, the receiver responds with 200. */
+/** Responds to a request after the receiver has read the request's body. By default, the receiver responds with 200. */
 export type Respond = (request: IncomingMessage, response: ServerResponse, received: Received[]) => void;
 
 interface ReceiverOptions {
-  /** The address to listen on, by default the IPv4 loopback address. */
+  /** The address on which the receiver listens. By default, the IPv4 loopback address. */
   host?: string;
   /** The private key and the certificate for HTTPS. */
   tls?: ServerOptions;
 }
 
-/** Starts a webhook receiver on a free port. The receiver records its requests. */
+/** Starts a webhook receiver on a free port. The receiver records the requests that arrive. */
 export async function startReceiver(
   respond: Respond = (_, response) => response.end(),
   { host = '127.0.0.1', tls }: ReceiverOptions = {},
@@ -83,14 +83,16 @@ export interface Sender {
   startWorker(options?: { now?: () => Date; logger?: Logger; maxPendingDeliveries?: number }): Promise<void>;
   /** Stops the workers after all attempts in progress have ended. */
   stopWorkers(): Promise<void>;
-  /** Moves the stored times of subscriptions, events and deliveries back to simulate elapsed time. */
+  /** Simulates elapsed time: moves the stored times of subscriptions, events and deliveries back. */
   age(milliseconds: number): Promise<void>;
   /**
    * Moves the stored times back, adds a dispatch job for every subscription, and waits until the workers have processed
    * the jobs.
    */
   advance(milliseconds: number): Promise<void>;
-  /** Waits until no attempt is in progress. Returns the deliveries of a subscription in event order. */
+  /**
+   * Waits until no attempt is in progress. Returns the deliveries of the subscription, in the order of their events.
+   */
   settled(subscriptionId: number): Promise<SentDelivery[]>;
   /** Returns a subscription in the format of GET /webhooks. */
   health(subscriptionId: number, owner?: Workspace): Promise<Record<string, unknown>>;
@@ -98,7 +100,7 @@ export interface Sender {
 }
 
 interface SenderOptions {
-  /** Allows private targets. True by default, because test receivers use loopback addresses. */
+  /** Whether the server allows private targets. True by default, because test receivers use loopback addresses. */
   allowPrivateTargets?: boolean;
   connection?: WebhooksOptions['connection'];
   /** Additional environment variables of the server. */
@@ -136,7 +138,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
         subscriptions.map(({ tenantId, id }) => ({ tenantId: toTenantId(tenantId), subscriptionId: id })),
       );
       services.wakeWorkers();
-      // The worker deletes a job after it claims the due deliveries of the job's subscription.
+      // A worker deletes a job only after it has claimed the due deliveries of the job's subscription.
       await eventually(async () => {
         const [jobs] = await prisma.$queryRaw<[{ count: bigint }]>`
           SELECT count(*) FROM pgboss.job WHERE name = 'webhook-dispatch'`;
@@ -196,7 +198,9 @@ function agedBy(milliseconds: number): string {
   return [...updates, `UPDATE webhook_subscriptions SET trial_attempts = ARRAY(${trials})`].join(';');
 }
 
-/** Waits until `check` succeeds and returns its result. The default timeout allows for slow machines. */
+/**
+ * Waits until `check` succeeds, and then returns the result of `check`. The default timeout allows for slow machines.
+ */
 export function eventually<Result>(check: () => Result | Promise<Result>, timeout = 10_000): Promise<Result> {
   return vi.waitFor(check, { timeout, interval: 20 });
 }

@@ -10,20 +10,23 @@ import { canTest, pathOf } from './programs.ts';
 /** A Redis server for one test, without persistence. The server keeps its port when it restarts. */
 export interface TestRedis {
   url: string;
-  /** Starts Redis with options of `redis-server`, unless Redis is already running. Resolves when Redis responds. */
+  /**
+   * Starts Redis with the given options of `redis-server`, unless Redis is already running. Resolves when Redis
+   * responds.
+   */
   start(...options: string[]): Promise<void>;
   kill(): Promise<void>;
   /** Pauses Redis. A paused Redis accepts connections and commands, but doesn't respond. */
   silence(): void;
   wake(): void;
-  /** Sends a command to Redis, like `redis-cli`. */
+  /** Sends a command to Redis with `redis-cli`, and returns the response. */
   send(...command: string[]): Promise<string>;
 }
 
 const programs = ['redis-server', 'valkey-server'];
 
 /**
- * Returns true if Redis is installed. Otherwise, logs that the tests are skipped.
+ * Returns true if Redis is installed. Otherwise, returns false and logs that the tests are skipped.
  * @throws in CI if Redis is not installed
  */
 export const hasRedis = () => canTest('Rate limits that processes share', programs);

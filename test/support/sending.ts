@@ -58,7 +58,7 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
     async emit(count: number) {
       for (let i = 0; i < count; i++) await workspace.createTicket();
     },
-    /** Emits events one at a time. Emits the next event after the first delivery attempt of the previous one. */
+    /** Emits events one at a time. Waits for the first delivery attempt of each event before the next event. */
     async emitOneByOne(count: number) {
       for (let i = 0; i < count; i++) {
         const before = receiver.received.length;
@@ -67,7 +67,7 @@ export async function start({ worker = true }: { worker?: boolean } = {}) {
         await sender.settled(id);
       }
     },
-    /** Simulates elapsed time. Returns the number of webhook requests that the workers then send. */
+    /** Simulates elapsed time. Returns the number of webhook requests that the workers send as a result. */
     async requestsAfter(milliseconds: number) {
       const before = receiver.received.length;
       await sender.advance(milliseconds);

@@ -44,7 +44,7 @@ export function spawnServer(env: Record<string, string>, nodeOptions: string[] =
   return { child, ready, exited, output: () => output };
 }
 
-/** A server process that restarts whenever it exits. */
+/** A server whose process is restarted whenever it exits. */
 export interface Supervised {
   /** Resolves when the process is ready. */
   ready(): Promise<void>;
@@ -81,7 +81,7 @@ export function supervise(env: Record<string, string>): Supervised {
       // The process can exit during its start, because PostgreSQL might not be available yet.
       while (
         !(await current.ready.then(
-          // Node.js reports the exit of a killed process with a delay.
+          // Also checks `killed`, because Node.js reports the exit of a killed process with a delay.
           () => current.child.exitCode === null && current.child.signalCode === null && !current.child.killed,
           () => false,
         ))

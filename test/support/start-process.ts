@@ -31,7 +31,7 @@ export async function stopStarted(): Promise<void> {
 /** Creates a folder for `DATA_DIR`. */
 export async function dataDir(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'itsm-start-'));
-  // If root runs the test, PostgreSQL runs as a different user and needs access to the folder.
+  // If the test runs as root, PostgreSQL runs as a different user, which needs access to the folder.
   await chmod(folder, 0o755);
   folders.push(folder);
   return folder;

@@ -15,7 +15,7 @@ export interface Workspace {
   context: UserContext;
 }
 
-/** A secret of a subscription, and the time when the server confirmed it, in milliseconds since 1970. */
+/** A secret of a subscription, and when the server confirmed the secret, in milliseconds since 1970. */
 export interface Secret {
   secret: string;
   since: number;
@@ -28,7 +28,7 @@ export interface Subscription {
   name: string;
   events: EventType[];
   filter?: WebhookFilter;
-  /** The ids of API keys. The subscription skips changes that these keys make. */
+  /** The ids of the API keys whose changes the subscription skips. */
   skipped: number[];
   /** The secrets of the subscription, oldest first. */
   secrets: Secret[];
@@ -59,7 +59,7 @@ export async function addKey(
 interface Subscribing extends Pick<NewWebhook, 'url' | 'events' | 'skipOwn'> {
   name: string;
   filter?: WebhookFilter;
-  /** The ids of API keys. `skipOwn` skips changes that these keys make. */
+  /** The ids of the API keys whose changes the subscription skips because of `skipOwn`. */
   own?: number[];
 }
 

@@ -9,9 +9,7 @@ export type Fields = Record<string, string | number | readonly (string | number)
 /** A simulated browser that keeps cookies and submits forms, but runs no scripts. */
 export interface Visitor {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /**
-   * Submits a form of a page. By default, uses the CSRF token of the page. Returns the response, usually a redirect.
-   */
+  /** Submits a form of a page, by default with the CSRF token of the page. Returns the response, usually a redirect. */
   submit(path: string, form: string, fields?: Fields, token?: string): Promise<Answer>;
   /** Submits a form, follows the redirect and returns the page. */
   submitAndFollow(path: string, form: string, fields?: Fields): Promise<Answer>;
@@ -63,7 +61,7 @@ export function openBrowser(api: Pick<Api, 'call'>): Visitor {
   return visitor;
 }
 
-/** Signs in a user with an invitation link. Returns the simulated browser. */
+/** Creates an invitation link for a user, and signs in with it. Returns the simulated browser. */
 export async function signIn(
   api: Pick<Api, 'call' | 'databases'>,
   { tenantId, userId }: { tenantId: TenantId; userId: number | bigint },

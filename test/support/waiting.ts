@@ -1,8 +1,8 @@
 import type { Api } from './api.ts';
 
 /**
- * Returns the number of SQL statements that wait for a lock. By default, counts only the database connections of
- * requests.
+ * Returns the number of database connections that wait for a lock. By default, counts only the connections that
+ * requests use.
  */
 export async function requestsWaiting(
   { prisma }: Pick<Api, 'prisma'>,

@@ -44,7 +44,9 @@ export interface Workspace {
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
-  /** Creates a delivery. All calls use one subscription, because the number of subscriptions is limited. */
+  /**
+   * Creates a delivery. All calls use the same subscription, because a workspace has a maximum number of subscriptions.
+   */
   createDelivery(): Promise<Delivery>;
 }
 
