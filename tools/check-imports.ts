@@ -3,21 +3,21 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Checks imports between the layers that ARCHITECTURE.md describes. Type imports count as imports. Biome checks for
- * circular imports (noImportCycles).
+ * Checks imports between the layers that ARCHITECTURE.md describes. Type imports count as imports. Doesn't check for
+ * circular imports, because Biome does (noImportCycles).
  * Usage: `node tools/check-imports.ts`
  */
 
 interface Layer {
   files: RegExp;
-  /** Files in this layer may import files from the layers with these names. */
+  /** The names of the layers from which the files of this layer may import. */
   imports: string[];
 }
 
 const server = ['contract', 'config', 'shared', 'embedded-postgres', 'database', 'all tenants', 'webhooks', 'usage'];
 const queries = ['context', 'resources'];
 
-/** The layers by name. If the path of a file matches several layers, the file is in the first of these layers. */
+/** The layers, by name. A file is in the first layer whose pattern matches the path of the file. */
 const layers: Record<string, Layer> = {
   contract: { files: /^contract\//, imports: [] },
   client: { files: /^client\/src\//, imports: [] },
@@ -121,7 +121,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   ],
   [
     /process\.env/,
-    // The code samples of the contract contain `process.env` as text.
+    // These files include the code samples of the contract, which contain `process.env` as text.
     /^(server\/src\/(main|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|test\/|tools\/)/,
     'config/env.ts reads the settings',
   ],

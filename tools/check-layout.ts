@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 
 const maxFilesPerFolder = 20;
 
-/** File names that several folders may use, because each resource, page or command can have a file with this name. */
+/** File names that several folders may use, because each resource, page or command can have a file with such a name. */
 const repeatable = [
   ...['handlers', 'queries', 'presenter', 'sql', 'columns', 'csv', 'list', 'detail', 'fields', 'index'],
   ...[

@@ -1,4 +1,5 @@
-// Measured: squawk-cli 2.66 reports only 14 of the 24 hazards in test/rules/migrations.test.ts.
+// This project has its own check, because squawk-cli 2.66 reports only 14 of the 24 hazards in
+// test/rules/migrations.test.ts.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +13,7 @@ import { concurrentMarker, readMigrations } from '../server/src/database/migrati
  */
 
 /**
- * Matches the comment that allows a migration to remove objects. The release in the comment no longer uses these
+ * Matches the comment that allows a migration to remove objects. The comment names a release that no longer uses these
  * objects.
  */
 const marker = /^-- contract: unused since (\S+)[^\S\n]*$/m;
@@ -101,7 +102,7 @@ function contractFaults(breaks: string[], script: string, releases: string[]): s
 
 /**
  * The types of objects that programs name in SQL statements. If a migration removes such an object, these statements
- * fail. The list doesn't contain indexes, triggers, policies and constraints, because programs don't name them.
+ * fail. Programs don't name indexes, triggers, policies and constraints, so the list doesn't contain them.
  */
 const named = ['TABLE', 'COLUMN', 'VIEW', 'MATVIEW', 'TYPE', 'DOMAIN', 'ATTRIBUTE', 'SEQUENCE', 'SCHEMA', 'FUNCTION'];
 
@@ -160,7 +161,7 @@ function isRequired({ ColumnDef }: Element = {}): boolean {
   return !isFilled && types.some((type) => ['CONSTR_NOTNULL', 'CONSTR_PRIMARY'].includes(type));
 }
 
-/** Returns a message if a statement locks a table while PostgreSQL reads all its rows. */
+/** Returns a message if a statement locks a table while PostgreSQL reads all rows of the table. */
 function blockingFaults(statement: Statement, own: Set<string | undefined>, isOutside: boolean): string[] {
   const { AlterTableStmt, IndexStmt } = statement;
   if (IndexStmt !== undefined && !own.has(IndexStmt.relation.relname)) {
@@ -190,7 +191,7 @@ function transactionFaults(statements: Statement[], own: Set<string | undefined>
 /** The ALTER TABLE commands that block neither reads nor writes. */
 const gentle = ['AT_ValidateConstraint', 'AT_SetRelOptions', 'AT_ResetRelOptions', 'AT_SetStatistics'];
 
-/** Returns the names of the tables that a statement locks against writes. */
+/** Returns the names of the tables to which a statement blocks writes. */
 function lockedBy(statement: Statement): string[] {
   const { AlterTableStmt, CreateStmt, DropStmt, RenameStmt } = statement;
   if (AlterTableStmt?.objtype === 'OBJECT_TABLE') {
@@ -222,8 +223,8 @@ function droppedFrom({ removeType, objects }: NonNullable<Statement['DropStmt']>
 }
 
 /**
- * Returns a message for each part of a statement that can't run twice. After an interruption, a script without a
- * transaction runs again from the start, including its committed statements.
+ * Returns a message for each part of a statement that fails if the statement runs again. After an interruption, a
+ * script without a transaction runs again from the start, including its committed statements.
  */
 function repetitionFaults({ AlterTableStmt, CreateFunctionStmt, CreateStmt, CreateTrigStmt }: Statement): string[] {
   const commands = (AlterTableStmt?.cmds ?? []).map(({ AlterTableCmd }) => AlterTableCmd);

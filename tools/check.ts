@@ -15,7 +15,7 @@ interface Check {
   command: [program: string, ...args: string[]];
   /** What to do if the check fails. */
   fix: string;
-  /** The files and folders that affect the result of the check. If absent, the check always runs. */
+  /** The files and folders that affect the result of the check. If `inputs` is absent, the check always runs. */
   inputs?: string[];
 }
 

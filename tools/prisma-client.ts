@@ -15,8 +15,8 @@ export const clientFolder = 'server/generated/prisma';
  * relative to the repository root.
  */
 export async function prismaClient(): Promise<Record<string, string>> {
-  // Generates the client in a temporary folder, because `--check` only compares the files. Copies the schema, because
-  // the output folder is relative to the schema.
+  // Generates the client in a temporary folder, because `--check` only compares the files. Copies the schema to this
+  // folder, because the output folder is relative to the schema.
   const folder = await mkdtemp(join(tmpdir(), 'prisma-client-'));
   try {
     const schema = join(folder, 'prisma/schema.prisma');
@@ -38,12 +38,12 @@ async function generate(schema: string, cwd: string): Promise<void> {
   await promisify(execFile)(process.execPath, [join(prisma, 'build/index.js'), 'generate', '--schema', schema], {
     cwd,
     // Prisma downloads its schema engine before it generates the client, although it doesn't use the engine. If the
-    // download fails, Prisma stops with an error. PRISMA_SCHEMA_ENGINE_BINARY prevents the download.
+    // download fails, Prisma stops with an error. PRISMA_SCHEMA_ENGINE_BINARY prevents this download.
     env: {
       ...process.env,
       PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
       CHECKPOINT_DISABLE: '1',
-      // Prisma looks for the generators of schema.prisma in PATH.
+      // Prisma searches PATH for the generators that schema.prisma names.
       PATH: [join(import.meta.dirname, 'node_modules/.bin'), process.env.PATH].join(delimiter),
     },
   });

@@ -56,7 +56,7 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Returns a random selection of `--count` samples. The option `--seed` makes the selection repeatable (mulberry32). */
+/** Returns `--count` random samples. The same `--seed` always gives the same samples. Uses the algorithm mulberry32. */
 function pick(samples: Sample[]): Sample[] {
   let state = Number(values.seed);
   const random = () => {

@@ -4,7 +4,7 @@ import { SchemaEngine } from '@prisma/schema-engine-wasm';
 
 /**
  * Returns the SQL that migrates a database from one schema.prisma to another. If `from` is undefined, the SQL migrates
- * an empty database. The function runs Prisma's schema engine as WebAssembly. Prisma's command line would download the
+ * an empty database. Runs Prisma's schema engine as WebAssembly, because Prisma's command line would download the
  * engine from a host that some machines can't reach.
  * @param databaseUrl a PostgreSQL database; the engine reads the PostgreSQL version from it
  */

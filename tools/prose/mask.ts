@@ -1,8 +1,9 @@
 import jsTokens, { type Token } from 'js-tokens';
 
 /**
- * Replaces everything in a source file except the prose with spaces. The lines and columns of the prose don't change.
- * Prose is the text of comments, and of strings with at least two words. Code between backticks isn't prose.
+ * Returns a source file with only its prose, and with spaces instead of everything else. The lines and columns of the
+ * prose don't change. Prose is the text of comments, and of strings with at least two words. Code between backticks
+ * isn't prose.
  */
 export function maskCode(source: string, extension: string): string {
   return extension === '.ts' || extension === '.js' ? maskScript(source) : maskExcept(source, commentsIn(source));

@@ -1,4 +1,4 @@
-/** A rejected term as a regular expression, and the standard term to use instead (docs/STYLE.md). */
+/** A regular expression for a rejected term, and the standard term that replaces it (docs/STYLE.md). */
 type Term = [pattern: string, use: string];
 
 const word = (pattern: string) => String.raw`(?<![-\w])(?:${pattern})(?![-\w])`;
