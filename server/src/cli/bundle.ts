@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 
 /*
- * Bundles the command line into a few files, for the script `itsm`. The script runs `node server/src/cli/bundle.ts`.
- * Without the bundle, a command loads hundreds of TypeScript files, which doubles its start time.
+ * Bundles the command line into a few files, for the script `itsm`. The script runs `node server/src/cli/bundle.ts` if
+ * the sources are newer than the bundle. Without the bundle, a command loads hundreds of TypeScript files, which
+ * doubles its start time.
  */
 
 /**
@@ -67,14 +68,14 @@ const { output } = await bundle.generate({
 });
 
 await mkdir(folder, { recursive: true });
-// Another command can start during the build. Therefore, the build writes each file under a temporary name, renames
-// complete files, and writes the entry file last.
+// Another command can start during the build. Therefore, the build writes each file under a temporary name and then
+// renames it. It writes the entry file last.
 for (const file of output.toReversed()) {
   const path = join(folder, file.fileName);
   const partial = `${path}.${process.pid}`;
   await writeFile(partial, file.type === 'chunk' ? file.code : file.source);
   // Sets the file's modification time to the start of the build. If a source file changes during the build, it is then
-  // newer than the bundle.
+  // newer than the bundle, so the script builds the bundle again.
   await utimes(partial, began, began);
   await rename(partial, path);
 }

@@ -51,8 +51,8 @@ export function workspaceOf(
 export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
 
 /**
- * Returns SQL joins that select only users with access to the developer area. The users and their workspaces must be
- * active.
+ * Returns SQL joins that select only users with access to the developer area. The joins exclude requesters, inactive
+ * users and users of inactive workspaces.
  * @param table a table with the columns `tenant_id` and `user_id`
  */
 export const accountsOf = (table: string) => `
@@ -88,9 +88,9 @@ export async function findAccount(
 }
 
 /**
- * Locks an account until the end of the transaction, if it has access to the developer area. Returns whether it has
- * access. The lock prevents other transactions from removing the access and from changing the account's credentials or
- * sessions.
+ * Locks an account until the end of the transaction. Returns false, without a lock, if the account has no access to the
+ * developer area. The lock prevents other transactions from removing the access and from changing the account's
+ * credentials or sessions.
  */
 export async function lockAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {
   const text = `SELECT 1 AS held FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS requested

@@ -19,7 +19,10 @@ const dayMs = 86_400_000;
 export interface Invitation {
   /** The invited user. */
   account: Account;
-  /** Whether the link signs the user in without credentials. The server prints such a demo link on its first start. */
+  /**
+   * Whether the link is a demo link, which lets the user sign in without credentials. The server prints a demo link on
+   * its first start.
+   */
   demo: boolean;
   /** Whether the account already has a password or a passkey. */
   secured: boolean;

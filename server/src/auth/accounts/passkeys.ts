@@ -12,7 +12,7 @@ import { lazy } from '../../shared/lazy.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 
-/** The site that passkeys are for: the relying party in WebAuthn §4. */
+/** The site for which browsers create passkeys (the relying party in WebAuthn §4). */
 export interface RelyingParty {
   /** The origin of the site, such as `https://itsm.example.com`. */
   origin: string;
@@ -20,7 +20,7 @@ export interface RelyingParty {
   id: string;
 }
 
-/** The details of a passkey that the developer area shows to its user. */
+/** The details of a passkey, as the developer area shows them to the user. */
 export interface PasskeyDetails {
   id: number;
   name: string;
@@ -123,8 +123,8 @@ export async function checkPasskey(
 }
 
 /**
- * The ways to reach the authenticator, such as `usb`. This schema validates the values, because they aren't signed and
- * the library doesn't validate them.
+ * The ways in which a browser can reach the authenticator, such as `usb`. This schema validates the values, because
+ * they aren't signed and the library doesn't validate them.
  */
 const Transports = z.array(z.string().max(30)).max(10).catch([]);
 
@@ -146,7 +146,9 @@ export async function savePasskey(
   }
 }
 
-/** Returns the options that a browser needs to sign in. The user can choose any passkey for this site. */
+/**
+ * Returns the options that a browser needs for a sign-in with a passkey. The user can choose any passkey for this site.
+ */
 export async function authenticationOptions({ id }: RelyingParty): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({ rpID: id, userVerification: 'required' });
@@ -201,7 +203,7 @@ export async function hasPasskey({ system }: AccountStore, { account, credential
   return (await tenantClient(system, tenantId).passkey.count({ where: { userId, credentialId } })) === 1;
 }
 
-/** Parses the browser's response. The passkey's user handle contains the tenant id and the user id. */
+/** Parses the browser's response. The user handle in the response contains the tenant id and the user id. */
 function readResponse(text: string): { response: AuthenticationResponseJSON; tenantId: string; userId: string } {
   const input = z
     .looseObject({ id: z.string().max(2000), response: z.looseObject({ userHandle: z.string().max(100) }) })

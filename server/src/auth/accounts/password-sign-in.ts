@@ -20,7 +20,9 @@ interface Credentials {
 /** The maximum number of accounts to check for one email address. Each check computes an expensive hash. */
 const maxAccounts = 10;
 
-/** A sign-in with a correct password. The digest in `password` shows if the password has changed since the sign-in. */
+/**
+ * A sign-in with a correct password. The digest in `password` shows whether the password has changed since the sign-in.
+ */
 export interface PasswordSignIn {
   account: Pick<Account, 'tenantId' | 'userId'>;
   /** The SHA-256 digest of the stored password hash. */
@@ -28,8 +30,8 @@ export interface PasswordSignIn {
 }
 
 /**
- * Returns the accounts with this email address and password. There is usually one. A person can have accounts in
- * several workspaces, each with its own password.
+ * Returns the accounts with this email address and password. Usually, only one account matches. If a person has
+ * accounts in several workspaces with the same password, all of them match.
  * @throws ApiError RATE_LIMIT_EXCEEDED after too many failures, or VALIDATION_ERROR if no account matches. The message
  * doesn't reveal whether the email address or the password is incorrect.
  */
@@ -40,7 +42,7 @@ export async function signInByPassword(
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
   const { rejection, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
-  // Filters each account separately. A browser may have signed in to only one of several accounts with the same email
+  // Checks each account separately, because the browser may have signed in to only some of the accounts with this email
   // address.
   const checked = rejection === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
   if (rejection !== undefined && checked.length === 0) throw rejection;
@@ -66,7 +68,7 @@ const byEmail = `
   SELECT p.hash, ${accountColumns} FROM passwords p ${accountsOf('p')}
   WHERE u.email = $1 ORDER BY u.tenant_id LIMIT ${maxAccounts}`;
 
-/** The schema for a new password. It checks only the length. `checkPassword` checks the strength. */
+/** The schema for a new password. It checks only the length, because `checkPassword` checks the strength. */
 export const NewPassword = z
   .string()
   .min(12, 'must have at least 12 characters')
@@ -119,8 +121,8 @@ export async function hasPassword(
 
 /**
  * Returns whether a password is the current password of the account.
- * @throws ApiError RATE_LIMIT_EXCEEDED after too many failures. This limit prevents an attacker in an open session from
- * guessing the password.
+ * @throws ApiError RATE_LIMIT_EXCEEDED after too many failures. This limit prevents an attacker who uses an open
+ * session from guessing the password.
  */
 export async function isOwnPassword(
   databases: Pick<AccountStore, 'system'>,

@@ -4,8 +4,8 @@ import type { Account } from './account.ts';
 import type { Estimate, Estimating } from './password-strength-worker.ts';
 
 /**
- * The minimum zxcvbn score, from 0 to 4. A score of 3 means "safely unguessable": the password is moderately protected
- * if its hash is stolen.
+ * The minimum zxcvbn score of a new password. Scores range from 0 to 4. A score of 3 means "safely unguessable": the
+ * password is moderately protected if its hash is stolen.
  */
 const minScore = 3;
 

@@ -20,8 +20,8 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Returns whether a password matches a hash. If `hash` is undefined, checks a dummy hash and returns false, so that the
- * duration is the same.
+ * Returns whether a password matches a hash. If `hash` is undefined, compares the password with a dummy hash, so that
+ * the call takes equally long, and returns false.
  */
 export async function isPassword(password: string, hash: string | undefined): Promise<boolean> {
   const expected = hash ?? (await dummyHash());

@@ -23,11 +23,14 @@ export interface Origin {
 export interface Session {
   id: bigint;
   account: Account;
-  /** Whether the account has a password or a passkey. If not, the user can't sign in again when this session ends. */
+  /**
+   * Whether the account has a password or a passkey. If it has neither, the user can't sign in again after this session
+   * ends.
+   */
   secured: boolean;
 }
 
-/** The details of a session that the developer area shows to its user. */
+/** The details of a session, as the developer area shows them to the user. */
 export interface SessionDetails {
   id: number;
   address: string;
@@ -120,7 +123,7 @@ export async function lockSession({ system }: AccountStore, { id, account }: Ses
   return (await lockAccount(db, account)) && (await db.session.count({ where: { id, endedAt: null } })) === 1;
 }
 
-/** Ends one session of an account, all sessions except one, or all sessions. @returns the number of ended sessions */
+/** Ends one session, all sessions except one, or all sessions of an account. @returns the number of ended sessions */
 export async function endSessions(
   { system }: AccountStore,
   { tenantId, userId }: Account,

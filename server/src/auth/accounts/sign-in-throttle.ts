@@ -13,8 +13,8 @@ export interface Attempt {
 /** A sign-in attempt that counts toward the limits for failed sign-ins. */
 export interface Counted {
   /**
-   * The error if the email address has too many failures from all networks combined, otherwise undefined. Throw it only
-   * for browsers that have never signed in to the account, so that an attacker can't lock out the user.
+   * The error if the email address has too many failures from all networks combined, otherwise undefined. Throw the
+   * error only if the browser has never signed in to the account. Otherwise, an attacker could lock out the user.
    */
   rejection: ApiError | undefined;
   /**
@@ -23,7 +23,7 @@ export interface Counted {
    */
   takeBack(): Promise<void>;
   /**
-   * Removes the attempt from the count for the client's network only. Call this function if the password matches some
+   * Removes the attempt only from the count for the client's network. Call this function if the password matches some
    * but not all of the accounts.
    */
   takeBackOfNetwork(): Promise<void>;
@@ -33,8 +33,8 @@ interface Limit {
   /** The name of the counter. */
   of: string;
   /**
-   * Whether to cache the error if the number of failures exceeds twice the limit. While the error is cached, the server
-   * rejects attempts without counting them.
+   * Whether the server caches the error for rejected attempts if the number of failures exceeds twice `maxFailures`.
+   * While the error is cached, the server rejects attempts without counting them.
    */
   isCached?: boolean;
   maxFailures: number;
@@ -43,7 +43,7 @@ interface Limit {
 
 /**
  * Counts a sign-in attempt as a failure before the server checks the password. The limits therefore also apply to
- * concurrent attempts. If a limit for the client's network rejects the attempt, it doesn't count toward the remaining
+ * concurrent attempts. If the attempt exceeds a limit for the client's network, it doesn't count toward the remaining
  * limits.
  * @throws ApiError RATE_LIMIT_EXCEEDED if the client's network has too many failures, in total or for the email address
  */
@@ -77,8 +77,8 @@ const cacheMs = 10_000;
 const maxCachedErrors = 10_000;
 
 /**
- * Caches the error for a limit if clients make more than twice the allowed attempts. Without the cache, many attempts
- * from one network would wait for the same row lock. They would occupy database connections that other requests need.
+ * Caches the error for a limit if the number of failures exceeds twice the limit. Without the cache, many concurrent
+ * attempts from one network would wait for the same row lock, and occupy database connections that other requests need.
  */
 class ErrorCache {
   readonly #cached = new Map<string, { until: number; rejection: ApiError }>();
@@ -97,13 +97,13 @@ class ErrorCache {
   }
 }
 
-/** One error cache for each database. */
+/** The error cache of each database. */
 const errorCaches = new WeakMap<AccountStore['system'], ErrorCache>();
 
 /**
- * Returns the network of an IP address. For IPv6, returns the /64 network, because one subscriber can use many
- * addresses. For IPv4, returns the address itself. Returns the input unchanged if it isn't an IP address, for example a
- * name that a proxy sends.
+ * Returns the network of an IP address. For IPv6, returns the /64 network, because a subscriber can use all addresses
+ * in such a network. For IPv4, returns the address itself. Returns the input unchanged if it isn't an IP address, for
+ * example a name that a proxy sends.
  */
 function networkOf(address: string): string {
   const withoutPort = address.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2');
@@ -128,8 +128,8 @@ async function countOne(
   const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
   if (failures <= maxFailures) return undefined;
   const rejection = tooManyFailures(seconds);
-  // Errors are cached only above twice the limit, because concurrent attempts with the correct password also count
-  // until the server refunds them.
+  // Concurrent attempts with the correct password also count as failures until the server refunds them. Therefore, the
+  // error is cached only if the number of failures exceeds twice the limit.
   if (isCached === true && failures > 2 * maxFailures && seconds * 1000 > cacheMs) cache.add(of, rejection);
   return rejection;
 }
@@ -141,8 +141,8 @@ function tooManyFailures(seconds: number): ApiError {
 }
 
 /**
- * The SQL statement that counts an attempt. The first failure starts a window. Each attempt also deletes a few rows
- * that are older than one day.
+ * The SQL statement that counts an attempt. The first attempt starts the time window of the limit. The statement also
+ * deletes a few rows that are older than one day.
  */
 const count = `
   WITH old AS (

@@ -34,8 +34,8 @@ export const NewKey = z.strictObject({
 export type NewKey = z.output<typeof NewKey>;
 
 /**
- * The properties of an API key that can change. `expiresInDays` counts from the time of the change. Null removes the
- * expiry date.
+ * The properties of an API key that clients can change. `expiresInDays` counts from the time of the change, and null
+ * removes the expiry date.
  */
 export const KeyPatch = NewKey.omit({ user: true }).extend({ expiresInDays: ExpiresInDays.nullable() }).partial();
 export type KeyPatch = z.output<typeof KeyPatch>;
@@ -90,7 +90,7 @@ export function storedOf(key: string) {
 }
 
 /**
- * Creates an API key for an active user. The key itself is only available in the result.
+ * Creates an API key for an active user. The key itself is available only in the result.
  * @throws ApiError INVALID_REFERENCE if the workspace has no active user with this email address
  */
 export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
@@ -120,7 +120,7 @@ async function addKey(context: Context, fields: KeyFields): Promise<{ key: strin
   return { key, ...(await getKey(context, serializeId(id))) };
 }
 
-/** Returns one API key. @param user the user that the key must belong to @throws ApiError NOT_FOUND */
+/** Returns one API key. @param user the id of the user that the key must belong to @throws ApiError NOT_FOUND */
 export async function getKey({ db, now }: Context, id: number, { user }: { user?: number } = {}): Promise<Key> {
   const where = { id, ...(user !== undefined && { userId: user }) };
   const row = await db.apiKey.findFirst({ where, select: keyColumns });
@@ -150,7 +150,7 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
 }
 
 /**
- * Removes scopes from an API key. It can't add scopes.
+ * Removes all scopes from an API key except the given ones.
  * @param scopes the scopes to keep
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key lacks one of these scopes
  */
@@ -168,7 +168,7 @@ export function narrowKey(context: Context, id: number, scopes: Scope[]): Promis
 
 /**
  * Creates an API key that replaces another key. The new key has the same name, user, scopes and lifetime. The old key
- * stays valid for `overlapHours`, or until it expires if that is earlier. The new key itself is only available in the
+ * stays valid for `overlapHours`, or until it expires if that is earlier. The new key itself is available only in the
  * result.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key is expired or revoked, or its user is inactive
  */
@@ -192,7 +192,7 @@ export function rotateKey(
         `${user} is inactive, so the API key can't be rotated. Reactivate the user first.`,
       );
     const expiresAt = current.expiresAt === null ? null : new Date(current.expiresAt);
-    // An earlier rotation may have shortened the lifetime of the key. The most recent replacement still has the
+    // An earlier rotation may have shortened the lifetime of this key, but the most recent replacement still has the
     // original lifetime.
     let latest = { id: BigInt(id), createdAt: new Date(current.createdAt), expiresAt };
     for (let next: typeof latest | null = latest; next !== null; ) {

@@ -5,7 +5,7 @@ import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { knownScopes } from './known-scopes.ts';
 
-/** The details of an API key and its workspace that a client can request with the key. */
+/** The details of an API key and its workspace. A client can use the key to request them. */
 export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
 /** The database row of an API key, with the name of its workspace. */
@@ -25,7 +25,7 @@ const byId = `
 
 /**
  * Returns the details of an API key and its workspace.
- * @param pool a connection pool with a role that can read the table `tenants`; the role for requests can't
+ * @param pool a connection pool with a role that can read the table `tenants`; the role for requests can't read it
  */
 export async function readKeyDetails(
   pool: Pool,

@@ -27,7 +27,7 @@ type KeySort = keyof typeof orders;
 
 /** The query parameters of the API key list: filters, sort order and page. */
 export const KeyQuery = listQuery({
-  /** The search text: a part of the key's name, in upper or lower case, or the last four characters of the key. */
+  /** The search text: either the last four characters of the key, or a part of its name in upper or lower case. */
   q: text(1, 255).trim().optional(),
   state: KeyStatus.optional(),
   /** The id of the user who owns the API keys. */

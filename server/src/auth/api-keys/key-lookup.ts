@@ -28,8 +28,8 @@ const cacheSize = 10_000;
 export interface KeyLookup {
   /**
    * Looks up an API key. Resolves to undefined if the key isn't valid, or if its user or tenant is inactive.
-   * @param beforeUnknown called before the database query if the key was not recently valid. If it throws, the query
-   * doesn't run.
+   * @param beforeUnknown called before the database query if the key was not recently valid. If this function throws,
+   * the query doesn't run.
    * @throws ApiError RATE_LIMIT_EXCEEDED if the key was not recently valid and the queue is full
    */
   find(key: string, beforeUnknown?: () => Promise<void>): Promise<KeyIdentity | undefined>;
@@ -37,7 +37,10 @@ export interface KeyLookup {
   findAgain(identity: KeyIdentity): Promise<KeyIdentity | undefined>;
   /** Returns the details of an API key and its workspace. */
   describe(identity: KeyIdentity): Promise<KeyDetails>;
-  /** Whether the listener is connected and receives revocations. Otherwise, the lookup doesn't use its cache. */
+  /**
+   * Whether the listener is connected and receives revocations. If it isn't connected, the lookup doesn't use its
+   * cache.
+   */
   readonly listening: boolean;
   close(): Promise<void>;
 }
@@ -61,9 +64,7 @@ interface LookupOptions {
  */
 export function createKeyLookup({ databases, now, onRejected, onUnavailable, onAvailable }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;
-  /**
-   * The cached identities, by the hash of the API key in base64. The key itself is in memory only during its request.
-   */
+  /** The cached identities, by the hash of the API key in base64. The key itself is in memory only during a request. */
   const cache = new Map<string, KeyIdentity>();
   const queue = createLookupQueue({ concurrency: keyLookups.options.max, onRejected });
   let generation = 0;

@@ -4,7 +4,7 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 const minuteMs = 60_000;
 
 export interface LastUsed {
-  /** Records in memory that an API key is used now. `flush` writes the time to the database. */
+  /** Records in memory that an API key has just been used. `flush` writes the time to the database. */
   touch(key: { tenantId: TenantId; keyId: bigint }): void;
   /** Writes the recorded times to the database. */
   flush(): Promise<void>;
@@ -18,8 +18,8 @@ interface LastUsedOptions {
 }
 
 /**
- * Tracks when API keys were last used. Records at most one time per key and minute. Each flush writes the times of all
- * keys in one SQL statement.
+ * Tracks when API keys were last used. Records at most one timestamp per key and minute. Each flush writes the
+ * timestamps of all keys in one SQL statement.
  */
 export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
   const writtenAt = new Map<bigint, number>();
@@ -41,8 +41,7 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
         ${used.map(({ at }) => at)}::timestamptz[]) AS used (tenant_id, id, at)
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
         AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
-      // After an error, the next flush tries to write these times again. If a newer time was recorded for a key, it
-      // writes that time.
+      // After an error, keeps these times for the next flush, except for keys for which a newer time has been recorded.
       for (const { id, tenantId, at } of used) {
         if (!pending.has(id)) pending.set(id, { tenantId, at });
       }

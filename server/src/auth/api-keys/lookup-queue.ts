@@ -12,7 +12,7 @@ const maxQueued = 200;
 
 /**
  * The maximum time in milliseconds that a lookup waits in the queue. Lookups are short, so a longer wait means that the
- * database doesn't respond. Requests wait just as long for a database connection.
+ * database doesn't respond. The timeout for a database connection is equally long.
  */
 const maxWaitMs = 5000;
 
@@ -38,10 +38,10 @@ export interface LookupQueue {
 }
 
 /**
- * Creates the queue for API key lookups. Keys that were valid within the last hour have priority, because attackers can
- * invent keys with a correct checksum. Rate limits apply per key, so they don't limit requests with invented keys.
- * Lookups without priority start only when no lookup with priority is queued. If `maxQueued` lookups without priority
- * are already queued, the queue rejects new ones.
+ * Creates the queue for API key lookups. Attackers can invent keys with a correct checksum, and rate limits, which
+ * apply per key, don't limit requests with invented keys. Therefore, keys that were valid within the last hour have
+ * priority. Other lookups start only when no lookup with priority is queued, and the queue rejects them if it already
+ * contains `maxQueued` of them.
  */
 export function createLookupQueue({ concurrency, onRejected }: LookupQueueOptions): LookupQueue {
   const queue = new PQueue({ concurrency });

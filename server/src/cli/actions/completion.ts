@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { UsageError } from '../lib/cli-errors.ts';
 
 /*
- * Completion scripts for shells. Each script calls `itsm complete` with the words up to the cursor. `itsm complete`
- * prints one completion per line, followed by a tab and a description.
+ * Completion scripts for shells. Each script calls `itsm complete` with the words up to the cursor. This command prints
+ * one line per completion, which contains the word, a tab and a description.
  */
 
 const bash = `_itsm() {

@@ -46,7 +46,10 @@ async function openInstallation(settings: Settings): Promise<Installation & { cl
   };
 }
 
-/** Runs all checks in sequence. If a check throws an error, the report lists the error as a finding. */
+/**
+ * Runs the checks in sequence, until an essential check finds a problem. If a check throws an error, the report lists
+ * the error as a finding.
+ */
 async function runChecks(installation: Installation): Promise<Report> {
   const findings: Report['findings'] = [];
   for (const { name, essential, check } of checks) {

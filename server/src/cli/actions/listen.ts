@@ -43,7 +43,8 @@ async function listenUntilInterrupted(options: Options): Promise<void> {
   const { subscribe, tenant } = options;
   const interrupt = new AbortController();
   const end = () => interrupt.abort();
-  // Uses `on`, not `once`, because a process can get a signal twice: from the terminal and from its package manager.
+  // The terminal and the package manager can both send the same signal. With `once`, the second one would end the
+  // process.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end);
   // If a reader such as `head` closes stdout, deactivates the subscription before the process exits.
   process.stdout.removeAllListeners('error').on('error', end);
@@ -70,7 +71,7 @@ async function listenUntilInterrupted(options: Options): Promise<void> {
 
 async function receive({ port, subscribe, secret, json, body }: Options): Promise<{ server: Server; url: string }> {
   const server = createServer(async (request, response) => {
-    // Ignores a request if the client closes the connection before it has sent the whole body.
+    // Ignores a request if the client closes the connection before sending the whole body.
     const received = await text(request).catch(() => undefined);
     if (received === undefined) return;
     response.end();

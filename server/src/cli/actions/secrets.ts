@@ -34,8 +34,8 @@ function formatCount(reencrypted: number): string {
 }
 
 /**
- * Returns the next steps for the administrator. Servers that started before `WEBHOOK_SECRET_KEY` changed still encrypt
- * with an older key.
+ * Returns the next steps for the administrator. The command may have to run again, because servers that started before
+ * `WEBHOOK_SECRET_KEY` changed still encrypt with an older key.
  */
 function nextSteps(keys: KeyUse[]): string[] {
   const older = keys.filter(isOlder);

@@ -21,7 +21,9 @@ export class UsageError extends Error {
   }
 }
 
-/** The error for a problem outside the command line, such as a missing file. Each string in `lines` is one problem. */
+/**
+ * The error for a problem outside the command line, such as a missing file. Each string in `lines` describes a problem.
+ */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly lines: readonly string[];
@@ -63,7 +65,7 @@ interface ReportOptions {
   json: boolean;
 }
 
-/** Prints an error on stderr, as text with one line per problem or as JSON. Returns the exit code. */
+/** Prints an error on stderr, either as JSON or as text with one line per problem. Returns the exit code. */
 export function reportError(error: unknown, { command, json }: ReportOptions): number {
   const { exitCode, code, lines, details } = describe(error, command);
   const text = json
@@ -120,7 +122,7 @@ function findLabel(path: string, command: Command | undefined): string {
   return label === undefined ? path : [label, ...rest.filter((part) => !/^\d+$/.test(part))].join(' ');
 }
 
-/** Returns the message of an unexpected error. Removes the code location that Prisma adds. */
+/** Returns the message of an unexpected error, without the code location that Prisma adds. */
 function messageOf(error: unknown): string {
   // If Node.js can't connect to any address of a host, it throws an AggregateError without a message.
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);

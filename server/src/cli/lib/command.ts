@@ -11,13 +11,13 @@ export interface Parameter {
   /** Whether the option is required. */
   required?: boolean;
   /**
-   * Whether the value is secret. Other users of the machine can see the arguments of a process. Therefore, the user can
-   * pass `-` and enter a secret on standard input.
+   * Whether the value is secret. Other users of the machine can see the arguments of a process, so the user can pass
+   * `-` instead of a secret value, and enter the value on standard input.
    */
   secret?: boolean;
   /** The default value. */
   fallback?: string;
-  /** The values that the completions suggest. In a comma-separated list, they suggest these values for each item. */
+  /** The values that completions suggest for the parameter, or for each item of a comma-separated list. */
   values?: readonly string[] | CompletionKind;
 }
 
@@ -31,7 +31,7 @@ export interface Verb {
   options?: readonly Parameter[];
   /** Example commands, without the program name. */
   examples: readonly string[];
-  /** Whether the command prints plain text instead of a result. A plain command has no `--json` option. */
+  /** Whether the command can print only plain text. If true, the command has no `--json` option. */
   plain?: boolean;
 }
 
@@ -42,8 +42,7 @@ export interface Verb {
 export type Action = (this: Command) => Promise<void>;
 
 /**
- * A command with subcommands, such as `tenants list`. Actions are loaded on demand, so the help doesn't load database
- * code.
+ * A command with subcommands, such as `tenants`. Actions are loaded on demand, so the help doesn't load database code.
  */
 export interface Noun {
   verbs: Readonly<Record<string, Verb>>;
@@ -65,7 +64,7 @@ interface Given<Name extends string, Quick extends Name> {
   withoutDatabase?: Actions<Quick>;
 }
 
-/** Creates a command with subcommands. TypeScript requires an action with the same name for each subcommand. */
+/** Creates a command with subcommands. The types require an action for each subcommand, with the same name. */
 export function noun<Name extends string, Quick extends Name = never>(given: Given<Name, Quick>): Noun {
   const { verbs, actions, withoutDatabase } = given;
   return {

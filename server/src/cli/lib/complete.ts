@@ -6,7 +6,7 @@ import { optionsOf } from './command.ts';
 type Completion = readonly [word: string, about: string];
 
 /**
- * Prints the completions of the last word, one per line: commands, options and values. Ignores errors, because the
+ * Prints the completions of the last word (commands, options or values), one per line. Ignores errors, because the
  * terminal would show an error message inside the command line that the user is typing.
  */
 export async function complete(words: readonly string[]): Promise<void> {

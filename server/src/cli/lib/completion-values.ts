@@ -14,15 +14,15 @@ type Completions = readonly (readonly [word: string, about: string])[];
 const page = { page: 1, perPage: 100 };
 
 /**
- * Returns completions from the database: the names of all tenants, or up to 100 resources of each tenant, newest first.
- * If `tenant` is undefined and only one tenant exists, uses that tenant.
+ * Returns completions from the database: the names of all tenants, or up to 100 resources of a tenant, newest first. If
+ * `tenant` is undefined and only one tenant exists, uses that tenant.
  */
 export function completionValues(kind: CompletionKind, tenant: string | undefined): Promise<Completions> {
   return withRuntime(async (runtime) => {
     const all = await listTenants(runtime.prisma);
     if (kind === 'tenants') return all.map(({ id, name }) => [name, `ID ${id}`]);
-    // Without `--tenant`, completes the API keys of all tenants. Commands accept a key ID without `--tenant`, because
-    // key IDs are unique across tenants.
+    // Without `--tenant`, completes the API keys of all tenants, because commands also accept key IDs without
+    // `--tenant`. Key IDs are unique across tenants.
     const names =
       tenant === undefined && (kind === 'keys' || all.length === 1) ? all.map(({ id }) => String(id)) : [tenant];
     const found = names.flatMap((name) => (name === undefined ? [] : [findInTenant(kind, runtime, name)]));

@@ -1,6 +1,6 @@
 import { Interrupted, UsageError } from './cli-errors.ts';
 
-/** Maximum number of deliveries to replay without confirmation. */
+/** Maximum number of deliveries that a command replays without confirmation. */
 export const maxUnconfirmedReplays = 10;
 
 /**

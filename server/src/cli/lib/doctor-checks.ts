@@ -17,7 +17,10 @@ export interface Installation {
   databases: Databases;
 }
 
-/** The result of a check. A `note` informs the operator. A `wrong` finding requires an action. */
+/**
+ * The result of a check. A finding with the level `note` only informs the operator, but one with the level `wrong`
+ * requires an action.
+ */
 export interface Finding {
   level: 'ok' | 'note' | 'wrong';
   message: string;

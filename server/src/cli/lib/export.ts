@@ -17,7 +17,8 @@ import { action } from './run-command.ts';
 const progressInterval = 100_000;
 
 /**
- * Creates the action that exports all rows of a resource to a file. Each row has the format of the API.
+ * Creates the action that exports all rows of a resource to a file. In JSON Lines files, each row has the format of the
+ * API.
  * @param csv the CSV format for file names that end with `.csv`; if undefined, the resource has no CSV export
  */
 export function exportAction<Row extends { id: number }>(rows: Rows<Row>, csv?: CsvExport): Action {

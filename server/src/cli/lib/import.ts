@@ -22,8 +22,8 @@ interface Given {
 }
 
 /**
- * Creates the action that imports a CSV file in one transaction. If lines are invalid, reports all of them and imports
- * nothing.
+ * Creates the action that imports a CSV file in one transaction. If lines are invalid, reports the first
+ * `maxShownProblems` problems and imports nothing.
  */
 export function importAction<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
@@ -86,8 +86,8 @@ function toError(file: string, problems: readonly Problem[]): CommandError {
   );
   const more = problems.length - shown.length;
   if (more > 0) lines.push(`${file}: and ${more} more`);
-  // An error without a line number means that the whole file is invalid. The message then omits "nothing was imported",
-  // because users expect no partial import.
+  // An error without a line number means that the whole file is invalid. In that case, users don't expect a partial
+  // import, so the message omits "nothing was imported".
   const hasLines = shown.some(({ line }) => line !== undefined);
   return hasLines ? new CommandError([...lines, `${file}: nothing was imported`], shown) : new CommandError(lines);
 }

@@ -8,8 +8,8 @@ import { requestContext, tenantContext } from '../../resources/tenants/queries.t
 export const Limit = integerFromText(Id.max(10_000));
 
 /**
- * Returns the context for listing rows. A search needs the database role of API requests, so the context has that role
- * if `q` is set.
+ * Returns the context for listing rows. If `q` is set, the context has the database role of API requests, because
+ * searches need that role.
  * @throws ApiError NOT_FOUND if the tenant doesn't exist
  */
 export function listContext(runtime: Runtime, tenant: string, q: string | undefined): Promise<Context> {

@@ -8,7 +8,7 @@ const units = [
 ] as const;
 
 /**
- * Formats a time relative to now in the largest unit, such as `3 hours ago` or `in 1 day`. Doesn't use
+ * Formats a time relative to now, in the largest suitable unit, for example `3 hours ago` or `in 1 day`. Doesn't use
  * `Intl.RelativeTimeFormat`, because it takes too long to load for a command.
  */
 export function relativeTime(moment: Date, now: Date): string {

@@ -30,8 +30,8 @@ interface Action<Opened, Input, Result> {
   /** Returns a note about the result, or undefined. The command prints the note on stderr. */
   hint?(result: NoInfer<Result>, input: NoInfer<Input>): string | undefined;
   /**
-   * Returns the commands that stderr suggests as next steps. Shell commands start with `$ `. Other entries are `itsm`
-   * commands without the program name.
+   * Returns the next steps, which the command prints on stderr. An entry that starts with `$ ` is a shell command.
+   * Every other entry is an `itsm` command without the program name.
    */
   next?(result: NoInfer<Result>, input: NoInfer<Input>, opened: NoInfer<Opened>): string[];
   /** Returns true if the result causes exit code 1. */
@@ -92,7 +92,8 @@ async function untilInterrupted<Opened extends Closable, Result>(
 ): Promise<Result> {
   const settings = readSettings(process.env);
   const interrupt = new AbortController();
-  // Uses `on`, not `once`, because a process can get a signal twice: from the terminal and from its package manager.
+  // The terminal and the package manager can both send the same signal. With `once`, the second one would end the
+  // process.
   const abort = (signal: Signal) => interrupt.abort(new Interrupted(signal));
   for (const signal of signals) process.on(signal, abort);
   const interrupted = new Promise<never>((_, reject) => {
@@ -133,7 +134,7 @@ export async function withRuntime<Result>(work: (runtime: Runtime) => Promise<Re
  */
 async function openForCommand(settings: Settings, report: Report): Promise<Runtime> {
   await assertDatabaseExists(settings);
-  // Imports these modules only after the database check. If the check fails, the command doesn't load them.
+  // Imports these modules only after the database check, so a command that finds no database doesn't load them.
   const [{ openRuntime }, { checkSchema }] = await Promise.all([
     import('../../process/runtime.ts'),
     import('../../process/ensure-schema.ts'),

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Returns the input schema of an update command. The schema requires at least one change. It converts an empty value of
- * a nullable field to null.
+ * Returns the input schema of an update command. The schema requires at least one change, and converts an empty value
+ * of a nullable field to null.
  * @param names the options and arguments that identify the resource
  * @param fields the fields that the command can change
  */
