@@ -52,9 +52,9 @@ declare module 'fastify' {
 }
 
 /**
- * Registers the routes of the developer area (docs/decisions/developer-area.md). All pages share these routes, so every
- * page checks the session, the role and the CSRF token. The server redirects visitors without a session to the sign-in
- * page. A resource in another workspace returns the same 404 page as a missing resource.
+ * Registers the routes of the developer area (docs/decisions/developer-area.md). All routes share the same handlers,
+ * which check the session, the role and the CSRF token. The server redirects visitors without a session to the sign-in
+ * page. For a resource in another workspace, it returns the same 404 page as for a missing resource.
  */
 export async function addDeveloperArea(app: FastifyInstance, options: AreaOptions): Promise<void> {
   const { services, settings } = options;
@@ -99,7 +99,7 @@ function sessionLimitError(retryAfterSeconds: number): ApiError {
   return new ApiError('RATE_LIMIT_EXCEEDED', message, { retryAfterSeconds });
 }
 
-/** Maximum body size in bytes for forms that need no session, such as sign-in. */
+/** Maximum body size in bytes for forms that need no session, such as the sign-in form. */
 const maxPublicFormBytes = 16 * 1024;
 
 /**
@@ -168,7 +168,7 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     const { response, status, retryAfterSeconds } = await runAuthorized(() => handleForm(page, submission)).catch(
       async (error: unknown) => {
         if (!(error instanceof TenantLimitExceeded)) throw error;
-        // Waits a second and renders the form again. The form keeps the typed values.
+        // Waits a second and then renders the form again with the typed values.
         await sleep(1000);
         return runAuthorized(() => renderRejectedForm(page, submission, error));
       },
@@ -185,7 +185,7 @@ interface PageInput {
 
 /**
  * Renders a page. If the page shows a flash (a value to show once), deletes the flash only after rendering. If
- * rendering fails, the user can still see the flash later.
+ * rendering fails, the flash remains, so the user can still see it later.
  */
 async function renderPage(page: AnyPage, { visit, request }: PageInput): Promise<PageResponse> {
   const pageRequest = parsePageRequest(page, { visit, request });

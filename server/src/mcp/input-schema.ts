@@ -31,7 +31,7 @@ export function argumentsOf(route: Endpoint): Record<string, z.ZodType> {
   return { ...shapeOf(route.pathParams), ...shapeOf(route.query), ...shapeOf(body) };
 }
 
-/** Returns the fields of an object schema, by name. Returns an empty object if there is no object schema. */
+/** Returns the fields of an object schema, by name. Returns an empty object if `schema` isn't an object schema. */
 export function shapeOf(schema: unknown): Record<string, z.ZodType> {
   return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
 }

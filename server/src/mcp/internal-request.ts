@@ -7,8 +7,8 @@ export type InternalRequest = (options: InjectOptions) => Promise<{ headers: Out
 
 /**
  * Creates a function that sends internal requests. The function gets the response body before the server serializes it,
- * so it usually doesn't need to parse JSON. Call `createInternalRequest` before you register endpoints or hooks that
- * serialize responses.
+ * so the body usually doesn't need to be parsed. Call `createInternalRequest` before you register endpoints or hooks
+ * that serialize responses.
  */
 export function createInternalRequest(app: FastifyInstance): InternalRequest {
   const bodies = new WeakMap<IncomingMessage, unknown>();
@@ -19,8 +19,8 @@ export function createInternalRequest(app: FastifyInstance): InternalRequest {
     done(null, null);
   });
 
-  // Doesn't use `app.inject`, because it rejects requests during a graceful shutdown. Internal requests for accepted
-  // messages must still run.
+  // Doesn't use `app.inject`, because it rejects requests during a graceful shutdown. Even then, internal requests for
+  // accepted messages must run.
   const dispatch = (request: IncomingMessage, response: ServerResponse) => {
     bodies.set(request, undefined);
     app.routing(request, response);

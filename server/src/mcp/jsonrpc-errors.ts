@@ -46,8 +46,8 @@ export function createJsonRpcErrorHandler(sources: ErrorSources): NonNullable<Ro
 }
 
 /**
- * Counts a message toward the rate limits, if it has a valid API key and isn't counted yet. If a limit is exceeded,
- * resolves to the error.
+ * Counts a message toward the rate limits, unless it is already counted or has no valid API key. If the message exceeds
+ * a limit, resolves to the error.
  */
 async function count(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   if (request.identity === undefined || request.rateLimit !== undefined) return undefined;
@@ -63,8 +63,9 @@ function getMessageId({ body }: FastifyRequest): string | number | null {
 }
 
 /**
- * Returns a hook that responds with 403 to pages from other origins, as MCP requires. This check prevents DNS rebinding
- * attacks on a local server. The hook accepts requests without `Origin`, because only browsers send this header.
+ * Returns a hook that responds with 403 to requests from pages of other origins, as MCP requires. This check prevents
+ * DNS rebinding attacks on a local server. The hook accepts requests without `Origin`, because only browsers send this
+ * header.
  * @param publicUrl the URL that browsers use to reach the server
  */
 export function createOriginCheck(publicUrl: string | undefined) {

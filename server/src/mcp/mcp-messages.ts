@@ -162,8 +162,8 @@ function getForwardedHeaders({ headers, id }: FastifyRequest): Record<string, st
 }
 
 /**
- * Returns the names of users and tickets in a response, if the API key has the scopes to read them. The query doesn't
- * count toward the rate limits, because it is part of the tool call.
+ * Returns the names of the users and tickets in a response. Omits names that the API key isn't allowed to read. The
+ * query doesn't count toward the rate limits, because it is part of the tool call.
  */
 async function loadNames(data: unknown, { request, options }: Exchange): Promise<Names> {
   const { identity, ctx } = request;
@@ -177,13 +177,14 @@ async function loadNames(data: unknown, { request, options }: Exchange): Promise
   try {
     return await options.tenantLimiter.run(identity.tenantId, () => findNames(ctx, ids));
   } catch (err) {
-    // The call must not fail, because the endpoint may have made changes. The result is still useful without names.
+    // The tool call must not fail here, because the endpoint may already have made changes. The result is useful even
+    // without names.
     request.log.warn({ requestId: request.id, err }, 'names could not be read');
     return none;
   }
 }
 
-/** Returns a warning if the remaining rate limit quota is low. Agents can't read the response headers. */
+/** Returns a warning if the remaining rate limit quota is low, because agents can't read the response headers. */
 function describeRemaining(headers: Record<string, unknown>): string {
   const remaining = Number(headers['x-ratelimit-remaining']);
   if (!(remaining <= 5)) return '';

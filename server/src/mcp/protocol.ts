@@ -14,7 +14,7 @@ import {
 import type { FastifyRequest } from 'fastify';
 
 /*
- * MCP over HTTP, based on the MCP library. This implementation is stateless. It creates an MCP server object for each
+ * MCP over HTTP, based on the MCP library. This implementation is stateless: it creates an MCP server object for each
  * message, which takes 13 µs.
  */
 

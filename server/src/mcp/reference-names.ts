@@ -1,7 +1,8 @@
 import type { Names } from '../resources/shared/display-names.ts';
 
 /*
- * Adds names to the ids in a tool result. Otherwise, an agent that reads `assigneeId 2` would have to request the user.
+ * Adds names to the ids in a tool result. Without names, an agent that reads `assigneeId 2` would have to request the
+ * user.
  */
 
 /** Names of fields that contain a user id or a list of user ids. */
@@ -31,7 +32,7 @@ export function findReferencedIds(response: unknown): ReferencedIds {
   return ids;
 }
 
-/** Adds the name after each id in the value of a field, such as `2 Jonas Weber`. */
+/** Adds the name after each id in the value of a field. For example, `2` becomes `2 Jonas Weber`. */
 export function withNames(field: string, value: unknown, known: Names): unknown {
   return mapIds(field, value, (kind, id) => {
     const name = known[kind].get(id);

@@ -14,7 +14,7 @@ export interface ToolRequest {
   url: string;
   headers: Record<string, string>;
   body: Arguments | undefined;
-  /** The offset from which the result continues truncated texts, in UTF-16 code units. */
+  /** The offset, in UTF-16 code units, at which the result continues truncated texts. */
   textFrom: number;
 }
 
@@ -77,7 +77,9 @@ function pick(args: Arguments, isIncluded: (name: string) => boolean): Arguments
   return Object.fromEntries(Object.entries(args).filter(([name]) => isIncluded(name)));
 }
 
-/** Returns a path with a query. Arrays become repeated parameters. Objects become JSON, which the endpoint rejects. */
+/**
+ * Returns a path with a query. Arrays become repeated parameters, and objects become JSON, which the endpoint rejects.
+ */
 function withQuery(path: string, fields: Arguments): string {
   const pairs = Object.entries(fields).flatMap(([name, value]) =>
     [value].flat().map((each) => [name, typeof each === 'object' ? JSON.stringify(each) : String(each)]),

@@ -3,7 +3,7 @@ import type { ErrorEnvelope, PageMeta } from '@itsm-api/contract';
 import type { Names } from '../resources/shared/display-names.ts';
 import { withNames } from './reference-names.ts';
 
-/** The maximum size of a tool result in bytes if the agent sets no page size. This is about 2,000 tokens. */
+/** The maximum size of a tool result in bytes if the agent sets no page size. This size is about 2,000 tokens. */
 const defaultBytes = 5000;
 /**
  * The maximum size of a tool result in bytes. A token has at least 1 byte, so a result has fewer than 20,000 tokens.
@@ -137,7 +137,9 @@ function bulkText(items: readonly BulkItem[], result: ToolResult): string {
   return [`${items.length - failed} succeeded, ${failed} failed.`, marked(lines)].join('\n');
 }
 
-/** Truncates texts to a maximum length, starting at an offset, and records which fields are truncated. */
+/**
+ * Shortens long texts to a part that starts at an offset and has a maximum length. Records which fields are truncated.
+ */
 class Texts {
   cuts = 0;
   readonly notes: string[] = [];

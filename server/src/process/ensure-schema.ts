@@ -27,7 +27,7 @@ const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageR
 
 /**
  * Returns the required job queues. If a newer version of the program has migrated the database, existing queues keep
- * their options. An older version must not overwrite them.
+ * their options, because an older version must not overwrite them.
  */
 function requiredQueues(ahead: string[]): Queue[] {
   return ahead.length === 0 ? queues : queues.map((queue) => ({ ...queue, isKept: true }));
@@ -65,8 +65,8 @@ export class SchemaOutdatedError extends Error {
  */
 export async function migrateDatabase(databaseUrl: string, options: ApplyOptions = {}): Promise<string[]> {
   const { folder, onProgress } = options;
-  // First checks the schema with a statement timeout, because the database is usually up to date. Migrations run
-  // without a statement timeout.
+  // The database is usually up to date, so this function first checks the schema, with a statement timeout. Migrations
+  // run without a statement timeout.
   if (await withClient(databaseUrl, maxCheckMs, (client) => isCurrent(client, folder))) return [];
   return withClient(databaseUrl, 0, async (client) => {
     await ensureRoles(client);
@@ -108,7 +108,8 @@ export function findMissingRoles(databaseUrl: string): Promise<string[]> {
 }
 
 /**
- * Returns true if the database is up to date. Returns false if a running migration blocks the check until it times out.
+ * Returns true if the database is up to date. Returns false if a running migration blocks the check until the check
+ * times out.
  */
 async function isCurrent(client: pg.ClientBase, folder: string | undefined): Promise<boolean> {
   if ((await missingRoles(client)).length > 0) return false;
@@ -133,8 +134,8 @@ async function inspectSchema(client: pg.ClientBase, folder?: string) {
     return await read();
   } catch (error) {
     if (errorCode(error) !== INSUFFICIENT_PRIVILEGE) throw error;
-    // If another role owns the tables, the role in `DATABASE_URL` can't read the migration history. The system role can
-    // read it.
+    // If another role owns the tables, the role in `DATABASE_URL` can't read the migration history, but the system role
+    // can.
     await client.query(`SET ROLE ${systemRole}`);
     try {
       return await read();
@@ -145,7 +146,7 @@ async function inspectSchema(client: pg.ClientBase, folder?: string) {
 }
 
 /**
- * Runs `work` on a separate connection and then closes it. Closing the connection also releases its locks.
+ * Runs `work` on a separate connection and then closes the connection, which also releases its locks.
  * @param statementMs the statement timeout in milliseconds, or 0 for none
  */
 async function withClient<Result>(

@@ -9,9 +9,9 @@ import { isAlive } from '../embedded-postgres/cluster.ts';
 const pollIntervalMs = 250;
 
 /**
- * Calls `callback` when the launcher shell exits. In this shell, npx or an npm script runs the package manager that
- * starts the server. npm sends signals only to the shell. The shell exits, but the package manager never receives the
- * signal.
+ * Calls `callback` when the launcher shell exits. This is the shell in which npx or an npm script runs the package
+ * manager that starts the server. npm sends signals only to this shell, which then exits, but the package manager never
+ * receives the signals.
  */
 export async function onLauncherExit(callback: () => void): Promise<void> {
   const shell = await findParentPid(process.ppid).catch(() => undefined);

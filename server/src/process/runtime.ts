@@ -19,7 +19,7 @@ import { checkSecretKeys, readSecretKeys } from '../webhooks/secrets/secret-keys
 /** An open, migrated database and the services that use it. Both the server and the command line open a runtime. */
 export interface Runtime {
   databases: Databases;
-  /** The Prisma client that uses the system role. This role can access the rows of all tenants. */
+  /** The Prisma client that uses the system role, which can access the rows of all tenants. */
   prisma: PrismaClient;
   databaseUrl: string;
   /** Whether the database is the embedded PostgreSQL in `DATA_DIR`. */
@@ -41,15 +41,15 @@ interface RuntimeOptions {
   onConnectionError: (error: Error) => void;
   /** Called when a nightly or hourly job has failed. */
   onJobFailed?: (error: Error) => void;
-  /** Detects database outages. Default: a tracker that logs nothing. */
+  /** The tracker that detects database outages. By default, it logs nothing. */
   outages?: OutageTracker;
-  /** Traces the process. Undefined if tracing is off. */
+  /** The traces of the process, or undefined if tracing is off. */
   traces?: Traces | undefined;
 }
 
 /** The maximum time in milliseconds that a shutdown waits for a running job, such as a batch of a nightly cleanup. */
 const maxJobMs = 1500;
-/** The maximum time in milliseconds that a shutdown waits for the last notification to the workers to be sent. */
+/** The maximum time in milliseconds that a shutdown waits for the last notification to the workers. */
 const maxWakeMs = 500;
 
 /**
@@ -84,7 +84,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
   const waker = createWaker(prisma);
   const close = async () => {
-    // Closes the waker before the databases. Otherwise, it could open a new connection to send a notification.
+    // Closes the waker before the databases. Otherwise, the waker could open a new connection to send a notification.
     await endsWithin(maxWakeMs, waker.close());
     const opened = await boss?.catch(() => undefined);
     if (opened !== undefined) await endsWithin(maxJobMs, opened.stop({ timeout: maxJobMs }));
@@ -93,8 +93,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   };
 
   try {
-    // Commands start faster if Prisma loads its query compiler while `prepare` checks the database. If this connection
-    // fails, the first query reports the error.
+    // A command connects early, so that Prisma loads its query compiler while `prepare` checks the database. If the
+    // connection fails, the first query reports the error.
     const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;
     await prepare(database.url);
     await connecting;
@@ -136,8 +136,8 @@ async function assignCell(pool: Pool, cell: number): Promise<void> {
 }
 
 /**
- * Returns the database in `DATABASE_URL` after a connection check. If `DATABASE_URL` isn't set, starts the embedded
- * PostgreSQL.
+ * Returns the database in `DATABASE_URL`, after checking the connection. If `DATABASE_URL` isn't set, starts the
+ * embedded PostgreSQL.
  */
 export async function openDatabase(settings: Settings, holder: Holder): Promise<Embedded> {
   const database = await findDatabase(settings, holder);
@@ -146,8 +146,8 @@ export async function openDatabase(settings: Settings, holder: Holder): Promise<
 }
 
 /**
- * Returns the database in `DATABASE_URL` without a connection check. If `DATABASE_URL` isn't set, starts the embedded
- * PostgreSQL.
+ * Returns the database in `DATABASE_URL`, without checking the connection. If `DATABASE_URL` isn't set, starts the
+ * embedded PostgreSQL.
  */
 export async function findDatabase({ DATABASE_URL, DATA_DIR }: Settings, holder: Holder): Promise<Embedded> {
   if (DATABASE_URL === undefined) return await openEmbedded({ dataDir: DATA_DIR, holder });

@@ -5,13 +5,13 @@ import { onLauncherExit } from './launcher-watch.ts';
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * For this many milliseconds after the first signal, another signal counts as a duplicate. The terminal and the package
- * manager can both send the same signal.
+ * For this many milliseconds after the first signal, another signal counts as a duplicate, because the terminal and the
+ * package manager can both send the same signal.
  */
 const sameSignalMs = 1000;
 
 interface ShutdownOptions {
-  /** Stops all components of the process. Called only once. The process may still be starting. */
+  /** Stops all components of the process, which may still be starting. Called only once. */
   stop(how: { drain: boolean }): Promise<void>;
   /** The maximum duration of the shutdown in milliseconds. After this time, the process exits immediately. */
   maxShutdownMs: number;
@@ -20,9 +20,9 @@ interface ShutdownOptions {
 }
 
 /**
- * Shuts the process down after a signal or an uncaught error. The first signal starts a graceful shutdown. A second
- * signal ends the process immediately. An uncaught error starts a graceful shutdown with exit code 1. The shutdown
- * drains requests if a supervisor stops the process, but not if a person stops it in a terminal.
+ * Shuts the process down gracefully after a signal or an uncaught error. After an uncaught error, the exit code is 1. A
+ * second signal ends the process immediately. The graceful shutdown drains requests if a supervisor stops the process,
+ * but not if a person stops it in a terminal.
  */
 export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions): void {
   let drain = false;

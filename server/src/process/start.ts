@@ -30,8 +30,8 @@ import { openRuntime, type Runtime } from './runtime.ts';
 import { printBanner } from './startup-banner.ts';
 
 /**
- * Stops a component of the process. @param drainMs the time in milliseconds that the API still handles requests while
- * it reports that it isn't ready
+ * Stops a component of the process.
+ * @param drainMs the time in milliseconds during which the API still handles requests, but reports that it isn't ready
  */
 type Stop = (drainMs: number) => Promise<void>;
 
@@ -49,7 +49,7 @@ interface Starting {
   buildApi: BuildApi;
   lifecycle: Lifecycle;
   logger: Logger;
-  /** Traces the process. Undefined if tracing is off. */
+  /** The traces of the process, or undefined if tracing is off. */
   traces: Traces | undefined;
   /** The health checks of the process. Each component adds its own checks. */
   checks: HealthCheck[];
@@ -62,7 +62,7 @@ interface Starting {
  * @returns the function that stops all components
  */
 export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: BuildApi): Promise<Stop> {
-  // The logger and the tracing depend on each other. The logger adds trace ids to log entries, and the tracing logs its
+  // The logger and the tracing depend on each other: the logger adds trace ids to log entries, and the tracing logs its
   // errors.
   let logger: Logger | undefined;
   const traces = await openTraces(settings, (reason) => logger?.warn({ reason }, 'traces are not sent'));
@@ -154,7 +154,7 @@ async function openServices(
   const { ignoresCase, databaseBytes } = await readServerInfo(runtime.databases.options);
   if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
   if (isOverTrialUse(settings, databaseBytes)) logger.warn(trialAdvice);
-  // Prisma loads its query compiler when it runs its first query. Running a query at startup makes the first request
+  // Prisma loads its query compiler when it runs its first query. Therefore, a query at startup makes the first request
   // faster.
   if (settings.ROLES.includes('api'))
     await tenantClient(requests, toTenantId(0)).user.findFirst({ select: { id: true } });
@@ -169,7 +169,10 @@ const trialAdvice =
   'The embedded PostgreSQL is for trials and tests: it has no backups, replicas or upgrades. ' +
   'Use your own database (README.md, "Use your own database").';
 
-/** Returns whether the embedded PostgreSQL contains a lot of data or serves users at a public address. */
+/**
+ * Returns whether the server uses the embedded PostgreSQL for more than a trial: with a lot of data, or at a public
+ * address.
+ */
 function isOverTrialUse({ DATABASE_URL, PUBLIC_URL }: Settings, databaseBytes: number): boolean {
   return DATABASE_URL === undefined && (PUBLIC_URL !== undefined || databaseBytes > maxTrialBytes);
 }
@@ -257,7 +260,7 @@ async function checkDatabase(pool: Pool, { problem }: OutageTracker): Promise<He
 
 /**
  * Starts listening and returns the origin. Suppresses Fastify's log entry, because the banner prints the origin later.
- * @param app a server with its own logger; this function changes the log level of that logger
+ * @param app a server with its own logger; this function temporarily changes the log level of that logger
  * @throws Error if the port is in use. The message of the error has one line and contains the name of the setting.
  */
 async function listen(

@@ -78,7 +78,7 @@ function withKey(demo: DemoWorkspace, origin: string | undefined): string[] {
   ];
 }
 
-/** Omits the API key. If other machines can reach the server, a log collector may store its output. */
+/** Omits the API key, because a log collector may store the output of a server that other machines can reach. */
 function withoutKey(demo: DemoWorkspace): string[] {
   return [
     `  A demo workspace, "${demo.tenant}", is ready. To create an API key for it:`,

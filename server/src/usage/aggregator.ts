@@ -6,7 +6,7 @@ export interface Counts {
   requests: number;
   /** The number of requests per latency bucket (dimensions.ts). */
   latencies: number[];
-  /** The highest used percentage of the API key's global rate limit window. */
+  /** The peak usage of the API key's global rate limit window, in percent. */
   globalPeak: number;
   /** The peak usage of the API key's rate limit window for the endpoint group, in percent. */
   groupPeak: number;
@@ -37,7 +37,7 @@ export function decodeKind(kind: number): { endpoint: string; outcome: string } 
   return { endpoint: endpoint.id, outcome };
 }
 
-/** Adds `added` to `counts`. Each peak becomes the higher of the two values. */
+/** Adds `added` to `counts`. Each peak in `counts` becomes the higher one of the two peaks. */
 export function addCounts(counts: Counts, added: Counts): void {
   counts.requests += added.requests;
   for (const [bucket, count] of added.latencies.entries()) {

@@ -69,8 +69,9 @@ export function bucketOf(milliseconds: number): number {
 }
 
 /**
- * Returns a latency percentile in milliseconds. Interpolates linearly within a bucket. Returns undefined if there are
- * no requests. @param part the percentile as a number from 0 to 1, such as 0.99
+ * Returns a latency percentile in milliseconds, interpolated linearly within a bucket. Returns undefined if there are
+ * no requests.
+ * @param part the percentile as a number from 0 to 1, such as 0.99
  */
 export function percentile(latencies: readonly number[], part: number): number | undefined {
   const sum = latencies.reduce((all, count) => all + count, 0);

@@ -34,8 +34,9 @@ export function recordRequests(app: FastifyInstance, { record }: Pick<UsageRecor
 type RateLimit = FastifyRequest['rateLimit'];
 
 /**
- * Returns the outcome of a request. If a rate limit rejected the request, its window has no remaining quota. If the
- * concurrency limit rejected the request, both windows have remaining quota, because the server refunded the request.
+ * Returns the outcome of a request. If a limit rejected the request, the remaining quota shows which limit it was. A
+ * rate limit rejects requests only if its window has no remaining quota. After the concurrency limit rejects a request,
+ * both windows have remaining quota, because the server refunds the request.
  */
 function toOutcome(status: number, rateLimit: RateLimit): Outcome {
   if (status === 429 && rateLimit?.isCounted === false) {
@@ -47,7 +48,7 @@ function toOutcome(status: number, rateLimit: RateLimit): Outcome {
   return status >= 300 ? 'REDIRECTION' : 'SUCCESSFUL';
 }
 
-/** Returns the percentage of a rate limit window that is used. */
+/** Returns the usage of a rate limit window in percent. */
 function toPercent(window: NonNullable<RateLimit>['global'] | undefined): number {
   return window === undefined ? 0 : Math.floor(((window.limit - window.remaining) * 100) / window.limit);
 }

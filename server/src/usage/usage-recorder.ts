@@ -8,7 +8,7 @@ const minuteMs = 60_000;
 const flushIntervalMs = 5000;
 
 /**
- * The maximum number of unwritten counts in memory. They use at most 6 MB. During an outage, 10,000 counts are enough
+ * The maximum number of unwritten counts in memory, which use at most 6 MB. During an outage, 10,000 counts are enough
  * for one minute of requests with several thousand API keys.
  */
 const maxPendingCounts = 10_000;
@@ -16,9 +16,9 @@ const maxPendingCounts = 10_000;
 /** A completed request with an API key. */
 export interface Served extends UsageKey {
   milliseconds: number;
-  /** The used percentage of the API key's global rate limit window, after this request. */
+  /** The usage of the API key's global rate limit window after this request, in percent. */
   globalShare: number;
-  /** The used percentage of the API key's rate limit window for the endpoint group, after this request. */
+  /** The usage of the API key's rate limit window for the endpoint group after this request, in percent. */
   groupShare: number;
 }
 
@@ -39,8 +39,9 @@ interface RecorderOptions {
 
 /**
  * Counts requests with API keys in memory, and writes the counts every `flushIntervalMs` milliseconds
- * (docs/decisions/usage-statistics.md). If a write fails, the next write includes its counts, up to `maxPendingCounts`
- * in total. If the database commits a write but the response is lost, the next write adds its counts again.
+ * (docs/decisions/usage-statistics.md). If a write fails, the next write includes the counts of the failed write, up to
+ * `maxPendingCounts` in total. If the database commits a write but the response is lost, the next write adds the same
+ * counts again.
  */
 export function createUsageRecorder({ databases, now, logger }: RecorderOptions): UsageRecorder {
   /** The unwritten counts, by the start time of their minute. */
@@ -84,9 +85,7 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
     }
   }
 
-  /**
-   * Waits for a running write to finish, and then writes all pending counts. They include counts from a failed write.
-   */
+  /** Waits for a running write to finish, and then writes all pending counts, including those of a failed write. */
   async function flush(): Promise<void> {
     await writing;
     writing = write();

@@ -5,8 +5,8 @@ import { scheduleHourly } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
 
 /**
- * The retention period for each table, in hours. One-hour charts use `usage_minutes`. One-day and one-week charts use
- * `usage_hours`.
+ * The retention period for each table, in hours. One-hour charts use `usage_minutes`, and one-day and one-week charts
+ * use `usage_hours`.
  */
 const retentionHours = { usage_minutes: 3, usage_hours: 8 * 24 };
 

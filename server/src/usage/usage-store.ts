@@ -4,7 +4,7 @@ import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { addCounts, decodeKind, UsageAggregator } from './aggregator.ts';
 import { latencyBuckets } from './dimensions.ts';
 
-/** The key id in rows that contain the sums of all of a tenant's keys. */
+/** The key id in rows that contain the sums over all API keys of a tenant. */
 export const allKeys = 0n;
 
 /**

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
-/** A secret token and its hash. The token contains the tenant id. The database stores only the hash. */
+/** A secret token, which contains the tenant id, and its hash. The database stores only the hash. */
 export interface Token {
   text: string;
   hash: Uint8Array<ArrayBuffer>;

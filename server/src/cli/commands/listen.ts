@@ -3,7 +3,7 @@ import { common, type Single } from '../lib/command.ts';
 import { eventsHelp } from '../lib/event-list.ts';
 
 /**
- * The command that receives webhooks during development. It prints each delivery and whether the signatures are valid.
+ * The command that receives webhooks during development. It prints each delivery, and whether its signatures are valid.
  */
 export const listen: Single = {
   verb: {

@@ -33,13 +33,13 @@ interface Flash {
   confirmation: string | undefined;
 }
 
-/** A passkey challenge, and when it expires, in milliseconds since 1970. */
+/** A passkey challenge and its expiry time in milliseconds since 1970. */
 type Challenge = [challenge: string, until: number];
 
 interface Offered {
   /** For each account, a reference to the account and a value that changes when the password changes. */
   found: [name: string, password: string][];
-  /** When the list of accounts expires, in milliseconds since 1970. */
+  /** The expiry time of the list, in milliseconds since 1970. */
   until: number;
 }
 
@@ -63,8 +63,8 @@ declare module 'fastify' {
 }
 
 /**
- * Registers two encrypted `HttpOnly` cookies. `session` contains the session token. `device` contains the accounts that
- * have signed in with the browser.
+ * Registers two encrypted `HttpOnly` cookies. The cookie `session` contains the session token, and the cookie `device`
+ * contains the accounts that have signed in with the browser.
  * @param keys 32-byte keys; the first key encrypts, and every key can decrypt
  */
 export async function addCookies(

@@ -75,7 +75,7 @@ function toConfirmation(action: string, subject: string | null | undefined): str
 
 /**
  * Renders the page with the typed values and the errors.
- * @throws the given error if the user can't correct it
+ * @throws the error in `thrown` if the user can't correct it
  */
 export async function renderRejectedForm(
   page: AnyPage,
@@ -124,7 +124,10 @@ async function runWithAudit(
   });
 }
 
-/** Returns the typed text values, so the page can show them again. Omits files. `textField` never renders passwords. */
+/**
+ * Returns the typed text values, so that the page can show them again. Omits files, but not passwords, because
+ * `textField` never renders passwords.
+ */
 function getTextValues(values: Record<string, unknown>): FormState['values'] {
   const texts = Object.entries(values).map(([name, value]) => [
     name,

@@ -6,8 +6,8 @@ export const LocalTime = z.iso
   .refine((time) => time > '1970-01-02', 'must be after 1970-01-01');
 
 /**
- * Converts a local time in a time zone to a date. Rounds down to whole seconds. If the local time occurs twice because
- * clocks are set back, returns the earlier date.
+ * Converts a local time in a time zone to a date, and rounds it down to whole seconds. If the local time occurs twice
+ * because clocks are set back, returns the earlier date.
  * @param timeZone an IANA name; null and unknown names mean UTC
  */
 export function parseLocalTime(wallTime: string, timeZone: string | null): Date {

@@ -5,7 +5,7 @@ import { hasRole } from '../ui/layout.ts';
 import type { AnyPage } from './page.ts';
 import type { RequestContext } from './request-context.ts';
 
-/** Limits for forms that upload a file. Such forms have few other fields. `fileSize` and `fieldSize` are in bytes. */
+/** Limits for forms that upload a file and have few other fields. `fileSize` and `fieldSize` are in bytes. */
 export const uploadLimits = {
   ...{ fileSize: 10 * 2 ** 20, files: 1 },
   ...{ fieldSize: 1000, fields: 5, parts: 6, headerPairs: 20 },

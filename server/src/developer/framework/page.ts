@@ -38,11 +38,11 @@ export interface View {
   /** The heading and the window title. */
   title: string;
   body: SafeHtml;
-  /** How often the page refreshes while work is pending, in seconds. */
+  /** The interval in seconds at which the page refreshes while work is pending. */
   reload?: number | undefined;
   /**
-   * Whether the page has content that a reload would lose. Such a page refreshes only with the script, because the
-   * script replaces single elements.
+   * Whether the page has content that a reload would lose. Such a page refreshes only with the script, which doesn't
+   * reload the page but replaces single elements.
    */
   shownOnce?: boolean;
   /** The confirmation message of the form that redirected the browser to this page. `plugin.ts` sets this field. */

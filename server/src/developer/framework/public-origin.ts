@@ -2,11 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import type { RelyingParty } from '../../auth/accounts/passkeys.ts';
 
 /**
- * Returns the origin of the developer area. The setting `PUBLIC_URL` specifies the origin. By default, the origin is
- * `localhost` with any port.
+ * Returns the origin of the developer area. This is the origin in `PUBLIC_URL` or, if `PUBLIC_URL` isn't set,
+ * `localhost` with the requested port.
  *
- * Returns undefined for other hosts. Otherwise, a client could use the `Host` header to choose the site for which
- * browsers create passkeys.
+ * If `PUBLIC_URL` isn't set, returns undefined for all hosts except `localhost`. Otherwise, a client could use the
+ * `Host` header to choose the site for which browsers create passkeys.
  */
 export function findSite(
   { host }: Pick<FastifyRequest, 'host'>,
@@ -18,9 +18,9 @@ export function findSite(
 }
 
 /**
- * Returns the URL to redirect to if the request uses a host other than the public host. Requests to a loopback IP
- * address are redirected to `localhost`, because browsers reject passkeys on IP addresses. Returns undefined if the
- * host is correct or if the public host is unknown.
+ * Returns the URL to redirect to if the request uses a host other than the public host. If the public host is unknown,
+ * redirects only loopback IP addresses, to `localhost`, because browsers reject passkeys on IP addresses. Returns
+ * undefined if no redirect is necessary.
  */
 export function findRedirectUrl(
   { host, url }: Pick<FastifyRequest, 'host' | 'url'>,

@@ -11,7 +11,7 @@ export interface RequestContext {
   from: Origin;
   /** The origin of the developer area. Browsers create passkeys for this origin. */
   site: RelyingParty;
-  /** Whether the request comes from the server's machine and not through a proxy. */
+  /** Whether the request comes directly from the server's machine, without a proxy. */
   isLocal: boolean;
   /** The CSRF token. Each form sends it in a hidden field. */
   csrf: string;
@@ -28,8 +28,8 @@ export interface UserContext extends RequestContext {
   /** The context for queries in the workspace. The queries use the database role of API requests. */
   context: Context & { userId: bigint };
   /**
-   * Runs work within the workspace's concurrency limit. Use it for queries that run after the response has started,
-   * such as in downloads.
+   * Runs work within the workspace's concurrency limit. Use this function for queries that run after the response has
+   * started, for example during a download.
    */
   runLimited<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Loads the signed-in user again. Returns undefined if the session has ended since the request started. */

@@ -40,8 +40,8 @@ interface ErrorTarget {
 }
 
 /**
- * Sends an error page. A 404 must not reveal whether a resource exists in another workspace, so the page contains no
- * data about the user or the path.
+ * Sends an error page. A 404 response must not reveal whether a resource exists in another workspace, so the page
+ * contains no data about the user or the path.
  */
 export function sendError(thrown: unknown, { request, reply, errors }: ErrorTarget): FastifyReply {
   const { status, message, retryAfterSeconds } = toPageError(thrown, request) ?? apiErrorOf(thrown, request, errors);

@@ -19,7 +19,7 @@ export async function signInAccount(
   const { userId } = account;
   const db = workspaceOf(accounts, account);
   await inTransaction(db, async () => {
-    // If another request deactivates the user at the same time, it waits for the lock. The deactivation then also ends
+    // If another request deactivates the user at the same time, that request waits for this lock, and then also ends
     // this session.
     if (!(await lockAccount(db, account)) || !(await prepare())) {
       throw new ApiError('VALIDATION_ERROR', 'The sign-in method of this account was changed. Sign in again.');

@@ -11,7 +11,7 @@ export interface Bars {
 export interface Chart {
   /** The direction of the bars: stacked vertical `columns`, or grouped horizontal `rows`. */
   form: 'columns' | 'rows';
-  /** The labels. Each column has a label below it, which can be empty. Each group of rows has a label above it. */
+  /** The labels below the columns or above the groups of rows. The label of a column can be empty. */
   labels: readonly string[];
   bars: readonly Bars[];
   /** The unit of the values, such as `ms`. */
@@ -35,7 +35,7 @@ export function barChart(chart: Chart, label: string): SafeHtml {
   )}</ul></figure>`;
 }
 
-/** The height of the columns and of the labels below them, in pixels. */
+/** The heights in pixels of the columns and of the labels below them. */
 const [plotHeight, labelHeight] = [200, 24];
 const maxLines = 5;
 const maxLabels = 12;
@@ -79,13 +79,13 @@ function axisLabels(labels: readonly string[]): SafeHtml[] {
     });
 }
 
-/** Returns the distance between grid lines. The distance is 1, 2 or 5 times a power of ten, and at least 1. */
+/** Returns the distance between grid lines: 1, 2 or 5 times a power of ten, and at least 1. */
 function lineStep(max: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, max / maxLines)));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step * maxLines >= max) ?? power;
 }
 
-/** The heights of a group label, of each bar, and of the gap below a group, in pixels. */
+/** The heights in pixels of a group label, of a bar, and of the gap below a group. */
 const [nameHeight, barHeight, gap] = [22, 18, 10];
 
 function rows({ labels, bars, unit = '' }: Chart, label: string): SafeHtml {

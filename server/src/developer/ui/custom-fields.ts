@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { html, type SafeHtml } from './html.ts';
 
 /*
- * Shows custom fields as lines of text, such as `name = value`, that users can edit. The format supports only
- * single-line strings. Forms don't change other values, such as numbers, lists and multi-line strings, but API clients
- * can.
+ * Shows custom fields as editable lines of text in the format `name = value`. The format supports only single-line
+ * strings. Other values, such as numbers, lists and multi-line strings, can't be changed in forms, but API clients can
+ * change them.
  */
 
 function isLine([name, value]: [string, unknown]): boolean {
@@ -19,7 +19,7 @@ function isLine([name, value]: [string, unknown]): boolean {
   );
 }
 
-/** Formats the custom fields that users can edit. Each field becomes a line, `name = value`. */
+/** Formats the custom fields that users can edit, one per line, as `name = value`. */
 export function toLines(fields: CustomFields): string {
   return Object.entries(fields)
     .filter(isLine)
@@ -38,7 +38,7 @@ export function renderOtherFields(fields: CustomFields): SafeHtml | null {
   return html`<p class="hint">Only the API can change these fields: ${names.join(', ')}.</p>`;
 }
 
-/** The schema that parses lines such as `name = value` to custom fields. */
+/** The schema that parses lines in the format `name = value` into custom fields. */
 export const CustomFieldLines = z
   .string()
   .transform((text, { addIssue }): CustomFields => {
@@ -61,7 +61,8 @@ export const CustomFieldLines = z
   .pipe(CustomFields);
 
 /**
- * Returns a patch that contains the changed custom fields. If the user removed a line, the value of its field is null.
+ * Returns a patch that contains the changed custom fields. If the user removed the line of a field, the patch sets the
+ * field to null.
  */
 export function toPatch(before: CustomFields, lines: CustomFields): CustomFields {
   const shown = Object.entries(before).filter(isLine);

@@ -21,8 +21,8 @@ export const PageNumber = integerFromText(z.int(pageNumbers).min(1, pageNumbers)
 );
 
 /**
- * The schema of the search text. It accepts any text up to 1000 characters. `searchList` validates the text and returns
- * the error for the field.
+ * The schema of the search text. It accepts any text of up to 1000 characters, because `searchList` validates the text
+ * and returns the error for the field.
  */
 export const SearchText = z.string().max(1000).optional();
 
@@ -56,23 +56,21 @@ export async function searchList<Row>(
   }
 }
 
-/**
- * Returns the text for an empty list. If the search text has an error, returns the error. Otherwise, returns `none`.
- */
+/** Returns the text for an empty list: the error of the search text, or `none` if the search text is valid. */
 export function renderEmptyList({ errors }: FormState, none: Cell): Cell {
   return errors.q === undefined ? none : html`<p>Search: ${errors.q}</p>`;
 }
 
 /**
  * Renders the search form of a list.
- * @param placeholder names the fields that the search covers
+ * @param placeholder the text that names the fields that the search covers
  */
 export function searchForm(path: string, words: FormState, placeholder: string, filters: SafeHtml[] = []): SafeHtml {
   return html`<form class="filters" role="search" method="get" action="${path}" data-live="found">
 ${textField(words, { name: 'q', label: 'Search', type: 'search', placeholder })}${filters}${submit('Search', 'plain')}</form>`;
 }
 
-/** Returns a select option for each value. The first option matches all values. */
+/** Returns a select option for each value, preceded by an option that matches all values. */
 export function withAnyOption(values: readonly string[], any: string): { value: string; label: string }[] {
   return [{ value: '', label: any }, ...values.map((value) => ({ value, label: value }))];
 }

@@ -27,7 +27,7 @@ export function renderForm(
 ${errors}${renderedFields}</form>`;
 }
 
-/** Renders all errors of a form. The error summary is above the fields, so screen readers announce it first. */
+/** Renders a summary of all errors of a form. The summary is above the fields, so screen readers announce it first. */
 export function summary(sent: FormState | undefined): SafeHtml | null {
   if (sent === undefined) return null;
   const wrong = Object.entries(sent.errors);

@@ -10,7 +10,7 @@ export type Cell = SafeHtml | string | number | null;
 /**
  * Renders a table. On a narrow screen, each row becomes a block of labeled lines, so the cells need explicit ARIA
  * roles. If the cells of a column start with a time, the column header shows the time zone.
- * @param empty shown instead of a table without rows
+ * @param empty the content to show instead of the table if there are no rows
  */
 export function table(
   caption: string,

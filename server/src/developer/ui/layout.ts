@@ -62,7 +62,7 @@ ${user === undefined ? html`<div class="alone">${content}</div>` : html`<div cla
 `);
 }
 
-/** Renders when the page was loaded, and how often the script refreshes it. */
+/** Renders the time when the page was loaded, and the interval at which the script refreshes it. */
 function renderLoadTime({ context, time }: UserContext, reload: number, url: string): SafeHtml {
   const every = html`<span data-only-script hidden>, refreshed every ${reload === 1 ? 'second' : `${reload} seconds`}</span>`;
   return html`<p class="hint" id="read" data-watched>As of ${time(context.now().toISOString())}${every}. <a href="${url}">Refresh</a></p>`;

@@ -3,7 +3,10 @@ import type { FormState } from '../framework/page.ts';
 import { checkbox, renderError, renderHint } from './form-fields.ts';
 import { html, type SafeHtml } from './html.ts';
 
-/** An endpoint that a scope allows, such as method `GET`, path `/tickets/{id}` and summary `Get a ticket`. */
+/**
+ * An endpoint that a scope allows. For example, the method is `GET`, the path is `/tickets/{id}`, and the summary is
+ * `Get a ticket`.
+ */
 interface AllowedEndpoint {
   method: string;
   path: string;

@@ -113,11 +113,10 @@
     watch();
   }
 
-  // Loads a page. On failure, returns an error message and the flag `isOver`. The flag is true if a retry can't
-  // succeed.
+  // Loads a page. On failure, returns an error message and the flag `isOver`, which is true if a retry can't succeed.
   async function load(address) {
-    // Doesn't follow a redirect to the sign-in page. Loading that page could remove the passkey challenge of another
-    // window.
+    // Doesn't follow a redirect to the sign-in page, because loading that page could remove the passkey challenge of
+    // another window.
     const options = { headers: { accept: 'text/html' }, redirect: 'manual' };
     const response = await fetch(address, options).catch(() => undefined);
     if (response === undefined) return { errorMessage: 'The server is unreachable. Try again.' };

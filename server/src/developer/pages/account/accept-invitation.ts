@@ -99,8 +99,9 @@ async function findValidInvitation(visit: RequestContext, token: string): Promis
 
 /**
  * Accepts an invitation. Invalidates the link, stores the chosen credential and signs the user in. If the user chose a
- * credential, deletes all earlier credentials and ends their sessions, because the user may have lost them.
- * @param check validates the credential while the link is still valid, and returns a function that stores it
+ * credential, ends all sessions of the account and deletes all earlier credentials, because the user may have lost
+ * them.
+ * @param check validates the credential before the link becomes invalid, and returns a function that stores it
  */
 async function acceptInvitation(
   visit: RequestContext,

@@ -27,7 +27,7 @@ export function csvFiles<Row extends { id: number }, Line extends object, New>(
       roles,
       async show({ visit }) {
         const format = await csvFile(visit.context.db, csv);
-        // Disables read-ahead. The stream then queries the next batch only when the client is ready to read it.
+        // Disables read-ahead, so that the stream queries the next batch only when the client is ready to read it.
         const content = Readable.from(streamLines(visit, csv.rows, format), { highWaterMark: 0 });
         return { file: { name, type, content } };
       },
@@ -48,7 +48,7 @@ async function* streamLines<Row extends { id: number }>(
   yield head;
   const batches = batchesOf(db, rows);
   // Each batch counts separately toward the concurrency limit, so a slow client occupies no database connection between
-  // batches. The session may end during the download, so each batch checks it again.
+  // batches. The session may end during the download, so it is checked again before each batch.
   const next = () =>
     runLimited(async () => {
       const now = await reloadUser();

@@ -27,13 +27,12 @@ const CsvFile = z
     'must be at most 1 MiB. Split the file, or import it with the command line.',
   );
 
-/** When the file on the page was uploaded. The form imports only this file, not a later upload. */
+/** The upload time of the file on the page. It identifies the file, so that the form doesn't import a later upload. */
 const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
 
 /**
  * Defines the page that imports a CSV file in two steps. First, the user uploads the file and sees a preview. Then, the
- * user imports the file. The server stores the file between the two steps, so the user uploads it only once
- * (docs/decisions/data-model.md#csv).
+ * user imports the uploaded file, which the server has stored after the first step (docs/decisions/data-model.md#csv).
  * @param shown the columns of the preview, by column header
  */
 export function csvImport<Row extends { id: number }, Line extends object, New>(
@@ -57,7 +56,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
       // If the import failed although the preview had no errors, checks the stored file again to find the new errors.
       const invalid = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
       const kept = invalid === undefined ? await findPreview(visit.context, resource) : undefined;
-      // Earlier releases also stored files with errors. For a file with errors, the page shows the upload form.
+      // Earlier releases also stored files with errors. For such a file, the page shows the upload form.
       const body =
         kept === undefined || kept.preview.problems > 0
           ? upload(request, columns, invalid as Preview | undefined)
@@ -128,13 +127,13 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
   }
 }
 
-/** Renders a notice with the number of imported rows. Returns null if no import has just succeeded. */
+/** Renders a notice with the number of imported rows. Returns null if the user hasn't just imported a file. */
 export function importedNotice(columns: { resource: string; one: string }, flash: unknown): SafeHtml | null {
   const { data } = z.object({ imported: z.int() }).safeParse(flash);
   return data === undefined ? null : notice(`Imported ${counted(columns, data.imported)}.`);
 }
 
-/** Renders the upload form. If the previous file has errors, renders them above the form. */
+/** Renders the upload form. If the last uploaded file has errors, renders them above the form. */
 function upload<Line extends object>(
   request: PageRequest<UserContext>,
   columns: CsvColumns<Line>,

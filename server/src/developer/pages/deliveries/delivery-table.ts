@@ -15,7 +15,7 @@ export function nextAttempt({ time, context }: UserContext, at: string): Cell {
   return Date.parse(at) <= context.now().getTime() ? 'due' : time(at);
 }
 
-/** How often pages with pending deliveries refresh, in seconds. */
+/** The interval in seconds at which pages with pending deliveries refresh. */
 export const pendingReload = 10;
 
 export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
@@ -24,7 +24,7 @@ export function isPending({ state }: Pick<Delivery, 'state'>): boolean {
 
 interface Options {
   empty: Cell;
-  /** Renders the name of a webhook. If undefined, the table has no webhook column. */
+  /** Renders the name of a webhook. If this function is undefined, the table has no webhook column. */
   names?: (webhookId: number) => Cell;
 }
 

@@ -21,12 +21,12 @@ import { getOwnerFilter } from './list.ts';
 const maxBodyBytes = 16 * 1024;
 const maxResponseBytes = 300;
 const shownAttempts = 20;
-/** How many milliseconds before and after the next attempt the page refreshes more often. */
+/** The time in milliseconds before and after the next attempt during which the page refreshes more often. */
 const soon = 60_000;
 
 const Params = z.object({ id: integerFromText() });
 const Query = z.strictObject({
-  /** With the value `file`, the response is the request body exactly as the server sends it. */
+  /** If the value is `file`, the browser downloads the webhook's request body, exactly as the server sends it. */
   body: optional(z.literal('file')),
   /** If present, the page shows up to `maxShownAttempts` attempts. */
   attempts: optional(z.literal(String(maxShownAttempts))),
@@ -104,7 +104,7 @@ function replayForm(request: PageRequest<UserContext>): SafeHtml {
 }
 
 /**
- * Renders the latest attempts, newest first. Replays continue the numbering.
+ * Renders the latest attempts, newest first. The attempts of a replay continue the numbering of the earlier attempts.
  * @param before the number of earlier attempts that `attempts` doesn't contain
  */
 function attempts(

@@ -57,8 +57,8 @@ ${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${pag
 });
 
 /**
- * Returns the user for whose webhooks the page shows deliveries. Agents see only the deliveries of their own webhooks.
- * Administrators see all deliveries, so the function returns undefined for them.
+ * Returns the filter for the deliveries that the user may see. For agents, who see only the deliveries of their own
+ * webhooks, returns the user's ID. For administrators, who see all deliveries, returns undefined.
  */
 export function getOwnerFilter({ user, context }: UserContext): bigint | undefined {
   return user.account.role === 'ADMIN' ? undefined : context.userId;

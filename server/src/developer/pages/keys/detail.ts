@@ -103,7 +103,9 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(r
   },
 });
 
-/** Replaces line breaks and repeated spaces with one space. A single-line text field can't contain line breaks. */
+/**
+ * Replaces line breaks and repeated spaces with one space, because a single-line text field can't contain line breaks.
+ */
 function normalizeSpace(text: string): string {
   return text.trim().replace(/\s+/g, ' ');
 }
@@ -130,8 +132,8 @@ ${agents.map(([name, text]) => html`<p>${name}</p>${code(text, name)}`)}
 }
 
 /**
- * Returns the settings that users paste into AI agents (docs/guides/agents.md). If users may share a settings file, the
- * settings don't contain the API key.
+ * Returns the settings that users paste into AI agents (docs/guides/agents.md). Settings in a file that users may share
+ * don't contain the API key.
  */
 function agentSettings(key: string, origin: string): [program: string, settings: string][] {
   const url = `${origin}/mcp`;

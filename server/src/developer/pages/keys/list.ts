@@ -43,7 +43,7 @@ ${pager(meta, address)}</div>`,
 });
 
 /**
- * Returns the filter for the API keys that the user may see. Administrators see all keys. Agents see only their own
+ * Returns the filter for the API keys that the user may see. Administrators see all keys, but agents see only their own
  * keys.
  */
 export function getOwnKeysFilter({ user: { account } }: UserContext): { user?: number } {

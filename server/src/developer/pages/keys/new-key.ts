@@ -11,7 +11,7 @@ const lives = { 30: '30 days', 60: '60 days', 90: '90 days', 365: '1 year', neve
 /** The lifetimes that users can select for a new API key. */
 export const lifeOptions = Object.entries(lives).map(([value, label]) => ({ value, label }));
 
-/** Parses the lifetime of an API key to a number of days. Returns null if the key never expires. */
+/** Converts the selected lifetime of an API key to a number of days. Returns null if the key never expires. */
 export const Life = z
   .enum(Object.keys(lives), { error: 'must be 30, 60, 90 or 365 days, or no expiration' })
   .transform((life) => (life === 'never' ? null : Number(life)));

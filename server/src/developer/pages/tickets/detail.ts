@@ -16,7 +16,9 @@ const [commentsShown, activitiesShown] = [10, 20];
 /** Maximum length of a ticket text and of a comment, in UTF-16 code units. The page truncates longer texts. */
 const [longText, shortText] = [16_384, 2048];
 
-/** The read-only page of a ticket. The URL contains the ticket's ID or number. The page of a delivery links to it. */
+/**
+ * The read-only page of a ticket, to which the page of a delivery links. The URL contains the ticket's ID or number.
+ */
 export const ticket = page({
   path: '/developer/tickets/:id',
   roles: ['ADMIN', 'AGENT'],

@@ -72,13 +72,13 @@ function isAdmin({ user }: UserContext): boolean {
   return user.account.role === 'ADMIN';
 }
 
-/** Returns the API keys for which the user may see the usage. */
+/** Returns the API keys whose usage the user may see. */
 function listVisibleKeys(visit: UserContext): Promise<NamedKey[]> {
   return namedKeys(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
 }
 
 /**
- * Returns the selected API keys and time range.
+ * Returns the filter for the selected API keys and time range.
  * @throws ApiError NOT_FOUND if the user may not see the selected key
  */
 async function getUsageFilter(visit: UserContext, { range, key }: Shown, keys: NamedKey[]): Promise<UsageOf> {

@@ -127,7 +127,7 @@ ${textField(sent, { name: 'timeZone', label: 'Time zone', value: timeZone, hint:
 ${submit('Save')}`;
 }
 
-/** Renders the API keys that a change to the user would revoke. A checkbox lets the administrator keep them. */
+/** Renders the API keys that a change to the user would revoke, and a checkbox for keeping them. */
 function keysField(sent: FormState | undefined, keys: UserKey[], what: string): SafeHtml | null {
   if (keys.length === 0) return null;
   const items = keys.map(
@@ -162,8 +162,8 @@ function toResult({ id, email }: User) {
 }
 
 /**
- * Returns a redirect to the page of the user. The page shows a new invitation link once. Users with the role REQUESTER
- * get no link, because they can't open the developer area.
+ * Returns a redirect to the page of the user, which shows a new invitation link once. Users with the role REQUESTER get
+ * no link, because they can't open the developer area.
  */
 async function inviteUser(visit: UserContext, user: User) {
   if (user.role === 'REQUESTER') return toResult(user);
