@@ -28,7 +28,7 @@ export function checkOptions(options: ClientOptions): ClientOptions {
 }
 
 /**
- * Rejects options that are NaN, for example `Number(process.env.TIMEOUT_MS)` if the variable isn't set.
+ * Rejects options that are NaN, for example `Number(undefined)`.
  * @throws TypeError
  */
 export function checkNumbers(options: object): void {

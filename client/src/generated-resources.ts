@@ -298,7 +298,7 @@ export interface Activities {
   /**
    * List the activity of a ticket.
    *
-   * Returns the newest actions first. Actions from before the server recorded activity are not included.
+   * Returns the newest actions first. The list doesn't include actions that occurred before the server started to record activity.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -312,7 +312,7 @@ export interface Activities {
   /**
    * List the activity of an asset.
    *
-   * Returns the newest actions first. Actions from before the server recorded activity are not included.
+   * Returns the newest actions first. The list doesn't include actions that occurred before the server started to record activity.
    *
    * Requires the scope `assets:read`: list and read assets.
    *
@@ -540,7 +540,7 @@ export interface Webhooks {
   /**
    * Send a test event to a subscription.
    *
-   * Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. The server sends the event even if the circuit breaker is open. A 2xx response closes the circuit breaker. If the subscription has `paused: true`, the event waits for `paused: false`.
+   * Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. The server sends the event even if the circuit breaker is open. A 2xx response closes the circuit breaker. If the subscription has `paused: true`, the server sends the event after you set `paused: false`.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -554,7 +554,7 @@ export interface Webhooks {
   /**
    * Send the deliveries of a subscription again.
    *
-   * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. The replay includes only deliveries that already had a matching `state` when you sent the request. If the circuit breaker is open, the server immediately sends one delivery as a test. A success closes the circuit breaker. If the subscription has `paused: true`, the deliveries wait for `paused: false`. A subscription can have at most 10 replays in progress.
+   * Returns immediately and sends the deliveries in the background, oldest first, with the same `webhook-id`. The replay includes only deliveries that already had a matching `state` when you sent the request. If the circuit breaker is open, the server immediately sends one delivery as a test. A success closes the circuit breaker. If the subscription has `paused: true`, the server sends the deliveries after you set `paused: false`. A subscription can have at most 10 replays in progress.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *
@@ -610,7 +610,7 @@ export interface Deliveries {
   /**
    * Send a delivery again.
    *
-   * Sends the delivery again immediately, regardless of its `state`. The `webhook-id` stays the same. Attempt numbers start at 1 again. If an attempt is in progress, the request has no effect. If the circuit breaker is open, the server sends this delivery as a test. If the subscription has `paused: true`, the delivery waits for `paused: false`.
+   * Sends the delivery again immediately, regardless of its `state`. The `webhook-id` stays the same. Attempt numbers start at 1 again. If an attempt is in progress, the request has no effect. If the circuit breaker is open, the server sends this delivery as a test. If the subscription has `paused: true`, the server sends the delivery after you set `paused: false`.
    *
    * Requires the scope `webhooks:manage`: list, read, register, change and deactivate webhook subscriptions.
    *

@@ -71,7 +71,7 @@ export interface Key {
   lastUsedAt: string | null;
 }
 
-/** The role of the user in the workspace. The scopes of an API key determine what the key can do, not this role. */
+/** The role of the user in the workspace. What an API key can do depends on its scopes, not on this role. */
 export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
 
 /** A user of the workspace. */
@@ -82,7 +82,7 @@ export interface User {
   name: string;
   /** The email address in lower case, unique in the workspace. 1 to 254 characters. */
   email: string;
-  /** The role of the user in the workspace. The scopes of an API key determine what the key can do, not this role. */
+  /** The role of the user in the workspace. What an API key can do depends on its scopes, not on this role. */
   role: Open<UserRole>;
   /** Whether the user is active. You can't assign inactive users, and their API keys are invalid. */
   active: boolean;
@@ -147,10 +147,10 @@ export type Priority = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
 /** The area of IT that the ticket concerns. */
 export type TicketCategory = 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'EMAIL' | 'OTHER';
 
-/** A single value of a custom field. A number is 0, or its absolute value is from 1e-9 to 1e15. */
+/** A single value of a custom field. A number must be 0 or have an absolute value from 1e-9 to 1e15. */
 export type CustomFieldScalar = string | number | boolean | null;
 
-/** The value of a custom field: one value or an array. A number is 0, or its absolute value is from 1e-9 to 1e15. */
+/** The value of a custom field: one value or an array. A number must be 0 or have an absolute value from 1e-9 to 1e15. */
 export type CustomFieldValue = string | number | boolean | null | readonly CustomFieldScalar[];
 
 /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
@@ -162,7 +162,7 @@ export interface Ticket {
   id: number;
   /** A prefix (INC-, PRB-, CHG- or REQ-) and a number. Each ticket type of the workspace has its own numbers, which start at 1. The server never reuses a number. */
   ticketNumber: Open<TicketNumber>;
-  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string;
@@ -255,7 +255,7 @@ export type NewTicket = AtLeastOne<{
   /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
   categoryConfigId: string | null;
 }> & {
-  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string;
@@ -280,7 +280,7 @@ export type CustomFieldsPatch = Record<string, CustomFieldValue>;
 
 /** Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change. */
 export interface TicketPatch {
-  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
@@ -308,7 +308,7 @@ export interface TicketPatch {
 export interface TicketPatchItem {
   /** The ticket, by id or number such as `INC-17`. */
   id: TicketReference;
-  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
@@ -405,7 +405,7 @@ export interface Asset {
   assignedToId: number | null;
   /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate: string | null;
-  /** The purchase price as a decimal without currency, or null if unknown. Responses have two decimal places. */
+  /** The purchase price as a decimal without currency, or null if unknown. In responses, it has two decimal places. */
   purchaseCost: string | null;
   /** When the warranty ends, or null if unknown. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt: string | null;
@@ -457,7 +457,7 @@ export interface NewAsset {
   assignedToId?: number | null | undefined;
   /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
-  /** The purchase price as a decimal without currency, or null if unknown. Responses have two decimal places. */
+  /** The purchase price as a decimal without currency, or null if unknown. In responses, it has two decimal places. */
   purchaseCost?: string | null | undefined;
   /** When the warranty ends, or null if unknown. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt?: string | null | undefined;
@@ -487,7 +487,7 @@ export interface AssetPatch {
   assignedToId?: number | null | undefined;
   /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
-  /** The purchase price as a decimal without currency, or null if unknown. Responses have two decimal places. */
+  /** The purchase price as a decimal without currency, or null if unknown. In responses, it has two decimal places. */
   purchaseCost?: string | null | undefined;
   /** When the warranty ends, or null if unknown. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   warrantyExpiresAt?: string | null | undefined;
@@ -809,7 +809,7 @@ export interface Task {
   id: number;
   /** The project of the task. A task never moves to another project. */
   projectId: number;
-  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description: string | null;
@@ -849,7 +849,7 @@ export interface TaskQuery {
 
 /** A new task in a project. */
 export interface NewTask {
-  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | null | undefined;
@@ -865,7 +865,7 @@ export interface NewTask {
 
 /** Changes to a task. Absent fields stay unchanged, and null clears a field. */
 export interface TaskPatch {
-  /** The title, in one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | null | undefined;
@@ -928,7 +928,7 @@ export interface Webhook {
   lastSuccessAt: string | null;
   /** When an attempt last failed, or null if no attempt has failed yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** When the subscription was paused, by `paused: true`, because deliveries failed, or because of the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the subscription was paused, or null if it is not paused. The cause is `paused: true`, failed deliveries or the quota. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
   /** Why the subscription is paused: `QUOTA`, or a sentence that describes the reason. Null if not paused. `QUOTA` means that the workspace has too many pending deliveries. The server still sends pending events, but queues no new events for this subscription. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when the number of pending deliveries is below half of the limit. */
   pausedReason: string | null;
@@ -968,7 +968,7 @@ export interface CreatedWebhook {
   lastSuccessAt: string | null;
   /** When an attempt last failed, or null if no attempt has failed yet. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   lastFailureAt: string | null;
-  /** When the subscription was paused, by `paused: true`, because deliveries failed, or because of the quota. Null if not paused. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the subscription was paused, or null if it is not paused. The cause is `paused: true`, failed deliveries or the quota. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   pausedAt: string | null;
   /** Why the subscription is paused: `QUOTA`, or a sentence that describes the reason. Null if not paused. `QUOTA` means that the workspace has too many pending deliveries. The server still sends pending events, but queues no new events for this subscription. To catch up, read the change feeds, such as `GET /tickets/changes`. Queueing resumes when the number of pending deliveries is below half of the limit. */
   pausedReason: string | null;
@@ -1069,7 +1069,7 @@ export interface DeliveryQuery {
 
 /** One attempt of a delivery and its result. */
 export interface DeliveryAttempt {
-  /** The number of the attempt. The numbers start at 1, and at 1 again after a replay. */
+  /** The number of the attempt. Numbers start at 1, and start again at 1 after a replay. */
   number: number;
   /** When the attempt started. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   startedAt: string;

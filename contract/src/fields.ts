@@ -88,7 +88,7 @@ export function longText(what: string) {
 const maxBytes = 65_535;
 
 export const Title = trimmedText(1, 255).meta({
-  description: 'The title, in one line. The server removes leading and trailing white space.',
+  description: 'The title, on one line. The server removes leading and trailing white space.',
 });
 export const Description = longText('The full description');
 
@@ -156,12 +156,12 @@ function fieldValue(text: z.ZodString, number: z.ZodNumber) {
   const scalars = [text, number, z.boolean(), z.null()] as const;
   const scalar = z.union(scalars).meta({
     id: 'CustomFieldScalar',
-    description: 'A single value of a custom field. A number is 0, or its absolute value is from 1e-9 to 1e15.',
+    description: 'A single value of a custom field. A number must be 0 or have an absolute value from 1e-9 to 1e15.',
   });
   return z.union([...scalars, z.array(scalar)], { error: fieldTypes }).meta({
     id: 'CustomFieldValue',
     description:
-      'The value of a custom field: one value or an array. A number is 0, or its absolute value is from 1e-9 to 1e15.',
+      'The value of a custom field: one value or an array. A number must be 0 or have an absolute value from 1e-9 to 1e15.',
   });
 }
 

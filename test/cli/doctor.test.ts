@@ -89,7 +89,10 @@ it('reports a solution for each problem that `itsm doctor` finds', { timeout: 60
       message: 'Key 2 still encrypts 1 webhook secrets.',
       advice: expect.stringContaining('itsm secrets re-encrypt'),
     },
-    { level: 'wrong', message: expect.stringContaining('encrypts 1 webhook secrets, 1 of active subscriptions') },
+    {
+      level: 'wrong',
+      message: expect.stringContaining('encrypts 1 webhook secrets, 1 of them for active subscriptions'),
+    },
   ]);
   expect(of('deliveries')).toMatchObject([
     {

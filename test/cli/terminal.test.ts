@@ -113,7 +113,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
     const cwd = join(folder, 'with-a-folder');
     await mkdir(join(cwd, '.env'), { recursive: true });
     const run = (...args: string[]) => promisify(execFile)(program, args, { cwd, env }).catch((error) => error);
-    const message = ".env: can't be read: it is a folder";
+    const message = ".env: can't be read: it is a folder. Replace it with a file that this user can read";
     expect(await run('tenants', 'list')).toMatchObject({ code: 2, stdout: '', stderr: `error: ${message}\n` });
     const { code, stderr } = await run('tenants', 'list', '--json');
     expect([code, JSON.parse(stderr)]).toEqual([2, { error: { code: 'SETTINGS', message } }]);

@@ -199,7 +199,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
         const [{ pid } = {}] = (await older.query('SELECT pg_backend_pid() AS pid')).rows;
         const held = `a lock is held by another transaction. The oldest: pid ${pid} ("monthly report", idle in transaction since `;
         expect(message).toContain(`Migration ${LATER} failed: ${held}`);
-        expect(message).toContain('Wait for its end or terminate it, and migrate again');
+        expect(message).toContain('Wait until it ends, or terminate it');
         expect(progress).toContainEqual(expect.stringContaining(`Waiting: ${held}`));
       });
     });

@@ -119,7 +119,9 @@ describe('start', () => {
     await mkdir(join(folder, '.env'));
     const server = start({}, folder);
     expect(await server.exited).toBe(1);
-    expect(server.output()).toBe(".env: can't be read: it is a folder\n");
+    expect(server.output()).toBe(
+      ".env: can't be read: it is a folder. Replace it with a file that this user can read\n",
+    );
   });
 
   it('treats SIGINT and SIGTERM in quick succession as one signal', { timeout: 60_000 }, async () => {

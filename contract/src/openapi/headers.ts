@@ -13,12 +13,12 @@ const rateLimitHeaders: Record<string, Header> = {
     example: group,
   },
   'X-RateLimit-Remaining': {
-    description: 'The number of requests left in the window of the limit in `X-RateLimit-Limit`.',
+    description: 'The number of requests left in the current window, for the limit that `X-RateLimit-Limit` shows.',
     schema: seconds,
     example: group - 3,
   },
   'X-RateLimit-Reset': {
-    description: 'The number of seconds until the window of the limit in `X-RateLimit-Limit` ends.',
+    description: 'The number of seconds until the current window ends, for the limit that `X-RateLimit-Limit` shows.',
     schema: seconds,
     example: 31,
   },

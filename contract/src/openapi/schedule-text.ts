@@ -26,7 +26,7 @@ export const scheduleForReceivers = {
     'While the circuit is half-open, the server sends one delivery as a test.',
   pause:
     `After a 410 response, or ${inDays(pauseAfter)} without a success, the server pauses the subscription. ` +
-    `Then, the server sends only one event ${everyHour} as a test. One success resumes all deliveries.`,
+    `During the pause, the server sends only one event ${everyHour} as a test. One success resumes all deliveries.`,
   trials: `Until your URL first responds with 2xx, it receives at most ${maxTrialsPerMinute} deliveries per minute.`,
 };
 

@@ -69,9 +69,9 @@ export const deliveryHeaders: Record<string, Parameter> = Object.fromEntries(
     header(
       'webhook-signature',
       'Signatures, separated by spaces. ' +
-        'Each is `v1,` and a base64 HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`. ' +
+        'Each signature is `v1,` followed by the base64-encoded HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<raw body>`. ' +
         'The key of the first signature is the text of the signing secret. ' +
-        'If the secret is `whsec_` followed by base64, the key of a second signature is the decoded base64. ' +
+        'If the secret is `whsec_` followed by base64, there is a second signature, whose key is the decoded base64. ' +
         `For ${secretOverlapHours} hours after a change of the secret, ` +
         'the header also has the signatures with the previous secret.',
       vector.standard,

@@ -70,7 +70,8 @@ export const ActivityQuery = listQuery({});
 export type ActivityQuery = z.output<typeof ActivityQuery>;
 
 const description =
-  'Returns the newest actions first. Actions from before the server recorded activity are not included.';
+  'Returns the newest actions first. ' +
+  "The list doesn't include actions that occurred before the server started to record activity.";
 
 export const activities = endpoints({
   ofTicket: {

@@ -72,7 +72,7 @@ const PurchaseCost = z
   .overwrite(withTwoDecimals)
   .meta({
     description:
-      'The purchase price as a decimal without currency, or null if unknown. Responses have two decimal places.',
+      'The purchase price as a decimal without currency, or null if unknown. In responses, it has two decimal places.',
     example: '1499.00',
   });
 

@@ -52,7 +52,7 @@ export const DeliveryAttempt = z
     number: z
       .int()
       .min(1)
-      .meta({ description: 'The number of the attempt. The numbers start at 1, and at 1 again after a replay.' }),
+      .meta({ description: 'The number of the attempt. Numbers start at 1, and start again at 1 after a replay.' }),
     startedAt: Timestamp.meta({ description: 'When the attempt started.' }),
     durationMs: z.int().min(0).meta({ description: 'The duration of the attempt, in milliseconds.' }),
     status: z.int().nullable().meta({ description: 'The HTTP status of the response, or null if there was none.' }),
@@ -129,7 +129,7 @@ export const deliveries = endpoints({
       'Attempt numbers start at 1 again. ' +
       'If an attempt is in progress, the request has no effect. ' +
       'If the circuit breaker is open, the server sends this delivery as a test. ' +
-      'If the subscription has `paused: true`, the delivery waits for `paused: false`.',
+      'If the subscription has `paused: true`, the server sends the delivery after you set `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,

@@ -327,10 +327,12 @@ export const TicketPatchAnswer = z.union([UpdatedTicket, BulkRefusal]).meta({
 });
 export type TicketPatchAnswer = z.output<typeof TicketPatchAnswer>;
 
-const TicketAssignee = z.union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, me or none' }).meta({
-  id: 'TicketAssignee',
-  description: 'A user id, `me` for the user of the API key, or `none` for no assignee.',
-});
+const TicketAssignee = z
+  .union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, `me` or `none`' })
+  .meta({
+    id: 'TicketAssignee',
+    description: 'A user id, `me` for the user of the API key, or `none` for no assignee.',
+  });
 
 export const TicketQuery = listQuery({
   status: filter(TicketStatus),

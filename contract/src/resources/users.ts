@@ -5,8 +5,7 @@ import { Id, responseText, text, timestamps, trimmedText } from '../fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
   id: 'UserRole',
-  description:
-    'The role of the user in the workspace. The scopes of an API key determine what the key can do, not this role.',
+  description: 'The role of the user in the workspace. What an API key can do depends on its scopes, not on this role.',
 });
 export type UserRole = z.output<typeof UserRole>;
 

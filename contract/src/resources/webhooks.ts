@@ -87,8 +87,8 @@ export const Webhook = z
     }),
     pausedAt: Timestamp.nullable().meta({
       description:
-        'When the subscription was paused, by `paused: true`, because deliveries failed, or because of the quota. ' +
-        'Null if not paused.',
+        'When the subscription was paused, or null if it is not paused. ' +
+        'The cause is `paused: true`, failed deliveries or the quota.',
     }),
     pausedReason: z
       .string()
@@ -301,7 +301,7 @@ export const webhooks = endpoints({
       'Sends an event of the first subscribed type with the example resource from this document, and ignores the filter. ' +
       'The `webhook-id` starts with `evt_test_`. Returns the delivery, which records each attempt. ' +
       'The server sends the event even if the circuit breaker is open. A 2xx response closes the circuit breaker. ' +
-      'If the subscription has `paused: true`, the event waits for `paused: false`.',
+      'If the subscription has `paused: true`, the server sends the event after you set `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -317,7 +317,7 @@ export const webhooks = endpoints({
       'The replay includes only deliveries that already had a matching `state` when you sent the request. ' +
       'If the circuit breaker is open, the server immediately sends one delivery as a test. ' +
       'A success closes the circuit breaker. ' +
-      'If the subscription has `paused: true`, the deliveries wait for `paused: false`. ' +
+      'If the subscription has `paused: true`, the server sends the deliveries after you set `paused: false`. ' +
       `A subscription can have at most ${maxReplays} replays in progress.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,

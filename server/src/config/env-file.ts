@@ -15,7 +15,8 @@ export async function loadEnvFile(): Promise<void> {
     if (code === 'ENOENT') return;
     // Importing env.ts takes more time than many commands need to run, so only this error path imports it.
     const { SettingsError } = await import('./env.ts');
-    throw new SettingsError(`.env: can't be read: ${code === 'EISDIR' ? 'it is a folder' : message}`);
+    const reason = code === 'EISDIR' ? 'it is a folder' : message;
+    throw new SettingsError(`.env: can't be read: ${reason}. Replace it with a file that this user can read`);
   }
   process.loadEnvFile('.env');
 }

@@ -44,7 +44,7 @@ export const Settings = z.object({
     'The number of seconds that the server still handles requests after SIGTERM, so that the load balancer can detect that the server is not ready.',
   ),
   DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: 'must be like postgresql://user:password@host:5432/database' })
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a URL such as postgresql://user:password@host:5432/database' })
     .optional()
     .describe('The PostgreSQL database. If empty, the server starts an embedded PostgreSQL in DATA_DIR.'),
   CELL: wholeNumber(0, 999, 0).describe(
@@ -193,11 +193,13 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   }
   if (result.data.DATABASE_URL !== undefined && result.data.WEBHOOK_SECRET_KEY.length === 0) {
     throw new SettingsError(
-      'WEBHOOK_SECRET_KEY: is required with DATABASE_URL: 32 bytes in base64 (`openssl rand -base64 32`)',
+      'WEBHOOK_SECRET_KEY: is required with DATABASE_URL. Set it to 32 bytes in base64, such as the output of `openssl rand -base64 32`',
     );
   }
   if (result.data.RATE_LIMIT_STORE === 'redis' && result.data.REDIS_URL === undefined) {
-    throw new SettingsError('REDIS_URL: is required with RATE_LIMIT_STORE=redis: redis://user:password@host:6379');
+    throw new SettingsError(
+      'REDIS_URL: is required with RATE_LIMIT_STORE=redis. Set it to a URL such as redis://user:password@host:6379',
+    );
   }
   // If traces are off, doesn't validate the collector variables, because they may be set for other programs.
   if (asksForTraces(result.data)) assertCollector(result.data);
@@ -217,7 +219,7 @@ function assertCollector(settings: Settings): void {
   for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] as const) {
     const value = settings[name];
     if (value !== undefined && !/^https?:$/.test(URL.parse(value)?.protocol ?? '')) {
-      throw new SettingsError(`${name}: must be like http://collector.example.com:4318`);
+      throw new SettingsError(`${name}: must be a URL such as http://collector.example.com:4318`);
     }
   }
 }

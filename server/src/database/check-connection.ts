@@ -59,7 +59,10 @@ async function isUsable(newConnection: () => Connection): Promise<boolean> {
   } catch (error) {
     const { message, code } = error as { message: string; code?: string };
     // If several addresses reject the connection, the error has a code but no message.
-    throw new Error(`DATABASE_URL: can't connect to PostgreSQL: ${message || code}`, { cause: error });
+    throw new Error(
+      `DATABASE_URL: can't connect to PostgreSQL: ${message || code}. Check the URL, and that PostgreSQL is running`,
+      { cause: error },
+    );
   }
 }
 

@@ -114,7 +114,9 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   // Prefers the port that the server used before a crash, so running processes can reconnect.
   const port = await freePort(onlyPort ?? stale?.port);
   if (port !== (onlyPort ?? port)) {
-    throw new ClusterError(`PostgreSQL in ${name} can't be started again: another program uses its port ${onlyPort}.`);
+    throw new ClusterError(
+      `PostgreSQL in ${name} can't be started again: another program uses its port ${onlyPort}. Stop the other program.`,
+    );
   }
   const settings = { ...cluster.settings, port: String(port) };
   const options = Object.entries(settings).map(([key, value]) => `-c ${key}=${value}`);
@@ -177,7 +179,10 @@ async function checkVersion(cluster: Cluster, { postgres }: Binaries): Promise<v
   });
   const ours = /(\d+)[.\w]*\s*$/.exec(output)?.[1];
   const theirs = await clusterVersion(cluster.dataDir);
-  if (ours === undefined) throw new ClusterError(`The embedded PostgreSQL does not run: ${lastLine(output)}`);
+  if (ours === undefined)
+    throw new ClusterError(
+      `The embedded PostgreSQL can't run on this machine: ${lastLine(output)}. Set DATABASE_URL to another PostgreSQL.`,
+    );
   if (ours === theirs) return;
   throw new ClusterError(
     `${join(cluster.name, 'postgres')} was created by PostgreSQL ${theirs}, and PostgreSQL ${ours} can't open it. ` +
@@ -228,7 +233,10 @@ async function initializeCluster(cluster: Cluster): Promise<void> {
     args.push('--set=timezone=UTC', '--set=log_timezone=UTC', '--set=log_checkpoints=off');
     if (settings.fsync === 'off') args.push('--no-sync');
     const { code, output } = await run(binaries.initdb, args, { cwd: draft, user });
-    if (code !== 0) throw new ClusterError(`PostgreSQL can't create its files in ${name}: ${lastLine(output)}`);
+    if (code !== 0)
+      throw new ClusterError(
+        `PostgreSQL can't create its files in ${name}: ${lastLine(output)}. Correct the cause, or set DATA_DIR to another folder.`,
+      );
     await rename(join(draft, 'data'), join(dataDir, 'postgres')).catch(ignoreExisting);
   } finally {
     await rm(draft, { recursive: true, force: true });

@@ -138,7 +138,7 @@ function createRestart(cluster: Cluster, holder: Holder, port: number): () => Pr
     const running = await runningPort(cluster);
     if (holder.type === 'command' || running === port) return running;
     if (running !== undefined) {
-      throw new ClusterError(`PostgreSQL in ${cluster.name} was started on another port. Start the server again.`);
+      throw new ClusterError(`PostgreSQL in ${cluster.name} was started on another port. Restart the API server.`);
     }
     restarts = restarts.filter((at) => performance.now() - at < restartWindowMs);
     if (restarts.length === maxRestarts) {
@@ -206,7 +206,7 @@ async function connect(cluster: Cluster, holder: Holder, port: number): Promise<
   } catch (error) {
     if (errorCode(error) !== INVALID_PASSWORD) throw error;
     const file = path.join(cluster.name, 'postgres-password');
-    throw new ClusterError(`The password in ${file} is not the password of its PostgreSQL. Restore the original file.`);
+    throw new ClusterError(`PostgreSQL rejects the password in ${file}. Restore the original file.`);
   }
   try {
     if (holder.type === 'server' && !(await tryLock(client, 'pg_try_advisory_lock', SERVER))) {

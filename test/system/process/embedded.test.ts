@@ -182,7 +182,7 @@ describe('openEmbedded', () => {
     await writeFile(file, '\n');
     await expect(open(command)).rejects.toThrow(`${file} is empty. Restore it`);
     await writeFile(file, 'wrong');
-    await expect(open(command)).rejects.toThrow(`The password in ${file} is not the password of its PostgreSQL`);
+    await expect(open(command)).rejects.toThrow(`PostgreSQL rejects the password in ${file}`);
     await writeFile(file, password);
     // The attempt with the wrong password left PostgreSQL running, so the test opens PostgreSQL again and stops it.
     await (await open(command)).stop();

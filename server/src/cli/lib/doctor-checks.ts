@@ -276,7 +276,7 @@ function formatList(subscriptions: SubscriptionRef[]): string {
 function toFinding({ position, keyId, secrets, active }: KeyUse): Finding {
   if (position === 1) return ok(`Key 1 encrypts ${secrets} webhook secrets.`);
   if (position === null) {
-    const message = `A key that is not in WEBHOOK_SECRET_KEY (ID ${keyId}) encrypts ${secrets} webhook secrets, ${active} of active subscriptions.`;
+    const message = `The key ${keyId} encrypts ${secrets} webhook secrets, ${active} of them for active subscriptions, but it is not in WEBHOOK_SECRET_KEY.`;
     if (active === 0) return note(message, 'No action is required, because inactive subscriptions have no deliveries.');
     return wrong(
       message,

@@ -85,7 +85,8 @@ async function runBoss(client: pg.ClientBase, pool: pg.Pool, queues: Queue[]): P
     }
     // Waits until pg-boss has built the indexes that its migration requires.
     for (; (await unfinishedIndexes(client)) > 0; await sleep(200)) {
-      if (failure !== undefined) throw new MigrationError(`Migrating the job queues failed: ${failure}`);
+      if (failure !== undefined)
+        throw new MigrationError(`Migrating the job queues failed: ${failure}. Correct the cause and migrate again.`);
     }
   } finally {
     await boss.stop();

@@ -94,8 +94,7 @@ export async function retryWhileLocked<Result>(
       if (now > reportedAt + reportEveryMs || now > deadline) {
         reportedAt = now;
         const held = `a lock is held by another transaction. The oldest: ${await describeOldest(client)}`;
-        if (now > deadline)
-          throw new Error(`${held}. Wait for its end or terminate it, and migrate again`, { cause: error });
+        if (now > deadline) throw new Error(`${held}. Wait until it ends, or terminate it`, { cause: error });
         options.onProgress?.(`Waiting: ${held}`);
       }
     }

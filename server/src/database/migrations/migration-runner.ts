@@ -67,7 +67,10 @@ async function apply(client: pg.ClientBase, migration: Migration, options: Apply
     // if the script runs in a transaction.
     const before = migration.concurrent ? undefined : position && migration.script.slice(0, Number(position));
     const line = before && ` (line ${before.split('\n').length} of its migration.sql)`;
-    throw new MigrationError(`Migration ${migration.name} failed: ${message}${line ?? ''}`, { cause });
+    throw new MigrationError(
+      `Migration ${migration.name} failed: ${message}${line ?? ''}. Correct the cause and migrate again.`,
+      { cause },
+    );
   }
 }
 

@@ -48,7 +48,7 @@ export async function listChanges<Row extends { id: number }>(
   const { named } = rows;
   const page = tenantQuery(buildPageText(start.text, typeof named === 'function' ? 'NULL' : named.text));
   const found = await queryOne<Found>(db, page, [rows.resource, perPage + 1, ...start.values]);
-  if (found === undefined) throw new Error('There is no epoch of changes.');
+  if (found === undefined) throw new Error('The query for the change feed returned no row.');
 
   const places = (found.changes ?? []).map(([position, id]): CursorPosition => ({ position, id }));
   const visible = places.slice(0, perPage);
@@ -72,7 +72,7 @@ export async function listChanges<Row extends { id: number }>(
  */
 export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
   const now = await queryOne<{ startedAt: string; horizon: number }>(db, nowQuery, []);
-  if (now === undefined) throw new Error('There is no epoch of changes.');
+  if (now === undefined) throw new Error('The query for the change feed returned no row.');
   const { startedAt, horizon } = now;
   return writeCursor({ tenantId: db.$tenantId, resource }, { startedAt, position: horizon, id: 0 });
 }

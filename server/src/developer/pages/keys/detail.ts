@@ -221,7 +221,7 @@ ${submit('Set expiration', 'plain')}`,
 }
 
 function rotateForm(request: KeyRequest): SafeHtml {
-  const hint = 'The old API key keeps working for 0 to 720 hours. With 0, it stops working immediately.';
+  const hint = 'How long the old API key keeps working: 0 to 720 hours. With 0, it stops working immediately.';
   return renderForm(
     request,
     'rotate',
