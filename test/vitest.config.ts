@@ -13,7 +13,7 @@ export default defineConfig({
     // not keep state in modules.
     isolate: false,
     // Starts one more worker than the machine has cores, because many tests wait for timers and other processes. With
-    // two workers on two cores, the tests took 20 % longer.
+    // two workers on two cores, the tests took 20% longer.
     maxWorkers: Math.min(availableParallelism() + 1, 6),
     testTimeout: 20_000,
     hookTimeout: 60_000,

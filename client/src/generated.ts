@@ -515,98 +515,98 @@ export type TicketChanges = Record<string, {
   /** The value after the change. */
   to: unknown;
 }> & {
-  /** The change of `title`. Absent if unchanged. */
+  /** The change to `title`. Absent if unchanged. */
   title?: {
     /** The value before the change. 1 to 255 characters. */
     from: string;
     /** The value after the change. 1 to 255 characters. */
     to: string;
   } | undefined;
-  /** The change of `description`. Absent if unchanged. */
+  /** The change to `description`. Absent if unchanged. */
   description?: {
     /** The value before the change. 1 to 65535 characters. */
     from: string;
     /** The value after the change. 1 to 65535 characters. */
     to: string;
   } | undefined;
-  /** The change of `status`. Absent if unchanged. */
+  /** The change to `status`. Absent if unchanged. */
   status?: {
     /** The value before the change. */
     from: Open<TicketStatus>;
     /** The value after the change. */
     to: Open<TicketStatus>;
   } | undefined;
-  /** The change of `priority`. Absent if unchanged. */
+  /** The change to `priority`. Absent if unchanged. */
   priority?: {
     /** The value before the change. */
     from: Open<Priority>;
     /** The value after the change. */
     to: Open<Priority>;
   } | undefined;
-  /** The change of `category`. Absent if unchanged. */
+  /** The change to `category`. Absent if unchanged. */
   category?: {
     /** The value before the change. */
     from: Open<TicketCategory> | null;
     /** The value after the change. */
     to: Open<TicketCategory> | null;
   } | undefined;
-  /** The change of `categoryConfigId`. Absent if unchanged. */
+  /** The change to `categoryConfigId`. Absent if unchanged. */
   categoryConfigId?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `assigneeId`. Absent if unchanged. */
+  /** The change to `assigneeId`. Absent if unchanged. */
   assigneeId?: {
     /** The value before the change. */
     from: number | null;
     /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** The change of `watcherUserIds`. Absent if unchanged. */
+  /** The change to `watcherUserIds`. Absent if unchanged. */
   watcherUserIds?: {
     /** The value before the change. */
     from: number[];
     /** The value after the change. */
     to: number[];
   } | undefined;
-  /** The change of `parentId`. Absent if unchanged. */
+  /** The change to `parentId`. Absent if unchanged. */
   parentId?: {
     /** The value before the change. */
     from: number | null;
     /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** The change of `customFields`. Absent if unchanged. */
+  /** The change to `customFields`. Absent if unchanged. */
   customFields?: {
     /** The value before the change. */
     from: CustomFields;
     /** The value after the change. */
     to: CustomFields;
   } | undefined;
-  /** The change of `resolution`. Absent if unchanged. */
+  /** The change to `resolution`. Absent if unchanged. */
   resolution?: {
     /** The value before the change. 1 to 65535 characters. */
     from: string | null;
     /** The value after the change. 1 to 65535 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `resolvedAt`. Absent if unchanged. */
+  /** The change to `resolvedAt`. Absent if unchanged. */
   resolvedAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
-  /** The change of `closedAt`. Absent if unchanged. */
+  /** The change to `closedAt`. Absent if unchanged. */
   closedAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
-  /** The change of `commentCount`. Absent if unchanged. */
+  /** The change to `commentCount`. Absent if unchanged. */
   commentCount?: {
     /** The value before the change. */
     from: number;
@@ -644,91 +644,91 @@ export type AssetChanges = Record<string, {
   /** The value after the change. */
   to: unknown;
 }> & {
-  /** The change of `name`. Absent if unchanged. */
+  /** The change to `name`. Absent if unchanged. */
   name?: {
     /** The value before the change. 1 to 255 characters. */
     from: string;
     /** The value after the change. 1 to 255 characters. */
     to: string;
   } | undefined;
-  /** The change of `serialNumber`. Absent if unchanged. */
+  /** The change to `serialNumber`. Absent if unchanged. */
   serialNumber?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `type`. Absent if unchanged. */
+  /** The change to `type`. Absent if unchanged. */
   type?: {
     /** The value before the change. */
     from: Open<AssetType>;
     /** The value after the change. */
     to: Open<AssetType>;
   } | undefined;
-  /** The change of `status`. Absent if unchanged. */
+  /** The change to `status`. Absent if unchanged. */
   status?: {
     /** The value before the change. */
     from: Open<AssetStatus>;
     /** The value after the change. */
     to: Open<AssetStatus>;
   } | undefined;
-  /** The change of `manufacturer`. Absent if unchanged. */
+  /** The change to `manufacturer`. Absent if unchanged. */
   manufacturer?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `model`. Absent if unchanged. */
+  /** The change to `model`. Absent if unchanged. */
   model?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `location`. Absent if unchanged. */
+  /** The change to `location`. Absent if unchanged. */
   location?: {
     /** The value before the change. 1 to 255 characters. */
     from: string | null;
     /** The value after the change. 1 to 255 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `assignedToId`. Absent if unchanged. */
+  /** The change to `assignedToId`. Absent if unchanged. */
   assignedToId?: {
     /** The value before the change. */
     from: number | null;
     /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** The change of `purchaseDate`. Absent if unchanged. */
+  /** The change to `purchaseDate`. Absent if unchanged. */
   purchaseDate?: {
     /** The value before the change. A date, `YYYY-MM-DD`. */
     from: string | null;
     /** The value after the change. A date, `YYYY-MM-DD`. */
     to: string | null;
   } | undefined;
-  /** The change of `purchaseCost`. Absent if unchanged. */
+  /** The change to `purchaseCost`. Absent if unchanged. */
   purchaseCost?: {
     /** The value before the change. */
     from: string | null;
     /** The value after the change. */
     to: string | null;
   } | undefined;
-  /** The change of `warrantyExpiresAt`. Absent if unchanged. */
+  /** The change to `warrantyExpiresAt`. Absent if unchanged. */
   warrantyExpiresAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
-  /** The change of `notes`. Absent if unchanged. */
+  /** The change to `notes`. Absent if unchanged. */
   notes?: {
     /** The value before the change. 1 to 65535 characters. */
     from: string | null;
     /** The value after the change. 1 to 65535 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `customFields`. Absent if unchanged. */
+  /** The change to `customFields`. Absent if unchanged. */
   customFields?: {
     /** The value before the change. */
     from: CustomFields;
@@ -1160,56 +1160,56 @@ export type TaskChanges = Record<string, {
   /** The value after the change. */
   to: unknown;
 }> & {
-  /** The change of `title`. Absent if unchanged. */
+  /** The change to `title`. Absent if unchanged. */
   title?: {
     /** The value before the change. 1 to 255 characters. */
     from: string;
     /** The value after the change. 1 to 255 characters. */
     to: string;
   } | undefined;
-  /** The change of `description`. Absent if unchanged. */
+  /** The change to `description`. Absent if unchanged. */
   description?: {
     /** The value before the change. 1 to 65535 characters. */
     from: string | null;
     /** The value after the change. 1 to 65535 characters. */
     to: string | null;
   } | undefined;
-  /** The change of `status`. Absent if unchanged. */
+  /** The change to `status`. Absent if unchanged. */
   status?: {
     /** The value before the change. */
     from: Open<TaskStatus>;
     /** The value after the change. */
     to: Open<TaskStatus>;
   } | undefined;
-  /** The change of `priority`. Absent if unchanged. */
+  /** The change to `priority`. Absent if unchanged. */
   priority?: {
     /** The value before the change. */
     from: Open<Priority>;
     /** The value after the change. */
     to: Open<Priority>;
   } | undefined;
-  /** The change of `assigneeId`. Absent if unchanged. */
+  /** The change to `assigneeId`. Absent if unchanged. */
   assigneeId?: {
     /** The value before the change. */
     from: number | null;
     /** The value after the change. */
     to: number | null;
   } | undefined;
-  /** The change of `startDate`. Absent if unchanged. */
+  /** The change to `startDate`. Absent if unchanged. */
   startDate?: {
     /** The value before the change. A date, `YYYY-MM-DD`. */
     from: string | null;
     /** The value after the change. A date, `YYYY-MM-DD`. */
     to: string | null;
   } | undefined;
-  /** The change of `dueDate`. Absent if unchanged. */
+  /** The change to `dueDate`. Absent if unchanged. */
   dueDate?: {
     /** The value before the change. A date, `YYYY-MM-DD`. */
     from: string | null;
     /** The value after the change. A date, `YYYY-MM-DD`. */
     to: string | null;
   } | undefined;
-  /** The change of `completedAt`. Absent if unchanged. */
+  /** The change to `completedAt`. Absent if unchanged. */
   completedAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;

@@ -7,7 +7,7 @@ import * as z from 'zod';
 export const errors = {
   VALIDATION_ERROR: {
     status: 400,
-    when: 'The request is invalid. `details` lists each invalid field or parameter.',
+    when: 'The request is invalid. `details` lists the invalid fields and parameters, at most 20.',
     remedy:
       'Correct the problems that the message and `details` describe, then send the request again. ' +
       'Unless the message says to retry, an unchanged request fails again.',

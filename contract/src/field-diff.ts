@@ -27,7 +27,7 @@ export function fieldDiff<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Sh
   const fields = Object.entries(shape).map(([name, field]) => {
     const value = field as z.ZodType;
     const change = z.object({ from: value.meta(before), to: value.meta(after) });
-    return [name, change.meta({ description: `The change of \`${name}\`. Absent if unchanged.` }).optional()];
+    return [name, change.meta({ description: `The change to \`${name}\`. Absent if unchanged.` }).optional()];
   });
   return z.object(Object.fromEntries(fields) as Changeable<Shape>).catchall(Change);
 }

@@ -20,7 +20,7 @@ function fail(error: unknown): never {
 // By default, V8 lets the heap grow to three times the live data before it runs a full garbage collection. A lower
 // limit saves memory.
 setFlagsFromString('--heap-growing-percent=30');
-// Turns pretenuring off, which saves about 10 % of the CPU time. With pretenuring, V8 allocates many objects of pending
+// Turns pretenuring off, which saves about 10% of the CPU time. With pretenuring, V8 allocates many objects of pending
 // requests in the old generation. When these objects are no longer used, they keep other objects alive.
 setFlagsFromString('--no-allocation-site-pretenuring');
 

@@ -39,7 +39,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   client = new ItsmClient({ baseUrl, apiKey });
-  // Reduces each retry delay to 5 % of its length to keep the tests fast.
+  // Reduces each retry delay to 5% of its length to keep the tests fast.
   vi.spyOn(Math, 'random').mockReturnValue(1.9);
   close = async () => {
     server.closeAllConnections();

@@ -143,7 +143,7 @@ describe('claimDue', () => {
     }
     const [first, ...others] = states;
     expect(first?.[0]).toBe('PENDING');
-    // The first retry is due after 5 s ± 20 %, even though 12 attempts were lost. A second retry would be due after 5
+    // The first retry is due after 5 s ± 20%, even though 12 attempts were lost. A second retry would be due after 5
     // minutes.
     expect(first?.[1]).toBeLessThanOrEqual(6);
     expect(others.map(([state]) => state)).toEqual([...Array(8).fill('PENDING'), 'EXHAUSTED']);

@@ -1,4 +1,4 @@
-// This module replaces @fastify/compress. With Brotli, that library needs 6 to 17 % more CPU time per list. It also
+// This module replaces @fastify/compress. With Brotli, that library needs 6 to 17% more CPU time per list. It also
 // removes `Content-Length`.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';

@@ -45,7 +45,7 @@ export const fastEncoders = encoders(1, 1);
 
 /**
  * Encoders for files. They use higher compression levels, because each file is compressed only once. The highest Brotli
- * quality would take 100 times as long and make the files only 10 % smaller.
+ * quality would take 100 times as long and make the files only 10% smaller.
  */
 export const bestEncoders = encoders(5, 6);
 

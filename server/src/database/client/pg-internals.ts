@@ -9,8 +9,8 @@ import pg from 'pg';
  * even a single statement would need `BEGIN` and `COMMIT` to set its tenant, and the statement would still run if
  * `BEGIN` failed.
  *
- * query-pipeline.ts sends one Sync for all statements. For the same CPU time, pg's pipeline mode reaches 77 % of this
- * throughput for single Prisma statements, 90 % for creates, and 107 % for patches
+ * query-pipeline.ts sends one Sync for all statements. For the same CPU time, pg's pipeline mode reaches 77% of this
+ * throughput for single Prisma statements, 90% for creates, and 107% for patches
  * (docs/decisions/tenant-isolation.md).
  */
 

@@ -32,7 +32,7 @@ export interface TenantQuery {
 
 /**
  * Extends a SELECT so that it also sets the tenant, which is the parameter `$1`. A separate statement for the tenant
- * would take 10 % of the time of a small request (docs/decisions/tenant-isolation.md).
+ * would take 10% of the time of a small request (docs/decisions/tenant-isolation.md).
  *
  * CASE makes PostgreSQL set the tenant before it reads the row. The result contains the row as JSON.
  */

@@ -61,8 +61,8 @@ export function latencyChart(endpoints: readonly EndpointLatency[]): Chart {
     labels: endpoints.map(({ endpoint }) => endpointNames.get(endpoint) ?? endpoint),
     unit: 'ms',
     bars: [
-      { name: 'p50 (50 % of requests)', color: '#60a5fa', values: endpoints.map(({ p50 }) => round(p50)) },
-      { name: 'p95 (95 % of requests)', color: '#2563eb', values: endpoints.map(({ p95 }) => round(p95)) },
+      { name: 'p50 (50% of requests)', color: '#60a5fa', values: endpoints.map(({ p50 }) => round(p50)) },
+      { name: 'p95 (95% of requests)', color: '#2563eb', values: endpoints.map(({ p95 }) => round(p95)) },
     ],
   };
 }
