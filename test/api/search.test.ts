@@ -99,7 +99,7 @@ describe('search on tickets', () => {
     expect(await titles(q)).toBe(found);
   });
 
-  it('finds tickets that have or mention a ticket number', async () => {
+  it('finds by number the ticket with this number, and tickets that mention it', async () => {
     expect(first.ticketNumber).toBe('INC-1');
     for (let i = 7; i <= 12; i++) await workspace.createTicket({ title: `Number ${i}`, description: 'x' });
     expect(await titles('INC-1')).toBe('Follow-up | VPN drops');

@@ -427,7 +427,7 @@ describe.each(['POST', 'PATCH'] as const)('%s /tickets/bulk as a whole', (method
     expect(await api.prisma.ticket.count({ where: { tenantId: workspace.tenantId, title: 'Good' } })).toBe(0);
   });
 
-  it('counts a bulk request as one request in the rate limit', async () => {
+  it('counts a bulk request as one request toward the rate limit', async () => {
     const tickets = [
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'x' },
       { ...(method === 'POST' ? ticket : { id: (await workspace.createTicket()).id }), title: 'y' },

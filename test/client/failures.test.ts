@@ -480,7 +480,7 @@ describe('client requests', () => {
 });
 
 describe('confidential API key', () => {
-  it('removes the API key from logs, errors and printed clients', async () => {
+  it('omits the API key from logs, errors and the printed client object', async () => {
     const log: string[] = [];
     const leaky: ClientOptions['fetch'] = async (_, init) => {
       const headers = JSON.stringify([...new Headers(init.headers)]);

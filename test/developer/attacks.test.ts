@@ -299,7 +299,7 @@ describe('forms', () => {
     expect(ofOne.headers.location).toBe('/developer/sign-in?next=%2Fdeveloper%2Fusers%2F7');
   });
 
-  it('reads an uploaded file only for an upload form and a permitted user', async () => {
+  it('reads an uploaded file only if the form accepts files and the user may submit it', async () => {
     const token = await admin.tokenOf(account);
     const body = `${part('_csrf', token)}${part('name', 'a'.repeat(2 ** 20)).repeat(8)}--x--\r\n`;
     for (const type of ['multipart/form-data; boundary=x', 'Multipart/Form-Data; boundary=x']) {
@@ -384,7 +384,7 @@ it.each([
 });
 
 describe('ended sessions', () => {
-  it('invalidates the sessions and invitation links of a deactivated user, even after reactivation', async () => {
+  it('keeps sessions and invitation links of a deactivated user invalid after reactivation', async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, id);

@@ -240,7 +240,7 @@ describe('/developer/deliveries/:id', () => {
     expect((await admin.get(path)).text).not.toContain('http-equiv="refresh"');
   });
 
-  it('refreshes delivery pages and shows their load time while a delivery is pending', async () => {
+  it('refreshes delivery pages and shows when they were loaded while a delivery is pending', async () => {
     const { id: webhook } = await mine.createWebhook();
     const nextAttemptAt = new Date(Date.now() + 3_600_000);
     const { id } = await delivered(webhook, { state: 'PENDING', settledAt: null, nextAttemptAt });

@@ -44,7 +44,7 @@ function toMissingPath(path: string): string {
   return path.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
 }
 
-/** Returns a visitor who may open a page, and the visitor's CSRF token. */
+/** Returns a visitor who is allowed to open a page, and the visitor's CSRF token. */
 async function visitorOf(roles: AnyPage['roles']): Promise<{ visitor: Visitor; token: string }> {
   const visitor = roles === 'everyone' ? openBrowser(api) : admin;
   return { visitor, token: await tokenOf(visitor) };

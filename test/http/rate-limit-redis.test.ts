@@ -79,7 +79,7 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
     expect((await store.count(key, 500, 1, 1)).current).toBe(1);
   });
 
-  it('starts a new window if its time to live in Redis exceeds the window length', async () => {
+  it('starts a new window if the time to live of the current window exceeds the window length', async () => {
     const { count } = await openStore();
     const key = randomUUID();
     await redis.send('SET', `itsm:limits:${key}`, '3', 'PX', '3600000');

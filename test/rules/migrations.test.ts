@@ -49,7 +49,7 @@ describe('the contract check of migrations', () => {
     'CREATE FUNCTION f(int) RETURNS int LANGUAGE sql RETURN 1; REVOKE ALL ON FUNCTION f(int) FROM PUBLIC',
     '-- outside of a transaction\nCREATE INDEX CONCURRENTLY i ON assets (tag);\n',
     '',
-  ])('allows a migration with %s without a contract marker', async (script) => {
+  ])('requires no contract marker for a migration with %s', async (script) => {
     expect(await faults(script)).toEqual([]);
   });
 

@@ -50,7 +50,7 @@ it('parses a named statement only once in pg and sends one Sync per execution', 
   expect((await recordMessages(query)).map(([name]) => name)).toEqual(['bind', 'describe', 'execute', 'sync']);
 });
 
-it('prepares a statement again after its removal from the prepared statements of a pg connection', async () => {
+it('prepares a statement again after it is removed from the prepared statements of a pg connection', async () => {
   const { parsedStatements } = wireOf(client.connection);
   expect(parsedStatements).toEqual({ of_this_test: 'SELECT $1::int AS one' });
   delete parsedStatements.of_this_test;

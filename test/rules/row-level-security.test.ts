@@ -53,7 +53,7 @@ describe('without the filter of the tenant client', () => {
     },
   );
 
-  it('finds only rows of the current tenant with a query without a tenant filter', async () => {
+  it('returns only rows of the current tenant for a query that has no tenant filter', async () => {
     const { prisma } = api.databases.requests;
     const rows = await withinTenant(mine.tenantId, () => prisma.ticket.findMany());
     expect(rows.map(({ tenantId }) => tenantId)).toEqual([mine.tenantId]);

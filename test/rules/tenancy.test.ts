@@ -44,7 +44,7 @@ describe('the tenant client', () => {
     ['count', () => db.ticket.count({ where: { tenantId: theirs.tenantId } }), 0],
     ['updateMany', () => db.ticket.updateMany({ where: { id: theirTicket }, data: { title: 'x' } }), { count: 0 }],
     ['deleteMany', () => db.ticket.deleteMany({ where: { id: theirTicket } }), { count: 0 }],
-  ])('finds no rows of another tenant by %s with the tenant client', async (_, run, nothing) => {
+  ])('does not let the tenant client find rows of another tenant by %s', async (_, run, nothing) => {
     expect(await run()).toEqual(nothing);
   });
 

@@ -15,7 +15,8 @@ it('sets fewer than 10 pg-boss timers per second after the clock is set back', a
   const boss = await openJobs({ pool: api.databases.system.pool, worker: true, onError: () => undefined });
   try {
     vi.setSystemTime(Date.now() - 30 * 86_400_000);
-    // After two minutes, each pg-boss timer has fired at least once. pg-boss then waits until the clock has caught up.
+    // After two minutes, each pg-boss timer has fired at least once. pg-boss then waits until the clock reaches its
+    // previous time.
     await vi.advanceTimersByTimeAsync(120_000);
     const setTimer = vi.spyOn(globalThis, 'setTimeout');
     await vi.advanceTimersByTimeAsync(1000);

@@ -54,7 +54,7 @@ describe('circuit breaker', () => {
     expect(failing(4, reset).openUntil).toBeNull();
   });
 
-  it('keeps a circuit open until `openUntil`, and then half-open', () => {
+  it('keeps a circuit open until `openUntil`, and then makes it half-open', () => {
     const open = failing(5);
     expect(getCircuit(open, at(5 * second - 1))).toBe('open');
     expect(getCircuit(open, at(5 * second))).toBe('half-open');

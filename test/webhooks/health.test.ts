@@ -75,7 +75,7 @@ describe('failing endpoint', { timeout: 60_000 }, () => {
     }
   });
 
-  it('retries a delivery by the retry schedule and marks it EXHAUSTED after ten attempts', async () => {
+  it('retries a delivery according to the retry schedule and marks it EXHAUSTED after ten attempts', async () => {
     const test = await start();
     const { settled, id, receiver } = test;
     await test.emitOneByOne(1);

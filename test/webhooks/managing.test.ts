@@ -482,7 +482,7 @@ describe('webhook filter', () => {
     }
   });
 
-  it('rejects a change to webhook events if an event lacks a filter field', async () => {
+  it('rejects new event types of a webhook if one of them lacks a field that the filter uses', async () => {
     const { id } = await subscribe({ filter: { category: ['NETWORK'] } });
     const rejected = await patch(id, { events: ['ticket.created', 'asset.created'] });
     expect(errorOf(rejected).details).toEqual([

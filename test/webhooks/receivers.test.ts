@@ -115,7 +115,7 @@ async function expectAttempt(url: string, expected: Expected): Promise<void> {
     duration[1] + 8 * second,
   );
 
-  // All rows that the result changes contain the time when the server recorded the result.
+  // Each row that the server updates with an attempt's result contains the time when the server recorded it.
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { id } });
   const at = (delivered ? row.lastSuccessAt : row.lastFailureAt) as Date;
   const [attempt] = delivery.history;

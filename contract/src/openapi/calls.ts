@@ -73,7 +73,7 @@ export interface ExampleCall {
 
 /**
  * Returns a sample call of an endpoint.
- * @param width the maximum number of characters in a value that is on one line
+ * @param width the maximum length of a value in characters; a longer value is split into several lines
  */
 export function exampleCall(
   { resource, name, route }: { resource: string; name: string; route: Endpoint },

@@ -21,9 +21,9 @@ const recoveryMs = 1000;
 const shortageMs = 30_000;
 
 /**
- * Detects database outages from failed connections. Counts the errors that an outage or a lack of disk space, memory or
- * connections causes. Logs when each outage starts and ends, and logs the counts at most every 5 seconds. Without this
- * class, each failed request would write a log entry.
+ * Detects database outages from failed connections. Counts errors caused by an outage or by a lack of disk space,
+ * memory or connections. Logs when each outage starts and ends, and logs the counts at most once every 5 seconds.
+ * Without this class, each failed request would write a log entry.
  */
 export class OutageTracker {
   readonly #log: Log | undefined;

@@ -39,7 +39,7 @@ export interface Cluster {
   /** The absolute path of the data folder, which contains `postgres`, `postgres.log` and `postgres-password`. */
   dataDir: string;
   password: string;
-  /** The PostgreSQL settings that this process uses when it starts the server. */
+  /** The settings that this process passes to the PostgreSQL server at startup. */
   settings: Record<string, string>;
   /**
    * Returns the operating system user that runs PostgreSQL. Call this function only to create, start or stop the

@@ -62,7 +62,7 @@ const maxRetryMs = 180_000;
 
 /**
  * Creates tickets, updates tickets and adds comments at a constant rate, with single and bulk requests. Every tenth
- * write is rolled back or invalid, so it must fail.
+ * write must fail, because it is invalid or its transaction is rolled back.
  */
 export function startDriver({ apiUrl, workspaces, perSecond }: DriverOptions): Driver {
   const changes: Changes = { committed: new Set(), undone: new Set(), unknown: new Set(), comments: new Set() };

@@ -67,7 +67,7 @@ interface Situation<State> {
   happened: number;
 }
 
-/** @param failed the keys of the situations from which the search found no order */
+/** @param failed the keys of the states from which the search found no valid order of the remaining steps */
 function place<State>(
   search: Search<State>,
   { state, rest, happened }: Situation<State>,

@@ -99,9 +99,9 @@ export class Table<Row extends { id: number }> {
   }
 
   /**
-   * Returns the id of a known row. Often returns one of the first rows, so different clients change the same rows.
-   * Otherwise, mostly returns a recent row.
-   * @param place a number from 0 to 1
+   * Selects a known row and returns its id. Often selects one of the first rows, so that different clients change the
+   * same rows. In the other cases, usually selects a recent row.
+   * @param place a number from 0 to 1 that determines the row
    */
   pick(place: number): number | undefined {
     if (place < 0.3) return this.known[Math.floor((place / 0.3) * Math.min(this.known.length, first))];

@@ -89,7 +89,7 @@ describe('openEmbedded', () => {
     expect(await isUp(current.url)).toBe(false);
   });
 
-  it('reuses the embedded PostgreSQL that keeps running after the server was killed', async () => {
+  it('reuses the embedded PostgreSQL if it is still running after the server was killed', async () => {
     const killed = await openInChild(server);
     await query(killed.url, 'CREATE TABLE kept_by_postgres ()');
     await kill(killed.child);

@@ -118,7 +118,7 @@ export class Connection extends pg.Client implements WatchedConnection {
     return tracer === undefined ? send() : traceStatement(tracer, args, send);
   }
 
-  /** Changes the session's statement timeout and the watchdog's limit for responses. */
+  /** Changes the session's statement timeout and the maximum time that the watchdog waits for a response. */
   async limitStatements(milliseconds: number): Promise<void> {
     this.#statementMs = milliseconds;
     await this.query(`SET statement_timeout = ${milliseconds}`);

@@ -188,7 +188,7 @@ export function unixLines<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value), schema);
 }
 
-/** Returns the schema of checkboxes with the same name. It converts their values to an array. */
+/** Returns a schema for checkboxes that share a name. The schema converts their values to an array. */
 export function several<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === undefined ? [] : [value].flat()), schema);
 }

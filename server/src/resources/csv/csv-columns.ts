@@ -11,7 +11,7 @@ export interface CsvColumns<Line extends object> {
   /** The columns of a CSV file, in the order that an export uses. Custom fields follow these columns. */
   names: readonly (keyof Line & string)[];
   needed: readonly (keyof Line & string)[];
-  /** The column with unique values. */
+  /** The column whose value must be unique in each row. */
   unique: keyof Line & string;
   /** The column that identifies a user. */
   user: keyof Line & string;

@@ -235,7 +235,7 @@ export interface NamedKey {
   lastFour: string;
 }
 
-/** Returns up to 1,000 API keys in the order of their names, including revoked and expired keys. */
+/** Returns up to 1,000 API keys sorted by name, including revoked and expired keys. */
 export async function namedKeys({ db }: Usable, { user }: { user?: bigint | undefined }): Promise<NamedKey[]> {
   const rows = await db.apiKey.findMany({
     where: user === undefined ? {} : { userId: user },

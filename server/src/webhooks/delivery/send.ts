@@ -36,7 +36,7 @@ interface Sender {
 
 const { attemptTimeout } = deliverySchedule;
 
-/** The maximum numbers of bytes that the worker reads from a response body and that it stores. */
+/** The maximum number of bytes of a response body that the worker reads, and the maximum number that it stores. */
 const readLimit = 16 * 1024;
 const keepLimit = 4 * 1024;
 

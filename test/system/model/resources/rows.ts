@@ -43,7 +43,7 @@ export function mergeFields(fields: CustomFields, patch: CustomFields = {}): Cus
 }
 
 /**
- * Returns changes in the format that activities use. Of the custom fields, the result contains only those that differ.
+ * Returns changes in the format that activities use. Omits custom fields with equal values.
  */
 export function keptChanges(changes: Changes): Changes {
   const { customFields } = changes;
