@@ -190,7 +190,7 @@ describe('usage errors', { timeout: 60_000 }, () => {
     expect(scope.stderr).toMatch(/^error: --scopes must not contain tickets:reed. Use any of tickets:read, /);
     expect(scope.stderr).toMatch(/^error: --expires-in-days must be a whole number of days from 1 to 3650$/m);
     expect(setting.code).toBe(2);
-    expect(setting.stderr).toMatch(/^error: DATABASE_URL: must be like [^\n]+\n$/);
+    expect(setting.stderr).toMatch(/^error: DATABASE_URL: must be a URL such as [^\n]+\n$/);
   });
 
   it('lists examples and scopes in the help of `keys create`', async () => {

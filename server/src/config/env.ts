@@ -109,7 +109,7 @@ export const Settings = z.object({
     .describe('Where rate limits are counted: memory (each process alone) or redis (all processes together).'),
   REDIS_URL: z
     .string()
-    .refine(isRedisUrl, 'must be like redis://user:password@host:6379/0, or rediss:// for TLS')
+    .refine(isRedisUrl, 'must be a URL such as redis://user:password@host:6379/0, or rediss:// for TLS')
     .optional()
     .describe(
       'The Redis or Valkey for RATE_LIMIT_STORE=redis. Each installation needs its own server or database number.',
