@@ -65,7 +65,8 @@ describe('the examples of the document', () => {
     );
     const request: Request = { path, query: [], ...(operation.body && { body: operation.body.example }) };
     const response = await demo.api.call(callOf(operation, request, { full: demo.key }));
-    expect(String(response.status), response.text).toBe(Object.keys(operation.responses)[0]);
+    const advice = 'Add a row with the id of the example to prisma/seed.ts.';
+    expect(String(response.status), `${response.text} ${advice}`).toBe(Object.keys(operation.responses)[0]);
     expect(findFaults(operation, response)).toEqual([]);
   });
 

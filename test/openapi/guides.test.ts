@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { Asset } from '@itsm-api/contract';
+import { type Asset, groups, scopes } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -475,4 +475,12 @@ it('runs the code samples in docs/guides/manage-webhooks.md', { timeout: 60_000 
   await receiver.close();
   await workspace.call('DELETE', `/webhooks/${made.id}`);
   expect(guide.blocks).toEqual([]);
+});
+
+it.each([
+  ['api-keys.md', Object.keys(scopes)],
+  ['rate-limits.md', groups],
+])('lists all API key scopes or endpoint groups in the guide %s', async (file, names) => {
+  const text = await readFile(new URL(file, guides), 'utf8');
+  expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([]);
 });

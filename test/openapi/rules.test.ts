@@ -195,7 +195,8 @@ it('lists every new operation in the changelog', async () => {
       .filter((method) => released.paths[path]?.[method] === undefined)
       .map((method) => `\`${method.toUpperCase()} ${path}\``),
   );
-  expect(added.filter((operation) => !changelog.includes(operation))).toEqual([]);
+  const missing = added.filter((operation) => !changelog.includes(operation));
+  expect(missing, 'Add these operations to docs/changelog.md.').toEqual([]);
 });
 
 it('links from the changelog only to existing guides and headings', async () => {

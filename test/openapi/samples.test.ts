@@ -65,7 +65,8 @@ describe.each(['Client', 'curl'])('%s samples', (label) => {
       expect([typeof done, failed]).toEqual(['object', []]);
     } else {
       const { status, text } = await runCurl(source, env);
-      expect(String(status), text).toBe(Object.keys(operation.responses)[0]);
+      const advice = 'Add a row with the id of the example to prisma/seed.ts.';
+      expect(String(status), `${text} ${advice}`).toBe(Object.keys(operation.responses)[0]);
     }
   });
 });

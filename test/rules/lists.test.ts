@@ -121,6 +121,7 @@ async function getFilters({ query }: Endpoint, path: string): Promise<[name: str
       .map((row: Record<string, unknown>) => row[name])
       .filter((value: unknown) => value !== null);
     const [one, other = one] = new Set(values);
+    if (one === undefined) throw new Error(`No row of ${path} has a value for ${name}. Set the column in fill().`);
     return [name, [`${one}`, `${one},${other}`]];
   });
 }

@@ -157,6 +157,16 @@ describe('row-level security', () => {
 });
 
 describe('the roles', () => {
+  it('increments the version of every table with a column `version`', async () => {
+    const versioned = `SELECT c.oid::regclass::text AS name FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+      WHERE a.attname = 'version' AND c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace`;
+    const triggered = `SELECT t.tgrelid::regclass::text AS name FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+      WHERE p.proname = 'next_version'`;
+    const withTrigger = new Set((await rows(triggered)).map(({ name }) => name));
+    const without = (await rows(versioned)).map(({ name }) => name).filter((name) => !withTrigger.has(name));
+    expect(without, 'Add a trigger that calls next_version().').toEqual([]);
+  });
+
   it('gives the database roles no ownership, memberships or attributes', async () => {
     const roles = await rows(`
       SELECT rolname, rolsuper, rolbypassrls, rolcanlogin, rolcreatedb, rolcreaterole, rolinherit, rolreplication,

@@ -24,7 +24,10 @@ export function listEndpoints(scope: Scope | 'any'): AllowedEndpoint[] {
     });
 }
 
-const resources = {
+/** The part of a scope before the colon. */
+type ScopeResource = Scope extends `${infer Resource}:${string}` ? Resource : never;
+
+const resources: Record<ScopeResource, string> = {
   tickets: 'Tickets and comments',
   assets: 'Assets',
   projects: 'Projects and tasks',
