@@ -88,7 +88,7 @@ function resourcesSource(resources: Resource[], types: Types): string {
   return source([
     [
       "import type { ApiPromise } from './api-promise.ts';",
-      "import type { BulkResult } from './bulk.ts';",
+      "import type { BulkItemResult, BulkResult } from './bulk.ts';",
       "import type { ApiChanges, FollowQuery } from './changes.ts';",
       `import type {\n  ${names},\n} from './generated.ts';`,
       "import type { ApiList } from './list.ts';",
@@ -184,7 +184,8 @@ function methodOf(operation: Operation, types: Types): string {
     parameters.push(items === undefined ? `body: ${sentType}` : `items: readonly ${sentType}[]`);
   }
   const post = route.method === 'POST' ? 'Post' : '';
-  parameters.push(`options?: ${items === undefined ? post || 'Request' : `Bulk${post}`}Options`);
+  const bulkOptions = `Bulk${post}Options<BulkItemResult<${sentType}, ${rowType}>>`;
+  parameters.push(`options?: ${items === undefined ? `${post || 'Request'}Options` : bulkOptions}`);
   const { scope } = route.metadata;
   const lines = [
     `${route.summary}.`,

@@ -27,10 +27,13 @@ export interface BulkFailed<Item> {
   error: ItsmError;
 }
 
+/** The result of one item of a bulk call. */
+export type BulkItemResult<Item, Row> = BulkDone<Item, Row> | BulkFailed<Item>;
+
 /** The result of a bulk call. */
 export interface BulkResult<Item, Row> {
   /** The result of each item, in the order of the input. */
-  results: (BulkDone<Item, Row> | BulkFailed<Item>)[];
+  results: BulkItemResult<Item, Row>[];
   /** The created or updated resources of the items that succeeded. */
   done: Row[];
   /** The items that failed. Empty if all items succeeded. */
@@ -44,7 +47,7 @@ export interface BulkResult<Item, Row> {
  */
 export type BulkAnswer<Row> =
   | { status: 200 | 201; data: Row }
-  | { status: 400 | 404; error: { code: string; message: string; details?: ErrorDetail[]; docs: string } };
+  | { status: 400 | 404 | 412; error: { code: string; message: string; details?: ErrorDetail[]; docs: string } };
 
 /** The items of a bulk call that the client sends in one request. */
 interface Chunk<Item> {
@@ -76,7 +79,12 @@ export interface BulkRequest<Item, Row> {
 export async function sendBulk<Item extends object, Row>(
   request: BulkRequest<Item, Row>,
   items: readonly Item[],
-  { idempotencyKey = randomKey(), concurrency = 1, onProgress }: BulkPostOptions = {},
+  {
+    idempotencyKey = randomKey(),
+    concurrency = 1,
+    onProgress,
+    onBatch,
+  }: BulkPostOptions<BulkItemResult<Item, Row>> = {},
 ): Promise<BulkResult<Item, Row>> {
   const input = [...items];
   const chunks = split(input);
@@ -107,6 +115,7 @@ export async function sendBulk<Item extends object, Row>(
       progress[result.ok ? 'done' : 'failed'] += 1;
     }
     onProgress?.({ ...progress });
+    onBatch?.(results.slice(chunk.from, chunk.from + chunk.items.length));
   }
 
   async function sendHalves({ from, items }: Chunk<Item>): Promise<void> {

@@ -1,7 +1,7 @@
 // Generated from the contract by `pnpm generate`. Do not edit.
 
 import type { ApiPromise } from './api-promise.ts';
-import type { BulkResult } from './bulk.ts';
+import type { BulkItemResult, BulkResult } from './bulk.ts';
 import type { ApiChanges, FollowQuery } from './changes.ts';
 import type {
   Asset,
@@ -171,7 +171,10 @@ export interface Tickets {
    *   { title: 'Mailbox is full', description: 'No mail arrives.', type: 'INCIDENT', category: 'EMAIL' },
    * ]);
    */
-  createMany(items: readonly NewTicket[], options?: BulkPostOptions): Promise<BulkResult<NewTicket, Ticket>>;
+  createMany(
+    items: readonly NewTicket[],
+    options?: BulkPostOptions<BulkItemResult<NewTicket, Ticket>>,
+  ): Promise<BulkResult<NewTicket, Ticket>>;
 
   /**
    * Update many tickets.
@@ -187,7 +190,10 @@ export interface Tickets {
    * @example
    * const { done, failed } = await client.tickets.updateMany([{ id: 38, status: 'IN_PROGRESS', priority: 'CRITICAL' }]);
    */
-  updateMany(items: readonly TicketPatchItem[], options?: BulkOptions): Promise<BulkResult<TicketPatchItem, Ticket>>;
+  updateMany(
+    items: readonly TicketPatchItem[],
+    options?: BulkOptions<BulkItemResult<TicketPatchItem, Ticket>>,
+  ): Promise<BulkResult<TicketPatchItem, Ticket>>;
 }
 
 export interface Comments {

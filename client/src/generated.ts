@@ -74,6 +74,9 @@ export interface Key {
 /** The role of the user in the workspace. What an API key can do depends on its scopes, not on this role. */
 export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
 
+/** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+export type Etag = string;
+
 /** A user of the workspace. */
 export interface User {
   /** The identifier, unique within its resource type. It never changes and is never reused. */
@@ -98,6 +101,8 @@ export interface User {
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
 }
 
 /** The workspace of the API key. The key can access only this workspace. */
@@ -198,6 +203,8 @@ export interface Ticket {
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
 }
 
 /** A user id, `me` for the user of the API key, or `none` for no assignee. */
@@ -308,6 +315,8 @@ export interface TicketPatch {
 export interface TicketPatchItem {
   /** The ticket, by id or number such as `INC-17`. */
   id: TicketReference;
+  /** The `etag` that you read. If the ticket has changed since then, this item fails with `PRECONDITION_FAILED`. */
+  ifMatch?: string | undefined;
   /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
@@ -417,6 +426,8 @@ export interface Asset {
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
 }
 
 /** The page and the filters of a list of assets. */
@@ -786,6 +797,8 @@ export interface Project {
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
 }
 
 /** The page and the filters of a list of projects. */
@@ -829,6 +842,8 @@ export interface Task {
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
 }
 
 /** The page and the filters of a list of tasks. */
@@ -936,6 +951,8 @@ export interface Webhook {
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
 }
 
 /** The page and the filters of a list of webhooks. */
@@ -976,6 +993,8 @@ export interface CreatedWebhook {
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
   /** The generated signing secret. Store it safely. Absent if the request contained a secret. */
   secret?: string | undefined;
 }

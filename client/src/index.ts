@@ -1,5 +1,5 @@
 export { ApiPromise, type ApiResponse } from './api-promise.ts';
-export type { BulkDone, BulkFailed, BulkResult } from './bulk.ts';
+export type { BulkDone, BulkFailed, BulkItemResult, BulkResult } from './bulk.ts';
 export { ApiChanges, type ChangesPage, type FollowQuery } from './changes.ts';
 export { ItsmClient } from './client.ts';
 export {

@@ -80,10 +80,12 @@ export interface PostOptions extends RequestOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** Options of a bulk call. */
-export interface BulkOptions extends CallOptions {
+/** Options of a bulk call. `Result` is the type of an item's result. */
+export interface BulkOptions<Result = unknown> extends CallOptions {
   /** After each request, the client calls this function with the progress. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
+  /** After each request, the client calls this function with the results of the items in the request. */
+  onBatch?: ((results: Result[]) => void) | undefined;
   /**
    * Maximum number of concurrent requests. Default: 1, so the client processes the items in order. With a higher value,
    * the call is faster if the rate limits allow more requests.
@@ -92,7 +94,7 @@ export interface BulkOptions extends CallOptions {
 }
 
 /** Options of a bulk call that creates resources. */
-export interface BulkPostOptions extends BulkOptions {
+export interface BulkPostOptions<Result = unknown> extends BulkOptions<Result> {
   /**
    * The key that makes the whole call idempotent. If your program was interrupted, run it again within 24 hours, with
    * the same items and the same key. For items that already exist, the call returns the earlier results. Use at most

@@ -69,7 +69,7 @@ export function itemStatus<Status extends number>(statuses: readonly Status[]) {
 /** The result of a failed item in a bulk response. */
 export const BulkRefusal = z
   .object({
-    status: itemStatus([400, 404]),
+    status: itemStatus([400, 404, 412]),
     error: z
       .object({
         code: ErrorCode,

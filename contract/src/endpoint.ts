@@ -180,13 +180,13 @@ export function list<Data extends z.ZodType>(data: Data) {
 }
 
 /**
- * Returns true if an endpoint returns one resource with an `ETag`. Only resources with the field `updatedAt` have an
+ * Returns true if an endpoint returns one resource with an `ETag`. Only resources with the field `etag` have an
  * `ETag` (docs/decisions/optimistic-concurrency.md).
  */
 export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean {
   const success = Object.entries(responses).find(([status]) => Number(status) < 300)?.[1];
   const data = success instanceof z.ZodObject ? success.shape.data : undefined;
-  return data instanceof z.ZodObject && 'updatedAt' in data.shape;
+  return data instanceof z.ZodObject && 'etag' in data.shape;
 }
 
 /**

@@ -133,10 +133,22 @@ export const TimestampBound = anyMoment
   })
   .meta(exampleMoment);
 
-/** The fields `createdAt` and `updatedAt`, which most resources have. */
-export const timestamps = {
+/**
+ * An entity tag as in the header `ETag` (RFC 9110 §8.8.3), including the quotation marks. The pattern excludes weak tags,
+ * because they never match `If-Match`.
+ */
+export const Etag = z.string().meta({
+  id: 'Etag',
+  description:
+    'The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`.',
+  example: '"3-mi6l2n28"',
+});
+
+/** The fields of every resource with a version (docs/decisions/optimistic-concurrency.md). */
+export const versionFields = {
   createdAt: Timestamp.meta({ description: 'When the resource was created.' }),
   updatedAt: Timestamp.meta({ description: 'When the resource last changed.' }),
+  etag: Etag,
 };
 
 const FieldName = text(1, 255);

@@ -95,7 +95,7 @@ describe('PATCH /assets/:id', () => {
     const answer = await patch(before.id, { [name]: value });
     expect(answer.status, answer.text).toBe(200);
     const { data } = answer.body;
-    expect(data).toEqual({ ...before, [name]: value, updatedAt: data.updatedAt });
+    expect(data).toEqual({ ...before, [name]: value, updatedAt: data.updatedAt, etag: data.etag });
     expect(data.updatedAt > before.updatedAt).toBe(true);
     expect(await read(data)).toEqual(data);
   });
@@ -121,7 +121,7 @@ describe('PATCH /assets/:id', () => {
     const names = ['serialNumber', 'manufacturer', 'model', 'location', 'assignedToId', 'purchaseDate', 'purchaseCost'];
     const cleared = Object.fromEntries([...names, 'warrantyExpiresAt', 'notes'].map((name) => [name, null]));
     const { data } = (await patch(before.id, cleared)).body;
-    expect(data).toEqual({ ...before, ...cleared, updatedAt: data.updatedAt });
+    expect(data).toEqual({ ...before, ...cleared, updatedAt: data.updatedAt, etag: data.etag });
     expect(await read(before)).toEqual(data);
   });
 
@@ -242,7 +242,7 @@ describe('PATCH /assets/:id', () => {
       warrantyExpiresAt: '2026-11-20T10:00:00.000Z',
       customFields: { a: [1] },
     });
-    const { id, assetTag, createdAt, updatedAt, ...fields } = before;
+    const { id, assetTag, createdAt, updatedAt, etag, ...fields } = before;
     for (const body of [
       fields,
       { name: ` ${before.name} ` },
@@ -422,6 +422,7 @@ describe('createAsset, which the command line calls', () => {
       warrantyExpiresAt: '2028-03-13T23:00:00.000Z',
       createdAt: timestamp,
       updatedAt: timestamp,
+      etag: expect.any(String),
     });
     expect(await read(made)).toEqual(made);
   });
@@ -445,6 +446,7 @@ describe('createAsset, which the command line calls', () => {
       customFields: {},
       createdAt: timestamp,
       updatedAt: timestamp,
+      etag: expect.any(String),
     });
     expect((await create({ assetTag: 'SV-2', assignedToId: workspace.userId })).status).toBe('IN_USE');
   });

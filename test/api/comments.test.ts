@@ -35,7 +35,7 @@ describe('POST /tickets/{id}/comments', () => {
     const { createdAt } = await workspace.createComment(before.id);
     await workspace.createComment(before.id, { visibility: 'INTERNAL' });
     const { data } = (await workspace.call('GET', `/tickets/${before.id}`)).body;
-    expect(data).toEqual({ ...before, commentCount: 2, updatedAt: expect.any(String) });
+    expect(data).toEqual({ ...before, commentCount: 2, updatedAt: expect.any(String), etag: expect.any(String) });
     expect(data.updatedAt >= createdAt).toBe(true);
   });
 

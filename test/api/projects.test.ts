@@ -30,7 +30,10 @@ describe('GET /projects/:id', () => {
     const { status, body } = await workspace.call('GET', `/projects/${id}`);
     expect(status).toBe(200);
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(body).toEqual({ success: true, data: { ...fields, id, createdAt: timestamp, updatedAt: timestamp } });
+    expect(body).toEqual({
+      success: true,
+      data: { ...fields, id, createdAt: timestamp, updatedAt: timestamp, etag: expect.any(String) },
+    });
   });
 
   it('returns null or a default value for project fields that are not set', async () => {

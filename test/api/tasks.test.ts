@@ -70,6 +70,7 @@ describe('POST /projects/:id/tasks', () => {
         completedAt: null,
         createdAt: timestamp,
         updatedAt: timestamp,
+        etag: expect.any(String),
       },
     });
   });
@@ -204,7 +205,7 @@ describe('PATCH /tasks/:taskId', () => {
     const answer = await patch(before.id, { [name]: value });
     expect(answer.status, answer.text).toBe(200);
     const { data } = answer.body;
-    expect(data).toEqual({ ...before, [name]: value, updatedAt: data.updatedAt });
+    expect(data).toEqual({ ...before, [name]: value, updatedAt: data.updatedAt, etag: data.etag });
     expect(data.updatedAt > before.updatedAt).toBe(true);
     expect(await read(data)).toEqual(data);
   });
@@ -214,7 +215,7 @@ describe('PATCH /tasks/:taskId', () => {
     const { data: before } = (await create(fields)).body;
     const cleared = { description: null, assigneeId: null, startDate: null, dueDate: null };
     const { data } = (await patch(before.id, cleared)).body;
-    expect(data).toEqual({ ...before, ...cleared, updatedAt: data.updatedAt });
+    expect(data).toEqual({ ...before, ...cleared, updatedAt: data.updatedAt, etag: data.etag });
     expect(await read(before)).toEqual(data);
   });
 
@@ -244,6 +245,7 @@ describe('PATCH /tasks/:taskId', () => {
         status: to,
         completedAt,
         updatedAt: from === to ? before.updatedAt : answer.body.data.updatedAt,
+        etag: from === to ? before.etag : answer.body.data.etag,
       });
     }
   });

@@ -78,7 +78,7 @@ describe('POST /tickets/bulk', () => {
     };
     const [first, second] = await bulk('POST', [full, ticket]);
     const single = await workspace.createTicket(full as never);
-    const { id, ticketNumber, createdAt, updatedAt, ...rest } = single;
+    const { id, ticketNumber, createdAt, updatedAt, etag, ...rest } = single;
     expect(first.data).toMatchObject(rest);
     expect(second.data).toMatchObject({ watcherUserIds: [], assigneeId: null, customFields: {}, status: 'OPEN' });
     expect((await workspace.call('GET', `/tickets/${first.data.id}`)).body.data).toEqual(first.data);
@@ -170,6 +170,24 @@ describe('PATCH /tickets/bulk', () => {
     for (const { data } of answers) {
       expect((await workspace.call('GET', `/tickets/${data.id}`)).body.data).toEqual(data);
     }
+  });
+
+  it('updates only the tickets in a bulk update whose etag equals `ifMatch`', async () => {
+    const [a, b] = [await workspace.createTicket(), await workspace.createTicket()];
+    await workspace.call('PATCH', `/tickets/${b.id}`, { title: 'By another client' });
+    const items = [a, b].map(({ id, etag }) => ({ id, ifMatch: etag, priority: 'CRITICAL' }));
+    const [first, second] = await bulk('PATCH', items);
+    expect(first).toMatchObject({ status: 200, data: { priority: 'CRITICAL' } });
+    expect(second).toMatchObject({ status: 412, error: { code: 'PRECONDITION_FAILED' } });
+    const { data } = (await workspace.call('GET', `/tickets/${b.id}`)).body;
+    expect(data).toMatchObject({ title: 'By another client', priority: b.priority });
+    expect((await bulk('PATCH', [{ id: b.id, ifMatch: data.etag, priority: 'CRITICAL' }]))[0].status).toBe(200);
+  });
+
+  it.each(['3-abc', 'W/"3-abc"', '*'])('rejects the value %s of `ifMatch` in a bulk update', async (ifMatch) => {
+    const { id } = await workspace.createTicket();
+    const [{ status, error }] = await bulk('PATCH', [{ id, ifMatch, priority: 'LOW' }]);
+    expect([status, error.code, error.details[0].path]).toEqual([400, 'VALIDATION_ERROR', 'ifMatch']);
   });
 
   it('changes the watchers of one ticket in a bulk update without affecting other tickets', async () => {

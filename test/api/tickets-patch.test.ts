@@ -50,7 +50,7 @@ describe('PATCH /tickets/:id', () => {
     const answer = await patch(before.id, { [name]: value });
     expect(answer.status, answer.text).toBe(200);
     const { data } = answer.body;
-    expect(data).toEqual({ ...before, [name]: value, updatedAt: data.updatedAt });
+    expect(data).toEqual({ ...before, [name]: value, updatedAt: data.updatedAt, etag: data.etag });
     expect(data.updatedAt > before.updatedAt).toBe(true);
     expect(await read(before.id)).toEqual(data);
   });
@@ -183,6 +183,7 @@ describe('PATCH /tickets/:id', () => {
           resolvedAt: to === 'RESOLVED' ? moment : to === 'CLOSED' ? before.resolvedAt : null,
           closedAt: to === 'CLOSED' ? moment : null,
           updatedAt: data.updatedAt,
+          etag: data.etag,
         });
         expect(await read(before.id)).toEqual(data);
       },

@@ -50,6 +50,7 @@ describe('POST /tickets', () => {
         commentCount: 0,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        etag: expect.any(String),
       },
     });
   });
@@ -214,7 +215,7 @@ describe('POST /tickets', () => {
       expect(data.watcherUserIds).toEqual([a, b, c]);
       expect(await read(data.id)).toEqual(data);
       const patched = (await patch(data.id, { watcherUserIds: [c, c, b] })).body.data;
-      expect(patched).toEqual({ ...data, watcherUserIds: [b, c], updatedAt: patched.updatedAt });
+      expect(patched).toEqual({ ...data, watcherUserIds: [b, c], updatedAt: patched.updatedAt, etag: patched.etag });
       expect(patched.updatedAt > data.updatedAt).toBe(true);
       expect(await read(data.id)).toEqual(patched);
     });

@@ -49,7 +49,13 @@ describe('GET /users', () => {
     await owner.createUser(fields);
     await owner.createUser({ name: 'Bo', email: 'bo@example.com', role: 'AGENT' });
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    const own = { id: expect.any(Number), active: true, createdAt: timestamp, updatedAt: timestamp };
+    const own = {
+      id: expect.any(Number),
+      active: true,
+      createdAt: timestamp,
+      updatedAt: timestamp,
+      etag: expect.any(String),
+    };
     expect((await owner.call('GET', '/users')).body.data).toEqual([
       {
         ...own,

@@ -40,6 +40,7 @@ describe('POST /webhooks', () => {
         pausedReason: null,
         createdAt: timestamp,
         updatedAt: timestamp,
+        etag: expect.any(String),
       },
     });
   });
@@ -315,7 +316,7 @@ describe('GET /webhooks', () => {
     const paused = { ...Object.fromEntries(moments), pausedReason: 'The endpoint returned 410 Gone.' };
     await api.prisma.webhookSubscription.updateMany({ where: { id: made.id }, data: paused });
     const { data } = (await list(owner)).body;
-    expect(data).toEqual([{ ...made, ...paused, health: 'PAUSED', updatedAt: data[0].updatedAt }]);
+    expect(data).toEqual([{ ...made, ...paused, health: 'PAUSED', updatedAt: data[0].updatedAt, etag: data[0].etag }]);
   });
 });
 
@@ -335,8 +336,11 @@ describe('DELETE /webhooks/:id', () => {
     const { id, ...made } = await owner.createWebhook();
     const first = await owner.call('DELETE', `/webhooks/${id}`);
     expect(first.status).toBe(200);
-    const { updatedAt } = first.body.data;
-    expect(first.body).toEqual({ success: true, data: { ...made, id, active: false, health: 'INACTIVE', updatedAt } });
+    const { updatedAt, etag } = first.body.data;
+    expect(first.body).toEqual({
+      success: true,
+      data: { ...made, id, active: false, health: 'INACTIVE', updatedAt, etag },
+    });
     expect((await owner.call('DELETE', `/webhooks/${id}`)).body).toEqual(first.body);
     expect((await list(owner)).body).toMatchObject({ data: [], meta: { totalCount: 0 } });
   });

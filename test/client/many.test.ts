@@ -43,9 +43,12 @@ describe('createMany', () => {
   it('sends createMany items in requests of 100 and returns a result for each item', async () => {
     const items = titled(230).map((item, index) => (index === 120 ? { ...item, title: '' } : item));
     const progress: number[] = [];
+    const batches: unknown[] = [];
     const { results, done, failed } = await client.tickets.createMany(items, {
       onProgress: (state) => progress.push(state.done, state.failed, state.total),
+      onBatch: (batch) => batches.push(batch),
     });
+    expect(batches).toEqual([results.slice(0, 100), results.slice(100, 200), results.slice(200)]);
     expect(requests.map((request) => request.items)).toEqual([100, 100, 30]);
     expect(new Set(requests.map(({ key }) => key)).size).toBe(3);
     expect(results.map(({ index, item }) => [index, item])).toEqual([...items.entries()]);

@@ -253,6 +253,8 @@ it('runs the code samples in docs/guides/optimistic-concurrency.md', async () =>
   expect(JSON.parse(await run('sh', of(guide.take('sh')))).data.priority).toBe('CRITICAL');
   expect(await run('ts', of(guide.take('ts')))).toMatch(/^written "[^"]+"\n$/);
   expect((await workspace.call('GET', `/tickets/${id}`)).body.data.description).toMatch(/Seen by the monitor\.$/);
+  expect(await run('ts', guide.take('ts'))).toBe('0 tickets were changed by another client\n');
+  expect((await workspace.call('GET', `/tickets/${id}`)).body.data.priority).toBe('HIGH');
   expect(await run('sh', of(guide.take('sh')))).toBe('304\n');
   expect(guide.blocks).toEqual([]);
 });

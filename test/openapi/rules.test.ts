@@ -169,9 +169,9 @@ it('documents the old and new values of a change with the type of the field', ()
   const { Ticket, TicketChanges, Task, TaskChanges, Asset, AssetChanges } = openApiDocument().components
     .schemas as Part;
   for (const [resource, changes, constant] of [
-    [Ticket, TicketChanges, ['id', 'ticketNumber', 'type', 'requesterId', 'createdAt', 'updatedAt']],
-    [Task, TaskChanges, ['id', 'projectId', 'createdAt', 'updatedAt']],
-    [Asset, AssetChanges, ['id', 'assetTag', 'createdAt', 'updatedAt']],
+    [Ticket, TicketChanges, ['id', 'ticketNumber', 'type', 'requesterId', 'createdAt', 'updatedAt', 'etag']],
+    [Task, TaskChanges, ['id', 'projectId', 'createdAt', 'updatedAt', 'etag']],
+    [Asset, AssetChanges, ['id', 'assetTag', 'createdAt', 'updatedAt', 'etag']],
   ]) {
     const fields = Object.entries(resource.properties as Part).filter(([name]) => !constant.includes(name));
     const values = fields.map(([name, field]) => {

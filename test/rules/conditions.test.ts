@@ -17,10 +17,11 @@ afterAll(() => api.close());
 const strong = /^"[\x21\x23-\x7e]+"$/;
 
 describe.each(keyedEndpoints.filter(({ route }) => isVersioned(route)))('$title', (endpoint) => {
-  it('returns a strong ETag for a resource with a version', async () => {
+  it('returns a strong ETag in the header and in the field `etag`', async () => {
     const sample = await endpoint.sample(workspace);
-    const { headers } = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
+    const { headers, body } = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
     expect(headers.etag).toMatch(strong);
+    expect(body.data.etag).toBe(headers.etag);
     expect(headers['content-encoding']).toBeUndefined();
   });
 });

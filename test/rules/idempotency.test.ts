@@ -189,8 +189,8 @@ async function blockStorage() {
     /** Copies the stored response of one Idempotency-Key to another key. */
     store: (key: string, other: string) =>
       client.query(
-        `INSERT INTO idempotency_keys (tenant_id, key_id, key, fingerprint, status, answer, etag)
-         SELECT tenant_id, key_id, $2, fingerprint, status, answer, etag FROM idempotency_keys WHERE key = $1`,
+        `INSERT INTO idempotency_keys (tenant_id, key_id, key, fingerprint, status, answer)
+         SELECT tenant_id, key_id, $2, fingerprint, status, answer FROM idempotency_keys WHERE key = $1`,
         [key, other],
       ),
     release: () => client.query('COMMIT').then(() => client.end()),

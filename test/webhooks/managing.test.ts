@@ -76,6 +76,7 @@ describe('PATCH /webhooks/:id', () => {
       ...fields,
       events: ['task.updated', 'ticket.created'],
       updatedAt: after.updatedAt,
+      etag: after.etag,
     });
     expect((await owner.call('GET', '/webhooks')).body.data).toEqual([after]);
   });

@@ -78,10 +78,11 @@ Each result has the \`status\` and the \`data\` or \`error\` that a request for 
 
 # Optimistic concurrency
 
-A response with a single resource has an \`ETag\`, which identifies the version of the resource. If you create or update
-a resource, the response has the new \`ETag\`. If you read a resource with \`If-None-Match\` and the resource is unchanged,
-the server returns 304 without a body. If you send a \`PATCH\` or \`DELETE\` with \`If-Match\` and the resource has changed,
-the server changes nothing and returns 412. Changes to the watchers or comments of a ticket also change its \`ETag\`.
+The field \`etag\` identifies the version of a resource. A response with a single resource also has it in the header
+\`ETag\`. If you read a resource with \`If-None-Match\` and the resource is unchanged, the server returns 304 without a
+body. If you send a \`PATCH\` or \`DELETE\` with \`If-Match\` and the resource has changed, the server changes nothing and
+returns 412. In bulk updates, each item has its own \`ifMatch\`. Changes to the watchers or comments of a ticket also
+change its \`etag\`.
 
 # Limits
 

@@ -24,8 +24,8 @@ import {
   StoredCustomFields,
   Timestamp,
   TimestampInput,
-  timestamps,
   trimmedText,
+  versionFields,
 } from '../fields.ts';
 
 export const AssetType = z
@@ -98,7 +98,7 @@ export const Asset = z
     warrantyExpiresAt: Timestamp.meta(warranty).nullable(),
     notes: responseText(Notes).nullable(),
     customFields: StoredCustomFields,
-    ...timestamps,
+    ...versionFields,
   })
   .meta({
     id: 'Asset',
@@ -121,11 +121,14 @@ export const Asset = z
       customFields: {},
       createdAt: '2025-03-14T09:30:00.000Z',
       updatedAt: '2026-01-08T12:00:00.000Z',
+      etag: '"1-mk5eao00"',
     },
   });
 export type Asset = z.output<typeof Asset>;
 
-export const AssetChanges = fieldDiff(Asset.omit({ id: true, assetTag: true, createdAt: true, updatedAt: true })).meta({
+export const AssetChanges = fieldDiff(
+  Asset.omit({ id: true, assetTag: true, etag: true, createdAt: true, updatedAt: true }),
+).meta({
   id: 'AssetChanges',
   description: 'The changed fields of an asset. `updatedAt` always changes and is not included.',
   example: { status: { from: 'IN_USE', to: 'IN_STOCK' }, assignedToId: { from: 2, to: null } },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
-import { CalendarDate, Description, Id, Priority, responseText, timestamps, trimmedText } from '../fields.ts';
+import { CalendarDate, Description, Id, Priority, responseText, trimmedText, versionFields } from '../fields.ts';
 
 export const ProjectStatus = z
   .enum(['PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED'])
@@ -28,7 +28,7 @@ export const Project = z
     managerId: ManagerId.nullable(),
     startDate: StartDate.nullable(),
     endDate: EndDate.nullable(),
-    ...timestamps,
+    ...versionFields,
   })
   .meta({
     id: 'Project',
@@ -45,6 +45,7 @@ export const Project = z
       endDate: '2026-12-15',
       createdAt: '2026-08-20T08:00:00.000Z',
       updatedAt: '2026-11-02T15:45:00.000Z',
+      etag: '"1-mvzfjvc0"',
     },
   });
 export type Project = z.output<typeof Project>;

@@ -23,7 +23,7 @@ import {
   responseText,
   Timestamp,
   Title,
-  timestamps,
+  versionFields,
 } from '../fields.ts';
 
 export const TaskStatus = z
@@ -49,7 +49,7 @@ export const Task = z
     startDate: StartDate.nullable(),
     dueDate: DueDate.nullable(),
     completedAt: Timestamp.nullable().meta({ description: 'When the status became DONE, or null if it is not DONE.' }),
-    ...timestamps,
+    ...versionFields,
   })
   .meta({
     id: 'Task',
@@ -67,11 +67,14 @@ export const Task = z
       completedAt: null,
       createdAt: '2026-11-20T10:00:00.000Z',
       updatedAt: '2026-11-20T10:00:00.000Z',
+      etag: '"1-mwot5j40"',
     },
   });
 export type Task = z.output<typeof Task>;
 
-export const TaskChanges = fieldDiff(Task.omit({ id: true, projectId: true, createdAt: true, updatedAt: true })).meta({
+export const TaskChanges = fieldDiff(
+  Task.omit({ id: true, projectId: true, etag: true, createdAt: true, updatedAt: true }),
+).meta({
   id: 'TaskChanges',
   description: 'The changed fields of a task. `updatedAt` always changes and is not included.',
   example: { status: { from: 'TODO', to: 'DONE' }, completedAt: { from: null, to: '2026-11-20T10:05:00.000Z' } },

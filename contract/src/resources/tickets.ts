@@ -29,8 +29,8 @@ import {
   TimestampBound,
   Title,
   text,
-  timestamps,
   validateAll,
+  versionFields,
 } from '../fields.ts';
 
 export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({
@@ -131,6 +131,14 @@ const WatcherUserIds = z
 const ParentId = Id.meta({
   description: "The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor.",
 });
+const GivenEtag = z
+  .string()
+  .regex(/^"[\x21\x23-\x7e]*"$/, 'must be the `etag` of a ticket, including its quotation marks')
+  .meta({
+    description:
+      'The `etag` that you read. If the ticket has changed since then, this item fails with `PRECONDITION_FAILED`.',
+    example: '"3-mi6l2n28"',
+  });
 const NamedParent = NamedTicket.meta({
   description: 'The parent ticket, by id or number such as `INC-17`, or null for no parent.',
 });
@@ -160,7 +168,7 @@ export const Ticket = z
     }),
     closedAt: Timestamp.nullable().meta({ description: 'When the status became CLOSED, or null if it is not closed.' }),
     commentCount: z.int().min(0).meta({ description: 'The number of PUBLIC and INTERNAL comments.' }),
-    ...timestamps,
+    ...versionFields,
   })
   .meta({
     id: 'Ticket',
@@ -186,12 +194,21 @@ export const Ticket = z
       commentCount: 0,
       createdAt: '2026-11-20T10:00:00.000Z',
       updatedAt: '2026-11-20T10:00:00.000Z',
+      etag: '"1-mwot5j40"',
     },
   });
 export type Ticket = z.output<typeof Ticket>;
 
 export const TicketChanges = fieldDiff(
-  Ticket.omit({ id: true, ticketNumber: true, type: true, requesterId: true, createdAt: true, updatedAt: true }),
+  Ticket.omit({
+    id: true,
+    ticketNumber: true,
+    type: true,
+    requesterId: true,
+    etag: true,
+    createdAt: true,
+    updatedAt: true,
+  }),
 ).meta({
   id: 'TicketChanges',
   description: 'The changed fields of a ticket. `updatedAt` always changes and is not included.',
@@ -279,9 +296,10 @@ export type NewTickets = z.output<typeof NewTickets>;
 export const TicketPatchItem = z
   .strictObject({
     id: NamedTicket.meta({ description: 'The ticket, by id or number such as `INC-17`.' }),
+    ifMatch: GivenEtag.optional(),
     ...patchFields,
   })
-  .refine((change) => Object.keys(change).length > 1, 'must contain at least one field to change')
+  .refine(({ id, ifMatch, ...change }) => Object.keys(change).length > 0, 'must contain at least one field to change')
   .meta({
     id: 'TicketPatchItem',
     description: 'A ticket and its changes. Absent fields stay unchanged, and null clears a field.',

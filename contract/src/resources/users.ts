@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
-import { Id, responseText, text, timestamps, trimmedText } from '../fields.ts';
+import { Id, responseText, text, trimmedText, versionFields } from '../fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
   id: 'UserRole',
@@ -35,7 +35,7 @@ export const User = z
     department: responseText(Department).nullable(),
     phone: responseText(Phone).nullable(),
     timeZone: responseText(TimeZone).nullable(),
-    ...timestamps,
+    ...versionFields,
   })
   .meta({
     id: 'User',
@@ -52,6 +52,7 @@ export const User = z
       timeZone: 'Europe/Berlin',
       createdAt: '2025-02-01T08:00:00.000Z',
       updatedAt: '2025-02-01T08:00:00.000Z',
+      etag: '"1-m6lwkjk0"',
     },
   });
 export type User = z.output<typeof User>;

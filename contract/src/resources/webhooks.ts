@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { endpoints, IdParam, item, list, listQuery, meta, NoBody, NoQuery, patch } from '../endpoint.ts';
 import { EventType } from '../events.ts';
-import { Id, responseText, Timestamp, TimestampInput, text, timestamps, validateAll } from '../fields.ts';
+import { Id, responseText, Timestamp, TimestampInput, text, validateAll, versionFields } from '../fields.ts';
 import { Delivery, DeliveryState } from './deliveries.ts';
 
 const Url = text(1, 2048).meta({
@@ -101,7 +101,7 @@ export const Webhook = z
           'To catch up, read the change feeds, such as `GET /tickets/changes`. ' +
           'Queueing resumes when the number of pending deliveries is below half of the limit.',
       }),
-    ...timestamps,
+    ...versionFields,
   })
   .meta({
     id: 'Webhook',
@@ -121,6 +121,7 @@ export const Webhook = z
       pausedReason: null,
       createdAt: '2026-10-01T08:00:00.000Z',
       updatedAt: '2026-10-01T08:00:00.000Z',
+      etag: '"1-mup8um80"',
     },
   });
 export type Webhook = z.output<typeof Webhook>;

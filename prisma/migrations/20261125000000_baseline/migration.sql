@@ -595,7 +595,6 @@ CREATE TABLE idempotency_keys (
   fingerprint bytea NOT NULL,
   status smallint NOT NULL,
   answer text NOT NULL,
-  etag text,
   created_at timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   PRIMARY KEY (tenant_id, key_id, key)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);

@@ -4,7 +4,6 @@ import { initServer, type RequestValidationError } from '@ts-rest/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import type { ApiError } from '../shared/errors.ts';
-import { etagOf } from '../shared/etag.ts';
 import type { TenantLimiter } from '../shared/tenant-limiter.ts';
 import { detailsOf, type Issue, unknownField, validationError } from '../shared/validation.ts';
 import { activities } from './activities/handlers.ts';
@@ -61,8 +60,7 @@ function wrapHandlers<Resources extends object>(resources: Resources, limiter: T
 function validated(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
-    const etag = etagOf(response.body.data as object);
-    return { ...(validateResponse({ appRoute: input.appRoute, response }) as StoredResponse), etag };
+    return validateResponse({ appRoute: input.appRoute, response }) as StoredResponse;
   };
 }
 
@@ -93,7 +91,8 @@ function limited(handler: Handler, limiter: TenantLimiter): Handler {
 function withEtag(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
-    if (response.etag !== undefined) input.reply.headers({ etag: response.etag, 'cache-control': 'private, no-cache' });
+    const { etag } = response.body.data as { etag?: string };
+    if (etag !== undefined) input.reply.headers({ etag, 'cache-control': 'private, no-cache' });
     return response;
   };
 }

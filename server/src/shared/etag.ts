@@ -3,49 +3,29 @@ import { ApiError } from './errors.ts';
 /** The value of `If-Match` or `If-None-Match`: a list of entity tags, or `*` for any entity tag. */
 export type Etags = readonly string[] | '*';
 
-/** The values that, together with `updatedAt`, form the entity tag of a resource. */
-interface Version {
-  /** The row version. Each change by a client increments it. */
-  version: number;
-  /** Timestamps that the server updates without incrementing the version. */
-  touched: readonly (string | null)[];
+/** A resource with its entity tag (docs/decisions/optimistic-concurrency.md). */
+interface Versioned {
+  etag: string;
 }
 
-const versions = new WeakMap<object, Version>();
-
 /**
- * Stores the row version of a resource in memory, so that `etagOf` can return the entity tag. Returns the resource.
+ * Adds the entity tag to a resource. The tag includes `updatedAt`, because version numbers can repeat after the database
+ * is restored.
+ * @param version the row version, which each change by a client increments
  * @param touched the values of timestamp fields that the server updates without incrementing the version
  */
-export function withVersion<Resource extends { updatedAt: string }>(
+export function withEtag<Resource extends { updatedAt: string }>(
   version: number,
   resource: Resource,
-  touched: Version['touched'] = [],
-): Resource {
-  versions.set(resource, { version, touched });
-  return resource;
+  touched: readonly (string | null)[] = [],
+): Resource & Versioned {
+  const times = [resource.updatedAt, ...touched].map((time) => (time === null ? '' : Date.parse(time).toString(36)));
+  return { ...resource, etag: `"${[version, ...times].join('-')}"` };
 }
 
-/**
- * Returns the entity tag of a resource, or undefined if the resource has no version
- * (docs/decisions/optimistic-concurrency.md). The tag includes `updatedAt`, because version numbers can repeat after
- * the database is restored.
- */
-export function etagOf(resource: object): string | undefined {
-  const parts = getTagParts(resource);
-  return parts && `"${[parts.written, ...parts.touched].join('-')}"`;
-}
-
-/**
- * Returns the parts of the entity tag. The `If-Match` check uses only `written`, which changes whenever a client writes
- * the resource.
- */
-function getTagParts(resource: object): { written: string; touched: string[] } | undefined {
-  const known = versions.get(resource);
-  if (known === undefined) return undefined;
-  const inBase36 = (time: string | null) => (time === null ? '' : Date.parse(time).toString(36));
-  const { updatedAt } = resource as { updatedAt: string };
-  return { written: `${known.version}-${inBase36(updatedAt)}`, touched: known.touched.map(inBase36) };
+/** Returns the part of an entity tag that changes whenever a client writes the resource. */
+function writtenPart(etag: string): string {
+  return etag.replace(/"$/, '').split('-', 2).join('-');
 }
 
 const tag = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
@@ -75,11 +55,10 @@ export function includesEtag(header: string, entityTag: string): boolean {
  * incrementing the version.
  * @throws ApiError PRECONDITION_FAILED
  */
-export function requireMatch(ifMatch: Etags | undefined, resource: object): void {
+export function requireMatch(ifMatch: Etags | undefined, resource: Versioned): void {
   if (ifMatch === undefined || ifMatch === '*') return;
-  const { written, touched } = getTagParts(resource) ?? { touched: [] };
-  const prefix = touched.length > 0 ? `"${written}-` : `"${written}"`;
-  if (ifMatch.some((each) => each.startsWith(prefix))) return;
+  const written = writtenPart(resource.etag);
+  if (ifMatch.some((each) => writtenPart(each) === written)) return;
   throw new ApiError(
     'PRECONDITION_FAILED',
     "The resource has changed: `If-Match` doesn't match its current `ETag`. " +

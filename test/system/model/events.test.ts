@@ -5,7 +5,6 @@ import { linearize, type Step } from './linearize.ts';
 import type { Receiver } from './receiver.ts';
 import type { State } from './resources/rows.ts';
 import { newSubscription, type Subscription } from './resources/webhooks.ts';
-import { unknownText } from './values.ts';
 import { type Workspace, World } from './world.ts';
 
 const made = newSubscription(
@@ -14,7 +13,6 @@ const made = newSubscription(
 ) as { row: Subscription };
 const before: State<Subscription> = {
   row: { ...made.row, id: 1 },
-  etag: unknownText,
   formerTags: [],
   mutations: [],
   comments: [],

@@ -245,7 +245,7 @@ function order<Row extends { id: number }>(
   if (placed === undefined) {
     const shortest = shortestWithoutOrder(row.state, steps).toSorted((a, b) => a.begin - b.begin);
     const lines = shortest.map((step) => `${step.begin}–${step.end} ${step.describe()}`);
-    const before = row.state === undefined ? 'not there' : JSON.stringify({ ...row.state.row, etag: row.state.etag });
+    const before = row.state === undefined ? 'not there' : JSON.stringify(row.state.row);
     world.find(`no order explains the responses about ${what} ${row.id}`, [`before: ${before}`, ...lines]);
     table.rows.delete(row.id);
     return [];

@@ -7,12 +7,15 @@ import type { Sent } from './world.ts';
 interface Row {
   id: number;
   title: string;
+  etag: string;
   updatedAt: string;
 }
 
 const now = Date.now();
-const row = (title: string, ago: number): Row => ({ id: 1, title, updatedAt: new Date(now - ago).toISOString() });
-const before: State<Row> = { row: row('first', 20), etag: '"1"', formerTags: [], mutations: [], comments: [] };
+const row = (title: string, etag: string, ago: number): Row => {
+  return { id: 1, title, etag, updatedAt: new Date(now - ago).toISOString() };
+};
+const before: State<Row> = { row: row('first', '"1"', 20), formerTags: [], mutations: [], comments: [] };
 
 function sent(begin: number, end: number, status: number, data?: Row): Sent {
   const request = { method: 'GET', path: '/rows/1' };
@@ -22,12 +25,12 @@ function sent(begin: number, end: number, status: number, data?: Row): Sent {
 it('orders a read with a 304 response before a concurrent change of the row', () => {
   // The 304 response arrives after the response to the change.
   const unchanged = conditionalReadStep<Row>(sent(1, 9, 304), '"1"');
-  const written = sent(2, 3, 200, row('second', 10));
+  const written = sent(2, 3, 200, row('second', '"2"', 10));
   const change = changed<Row>(
     { sent: written, answer: written.answer },
-    { actor: null, change: () => ({ row: { ...row('second', 10), updatedAt: '(unknownText)' } }) },
+    { actor: null, change: () => ({ row: { ...row('second', '(unknownText)', 10), updatedAt: '(unknownText)' } }) },
   );
   const placed = linearize(before, [unchanged, change]);
   expect(placed?.map(({ step }) => step)).toEqual([unchanged, change]);
-  expect(placed?.at(-1)?.state).toMatchObject({ etag: '(unknownText)', formerTags: ['"1"'] });
+  expect(placed?.at(-1)?.state).toMatchObject({ row: { etag: '"2"' }, formerTags: ['"1"'] });
 });

@@ -34,43 +34,45 @@ function step<Row>({ sent, answer }: RowResponse, { isRead, after }: Explained<R
  * @param reported the values of the row in the response
  */
 export function readStep<Row extends object>(sent: Sent, reported: object): Step<State<Row>> {
-  const etag = sent.answer?.body?.data === reported ? sent.answer?.headers.etag : undefined;
   return {
     ...step<Row>(
       { sent, answer: sent.answer },
-      {
-        isRead: true,
-        after: (state) =>
-          state === undefined ? undefined : applyReported(state, reported, etag as string | undefined),
-      },
+      { isRead: true, after: (state) => (state === undefined ? undefined : applyReported(state, reported)) },
     ),
-    describe: () => `${requestText(sent.request)}\n    ${etag ?? ''} ${JSON.stringify(reported)}`,
+    describe: () => `${requestText(sent.request)}\n    ${JSON.stringify(reported)}`,
   };
 }
 
 /** Adds the values of a response to a state. Returns undefined if the values contradict the state. */
-function applyReported<Row extends object>(state: State<Row>, reported: object, etag?: string): State<Row> | undefined {
+function applyReported<Row extends object>(state: State<Row>, reported: object): State<Row> | undefined {
+  const { etag } = reported as { etag?: string };
   if (etag !== undefined && !canHaveETag(state, etag)) return undefined;
   const names = Object.keys(reported) as (keyof Row)[];
   const ofState = Object.fromEntries(names.map((name) => [name, state.row[name]]));
   if (!agrees(ofState, reported)) return undefined;
-  return { ...state, row: { ...state.row, ...reported }, etag: etag ?? state.etag };
+  return { ...state, row: { ...state.row, ...reported } };
+}
+
+/** Returns the ETag of a state. The ETag is unknown until a response contains it. */
+function etagOf({ row }: State<unknown>): string {
+  return (row as { etag?: string }).etag ?? unknownText;
 }
 
 /** Returns true if the ETag can be the ETag of the state. */
-function canHaveETag({ etag, formerTags }: State<unknown>, tag: string): boolean {
+function canHaveETag(state: State<unknown>, tag: string): boolean {
+  const { formerTags } = state;
+  const etag = etagOf(state);
   return etag === unknownText ? !formerTags.includes(tag) : etag === tag;
 }
 
 /** The maximum number of earlier ETags to store per row. Commands use fewer. */
 const maxFormerTags = 10;
 
-/** Returns the ETags of a row after a change. The new ETag is unknown until a response contains it. */
-function tagsAfter({ etag, formerTags }: State<unknown>): Pick<State<unknown>, 'etag' | 'formerTags'> {
-  return {
-    etag: unknownText,
-    formerTags: etag === unknownText ? formerTags : [...formerTags, etag].slice(-maxFormerTags),
-  };
+/** Returns the former ETags of a row after a change. */
+function formerTagsAfter(state: State<unknown>): readonly string[] {
+  const { formerTags } = state;
+  const etag = etagOf(state);
+  return etag === unknownText ? formerTags : [...formerTags, etag].slice(-maxFormerTags);
 }
 
 /**
@@ -81,7 +83,7 @@ export function conditionalReadStep<Row extends object>(sent: Sent, tag: string)
   const { answer } = sent;
   if (answer?.status === 200) {
     const reading = readStep<Row>(sent, answer.body.data);
-    return { ...reading, after: (state) => (state?.etag === tag ? undefined : reading.after(state)) };
+    return { ...reading, after: (state) => (state && etagOf(state) === tag ? undefined : reading.after(state)) };
   }
   return step<Row>(
     { sent, answer },
@@ -89,7 +91,7 @@ export function conditionalReadStep<Row extends object>(sent: Sent, tag: string)
       isRead: true,
       after: (state) => {
         if (state === undefined || answer?.status !== 304) return undefined;
-        return canHaveETag(state, tag) ? { ...state, etag: tag } : undefined;
+        return canHaveETag(state, tag) ? { ...state, row: { ...state.row, etag: tag } } : undefined;
       },
     },
   );
@@ -103,13 +105,12 @@ interface Creation<Row> {
   select?: Selector;
 }
 
-/** Selects the row from a response. With a selector, the model ignores the ETag of the response. */
+/** Selects the row from a response. */
 type Selector = (data: never) => object;
 
-/** Returns the row values from a response. If `select` is not set, also returns the ETag of the response. */
-function parseReported(answer: Answer, select: Selector | undefined): [reported: object, etag: string | undefined] {
-  const { data } = answer.body;
-  return select === undefined ? [data, answer.headers.etag as string | undefined] : [select(data as never), undefined];
+/** Returns the row values from a response. */
+function parseReported(answer: Answer, select: Selector = (data: object) => data): object {
+  return select(answer.body.data as never);
 }
 
 /** Returns the step for a request that creates a row. */
@@ -122,8 +123,8 @@ export function made<Row extends object>(
     isRead: false,
     after: (state) => {
       if (state !== undefined) return undefined;
-      const begun: State<Row> = { row: { ...row, id }, etag: unknownText, formerTags: [], mutations: [], comments: [] };
-      const done = answer === undefined ? begun : applyReported(begun, ...parseReported(answer, select));
+      const begun: State<Row> = { row: { ...row, id }, formerTags: [], mutations: [], comments: [] };
+      const done = answer === undefined ? begun : applyReported(begun, parseReported(answer, select));
       if (done === undefined || (answer !== undefined && !hasRequestTimes(done.row, sent))) return undefined;
       return { ...done, mutations: [{ action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) }] };
     },
@@ -157,7 +158,7 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
     after: (state) => {
       if (state === undefined) return undefined;
       if (answer?.status === 412) {
-        return ifMatch !== undefined && ifMatch !== state.etag ? state : undefined;
+        return ifMatch !== undefined && ifMatch !== etagOf(state) ? state : undefined;
       }
       if (ifMatch !== undefined && !canHaveETag(state, ifMatch)) {
         return answer === undefined ? state : undefined;
@@ -170,11 +171,10 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
       }
       if (answer !== undefined && answer.status !== 200) return mayBeRejected?.(answer) ? state : undefined;
       const isChanged = outcome.row !== state.row;
-      const after = { ...state, row: outcome.row, ...(isChanged && tagsAfter(state)) };
-      const [data, etag] = answer === undefined ? [] : parseReported(answer, select);
-      const done = data === undefined ? after : applyReported(after, data, etag);
+      const after = { ...state, row: outcome.row, ...(isChanged && { formerTags: formerTagsAfter(state) }) };
+      const data = answer && parseReported(answer, select);
+      const done = data === undefined ? after : applyReported(after, data);
       if (done === undefined || !isChanged) return done;
-      if (etag !== undefined && etag === state.etag) return undefined;
       if (data !== undefined && !hasRequestTimes(done.row, sent)) return undefined;
       // Some values, such as the resolution time, are unknown until a response contains them. A value that becomes
       // known isn't a change by this request.
@@ -212,7 +212,7 @@ export function commented<Row extends object>(
       const changes = changesBetween(state.row, row);
       return {
         row,
-        ...tagsAfter(state),
+        formerTags: formerTagsAfter(state),
         comments: [...state.comments, answer?.body.data ?? expected],
         mutations: [...state.mutations, { action: 'COMMENTED', actor, changes, after: row, ...placeOf(sent) }],
       };

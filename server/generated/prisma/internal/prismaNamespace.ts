@@ -3226,7 +3226,6 @@ export const IdempotencyKeyScalarFieldEnum = {
   fingerprint: 'fingerprint',
   status: 'status',
   answer: 'answer',
-  etag: 'etag',
   createdAt: 'createdAt'
 } as const
 

@@ -483,7 +483,6 @@ export const IdempotencyKeyScalarFieldEnum = {
   fingerprint: 'fingerprint',
   status: 'status',
   answer: 'answer',
-  etag: 'etag',
   createdAt: 'createdAt'
 } as const
 

@@ -48,7 +48,6 @@ export type IdempotencyKeyMinAggregateOutputType = {
   fingerprint: runtime.Bytes | null
   status: number | null
   answer: string | null
-  etag: string | null
   createdAt: Date | null
 }
 
@@ -59,7 +58,6 @@ export type IdempotencyKeyMaxAggregateOutputType = {
   fingerprint: runtime.Bytes | null
   status: number | null
   answer: string | null
-  etag: string | null
   createdAt: Date | null
 }
 
@@ -70,7 +68,6 @@ export type IdempotencyKeyCountAggregateOutputType = {
   fingerprint: number
   status: number
   answer: number
-  etag: number
   createdAt: number
   _all: number
 }
@@ -95,7 +92,6 @@ export type IdempotencyKeyMinAggregateInputType = {
   fingerprint?: true | runtime.Types.Skip
   status?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
-  etag?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -106,7 +102,6 @@ export type IdempotencyKeyMaxAggregateInputType = {
   fingerprint?: true | runtime.Types.Skip
   status?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
-  etag?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -117,7 +112,6 @@ export type IdempotencyKeyCountAggregateInputType = {
   fingerprint?: true | runtime.Types.Skip
   status?: true | runtime.Types.Skip
   answer?: true | runtime.Types.Skip
-  etag?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
@@ -215,7 +209,6 @@ export type IdempotencyKeyGroupByOutputType = {
   fingerprint: runtime.Bytes
   status: number
   answer: string
-  etag: string | null
   createdAt: Date
   _count: IdempotencyKeyCountAggregateOutputType | null
   _avg: IdempotencyKeyAvgAggregateOutputType | null
@@ -249,7 +242,6 @@ export type IdempotencyKeyWhereInput = {
   fingerprint?: Prisma.BytesFilter<"IdempotencyKey"> | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFilter<"IdempotencyKey"> | number | runtime.Types.Skip
   answer?: Prisma.StringFilter<"IdempotencyKey"> | string | runtime.Types.Skip
-  etag?: Prisma.StringNullableFilter<"IdempotencyKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"IdempotencyKey"> | Date | string | runtime.Types.Skip
 }
 
@@ -260,7 +252,6 @@ export type IdempotencyKeyOrderByWithRelationInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
-  etag?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -275,7 +266,6 @@ export type IdempotencyKeyWhereUniqueInput = Prisma.AtLeast<{
   fingerprint?: Prisma.BytesFilter<"IdempotencyKey"> | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFilter<"IdempotencyKey"> | number | runtime.Types.Skip
   answer?: Prisma.StringFilter<"IdempotencyKey"> | string | runtime.Types.Skip
-  etag?: Prisma.StringNullableFilter<"IdempotencyKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"IdempotencyKey"> | Date | string | runtime.Types.Skip
 }, "tenantId_keyId_key">
 
@@ -286,7 +276,6 @@ export type IdempotencyKeyOrderByWithAggregationInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
-  etag?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.IdempotencyKeyCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.IdempotencyKeyAvgOrderByAggregateInput | runtime.Types.Skip
@@ -305,7 +294,6 @@ export type IdempotencyKeyScalarWhereWithAggregatesInput = {
   fingerprint?: Prisma.BytesWithAggregatesFilter<"IdempotencyKey"> | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntWithAggregatesFilter<"IdempotencyKey"> | number | runtime.Types.Skip
   answer?: Prisma.StringWithAggregatesFilter<"IdempotencyKey"> | string | runtime.Types.Skip
-  etag?: Prisma.StringNullableWithAggregatesFilter<"IdempotencyKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"IdempotencyKey"> | Date | string | runtime.Types.Skip
 }
 
@@ -316,7 +304,6 @@ export type IdempotencyKeyCreateInput = {
   fingerprint: runtime.Bytes
   status: number
   answer: string
-  etag?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -327,7 +314,6 @@ export type IdempotencyKeyUncheckedCreateInput = {
   fingerprint: runtime.Bytes
   status: number
   answer: string
-  etag?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -338,7 +324,6 @@ export type IdempotencyKeyUpdateInput = {
   fingerprint?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   answer?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -349,7 +334,6 @@ export type IdempotencyKeyUncheckedUpdateInput = {
   fingerprint?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   answer?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -360,7 +344,6 @@ export type IdempotencyKeyCreateManyInput = {
   fingerprint: runtime.Bytes
   status: number
   answer: string
-  etag?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -371,7 +354,6 @@ export type IdempotencyKeyUpdateManyMutationInput = {
   fingerprint?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   answer?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -382,7 +364,6 @@ export type IdempotencyKeyUncheckedUpdateManyInput = {
   fingerprint?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   status?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   answer?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  etag?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -399,7 +380,6 @@ export type IdempotencyKeyCountOrderByAggregateInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
-  etag?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -416,7 +396,6 @@ export type IdempotencyKeyMaxOrderByAggregateInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
-  etag?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -427,7 +406,6 @@ export type IdempotencyKeyMinOrderByAggregateInput = {
   fingerprint?: Prisma.SortOrder | runtime.Types.Skip
   status?: Prisma.SortOrder | runtime.Types.Skip
   answer?: Prisma.SortOrder | runtime.Types.Skip
-  etag?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -446,7 +424,6 @@ export type IdempotencyKeySelect<ExtArgs extends runtime.Types.Extensions.Intern
   fingerprint?: boolean | runtime.Types.Skip
   status?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
-  etag?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["idempotencyKey"]>
 
@@ -457,7 +434,6 @@ export type IdempotencyKeySelectCreateManyAndReturn<ExtArgs extends runtime.Type
   fingerprint?: boolean | runtime.Types.Skip
   status?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
-  etag?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["idempotencyKey"]>
 
@@ -468,7 +444,6 @@ export type IdempotencyKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   fingerprint?: boolean | runtime.Types.Skip
   status?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
-  etag?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["idempotencyKey"]>
 
@@ -479,11 +454,10 @@ export type IdempotencyKeySelectScalar = {
   fingerprint?: boolean | runtime.Types.Skip
   status?: boolean | runtime.Types.Skip
   answer?: boolean | runtime.Types.Skip
-  etag?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type IdempotencyKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "keyId" | "key" | "fingerprint" | "status" | "answer" | "etag" | "createdAt", ExtArgs["result"]["idempotencyKey"], runtime.Types.Skip>
+export type IdempotencyKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "keyId" | "key" | "fingerprint" | "status" | "answer" | "createdAt", ExtArgs["result"]["idempotencyKey"], runtime.Types.Skip>
 
 export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IdempotencyKey"
@@ -504,10 +478,6 @@ export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.Inte
      * The body of the response as JSON.
      */
     answer: string
-    /**
-     * The ETag of the response, or null if the resource has no version.
-     */
-    etag: string | null
     createdAt: Date
   }, ExtArgs["result"]["idempotencyKey"]>
   composites: {}
@@ -938,7 +908,6 @@ export interface IdempotencyKeyFieldRefs {
   readonly fingerprint: Prisma.FieldRef<"IdempotencyKey", 'Bytes'>
   readonly status: Prisma.FieldRef<"IdempotencyKey", 'Int'>
   readonly answer: Prisma.FieldRef<"IdempotencyKey", 'String'>
-  readonly etag: Prisma.FieldRef<"IdempotencyKey", 'String'>
   readonly createdAt: Prisma.FieldRef<"IdempotencyKey", 'DateTime'>
 }
     

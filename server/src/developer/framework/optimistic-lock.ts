@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { Context } from '../../resources/shared/context.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { etagOf } from '../../shared/etag.ts';
 import { html, type SafeHtml } from '../ui/html.ts';
 
 /*
@@ -13,8 +12,8 @@ import { html, type SafeHtml } from '../ui/html.ts';
 export const Etag = z.string().max(200);
 
 /** Renders a hidden field with a resource's ETag. */
-export function etagField(resource: object): SafeHtml {
-  return html`<input type="hidden" name="etag" value="${etagOf(resource) ?? ''}">`;
+export function etagField({ etag }: { etag: string }): SafeHtml {
+  return html`<input type="hidden" name="etag" value="${etag}">`;
 }
 
 /**

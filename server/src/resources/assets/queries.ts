@@ -13,7 +13,7 @@ import { json } from '../../database/json-column.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { createUnique } from '../../database/unique-violation.ts';
 import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
-import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit, emitAll } from '../../webhooks/outbox/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
@@ -145,7 +145,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
     if (Object.keys(changes).length === 0) return before;
 
     await checkUsers(context, reference('assignedToId', patch.assignedToId, before.assignedToId));
-    const { id: _, assetTag, createdAt, updatedAt, ...columns } = after;
+    const { id: _, assetTag, etag, createdAt, updatedAt, ...columns } = after;
     const [row] = await db.asset.updateManyAndReturn({
       where: { id },
       data: {
@@ -163,7 +163,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
 
 /** Serializes an asset for API responses and events. */
 export function presentAsset(row: AssetRow): Asset {
-  return withVersion(row.version, {
+  return withEtag(row.version, {
     id: serializeId(row.id),
     name: row.name,
     assetTag: row.assetTag,

@@ -10,8 +10,6 @@ import { type Context, transaction, type UserContext } from '../shared/context.t
 export interface StoredResponse {
   status: number;
   body: { data: unknown };
-  /** The ETag of the resource, if it has a version. */
-  etag?: string | undefined;
 }
 
 /** Converts response data to and from its stored form. Used for responses that aren't stored completely. */
@@ -101,18 +99,18 @@ function lockOf(values: readonly unknown[]): bigint {
 /** Returns a statement that stores the response. The statement fails if an unexpired response already exists. */
 function store(
   { context: { db, keyId }, key, fingerprints }: KeyedRequest,
-  { status, body, etag }: StoredResponse,
+  { status, body }: StoredResponse,
 ): Statement {
   return {
     text: `WITH stored AS (
-        INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer, etag)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)
+        INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer)
+        VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint,
-          status = EXCLUDED.status, answer = EXCLUDED.answer, etag = EXCLUDED.etag, created_at = EXCLUDED.created_at
+          status = EXCLUDED.status, answer = EXCLUDED.answer, created_at = EXCLUDED.created_at
         WHERE k.created_at <= now() - interval '${idempotencyHours} hours'
         RETURNING 1
       ) SELECT require_condition(EXISTS (SELECT FROM stored))`,
-    values: [db.$tenantId, keyId, key, fingerprints[0], status, JSON.stringify(body), etag ?? null],
+    values: [db.$tenantId, keyId, key, fingerprints[0], status, JSON.stringify(body)],
   };
 }
 
@@ -121,8 +119,8 @@ function store(
  * @throws ApiError IDEMPOTENCY_KEY_REUSED if a different request used the key
  */
 async function find({ context: { db, keyId }, key, fingerprints }: KeyedRequest): Promise<StoredResponse | undefined> {
-  const [row] = await queryRows<{ fingerprint: Buffer; status: number; answer: string; etag: string | null }>(db, {
-    text: `SELECT fingerprint, status, answer, etag FROM idempotency_keys WHERE ${current}`,
+  const [row] = await queryRows<{ fingerprint: Buffer; status: number; answer: string }>(db, {
+    text: `SELECT fingerprint, status, answer FROM idempotency_keys WHERE ${current}`,
     values: [db.$tenantId, keyId, key],
   });
   if (row === undefined) return undefined;
@@ -132,7 +130,7 @@ async function find({ context: { db, keyId }, key, fingerprints }: KeyedRequest)
       'Use a new key for a new request. To retry the first request, send it unchanged.';
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', message);
   }
-  return { status: row.status, body: JSON.parse(row.answer), etag: row.etag ?? undefined };
+  return { status: row.status, body: JSON.parse(row.answer) };
 }
 
 function inProgress(): ApiError {

@@ -3,7 +3,7 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { createUnique } from '../../database/unique-violation.ts';
 import { notFound, takenBy } from '../../shared/errors.ts';
-import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { checkNewRows, chunksOf, type Progress } from '../csv/import-checks.ts';
 import { type Context, transaction } from '../shared/context.ts';
@@ -122,7 +122,7 @@ export function updateProject(context: Context, id: number, patch: ProjectPatch)
 
 /** Serializes a project for API responses. */
 export function presentProject(row: ProjectRow): Project {
-  return withVersion(row.version, {
+  return withEtag(row.version, {
     id: serializeId(row.id),
     key: row.key,
     name: row.name,

@@ -54,6 +54,7 @@ function runStep<Value>(step: () => Value): Step<Value> {
 }
 
 function toItemError({ status, code, message, details }: ApiError, publicUrl: string | undefined): BulkRefusal {
-  if (status !== 400 && status !== 404) throw new Error(`An item of a bulk request can't fail with ${code}.`);
+  if (status !== 400 && status !== 404 && status !== 412)
+    throw new Error(`An item of a bulk request can't fail with ${code}.`);
   return { status, error: { code, message, ...(details && { details: [...details] }), docs: docsOf(code, publicUrl) } };
 }

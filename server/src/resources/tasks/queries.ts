@@ -2,7 +2,7 @@ import type { NewTask, Task, TaskPatch, TaskQuery } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { notFound } from '../../shared/errors.ts';
-import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit } from '../../webhooks/outbox/emit.ts';
 import { getProject } from '../projects/queries.ts';
@@ -94,7 +94,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
     if (Object.keys(changes).length === 0) return before;
 
     await checkUsers(context, reference('assigneeId', patch.assigneeId, before.assigneeId));
-    const { id: _, projectId, createdAt, updatedAt, ...columns } = after;
+    const { id: _, projectId, etag, createdAt, updatedAt, ...columns } = after;
     const [row] = await db.task.updateManyAndReturn({
       where: { id },
       data: {
@@ -115,7 +115,7 @@ export function updateTask(context: Context, id: number, patch: TaskPatch): Prom
 
 /** Serializes a task for API responses and events. */
 export function presentTask(row: TaskRow): Task {
-  return withVersion(row.version, {
+  return withEtag(row.version, {
     id: serializeId(row.id),
     projectId: serializeId(row.projectId),
     title: row.title,

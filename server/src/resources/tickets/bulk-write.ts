@@ -9,6 +9,7 @@ import {
   type TicketPatchItem,
 } from '@itsm-api/contract';
 import { invalidField, notFound } from '../../shared/errors.ts';
+import { requireMatch } from '../../shared/etag.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
 import { assertKnown, findKnown, type Known } from '../shared/foreign-keys.ts';
@@ -82,9 +83,10 @@ export function updateTickets(
     const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
     const befores = new Map<number | undefined, Ticket>(locked.map((row) => [row.id, presentTicket(row)]));
     const now = context.now();
-    const checked = bodies.next(({ id, ...patch }) => {
+    const checked = bodies.next(({ id, ifMatch, ...patch }) => {
       const before = befores.get(findId(id));
       if (before === undefined) throw notFound('ticket');
+      requireMatch(ifMatch === undefined ? undefined : [ifMatch], before);
       return { before, change: computeChange(before, byId(patch, findId), now) };
     });
     const changed = checked.accepted.flatMap(({ change }) => change ?? []);

@@ -1,12 +1,12 @@
 import type { Ticket } from '@itsm-api/contract';
-import { withVersion } from '../../shared/etag.ts';
+import { withEtag } from '../../shared/etag.ts';
 import { serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import type { TicketRow } from './sql.ts';
 import { formatTicketNumber } from './ticket-number.ts';
 
 /** Serializes a ticket for API responses and events. */
 export function presentTicket(row: TicketRow): Ticket {
-  return withVersion(row.version, {
+  return withEtag(row.version, {
     id: row.id,
     ticketNumber: formatTicketNumber(row.type, row.number),
     title: row.title,

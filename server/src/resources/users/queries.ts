@@ -4,7 +4,7 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { createUnique } from '../../database/unique-violation.ts';
 import { ApiError, invalidField, notFound, takenBy } from '../../shared/errors.ts';
-import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
@@ -229,7 +229,7 @@ function whereOf(reference: string | number): { email: string } | { id: number }
 
 /** Serializes a user for API responses. */
 export function presentUser(row: UserRow): User {
-  return withVersion(row.version, {
+  return withEtag(row.version, {
     id: serializeId(row.id),
     name: row.name,
     email: row.email,

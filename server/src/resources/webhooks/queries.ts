@@ -20,7 +20,7 @@ import { Prisma } from '../../../generated/prisma/client.ts';
 import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError, deactivatedSubscription, notFound } from '../../shared/errors.ts';
-import { requireMatch, withVersion } from '../../shared/etag.ts';
+import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { checkAll } from '../../shared/validation.ts';
 import { presentHealth } from '../../webhooks/delivery/circuit-breaker.ts';
@@ -427,5 +427,5 @@ function presentWebhook(row: WebhookRow, now: Date): TrackedWebhook {
     pausedReason,
     ...serializeTimestamps(row),
   };
-  return withVersion(row.version, webhook, Object.values(timestamps));
+  return withEtag(row.version, webhook, Object.values(timestamps));
 }

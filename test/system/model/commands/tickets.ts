@@ -216,11 +216,13 @@ function isAbove(parents: ReadonlyMap<number, ReadonlySet<number>>, from: number
 
 /** Adds the ETag of a response to the recent ETags of a row. */
 export function noteTag(row: { tags: string[] }, answer: Answer | undefined): void {
-  const tag = answer?.headers.etag;
+  const tag = answer?.body?.data?.etag;
   if (typeof tag === 'string' && !row.tags.includes(tag)) row.tags = [...row.tags.slice(-3), tag];
 }
 
 const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
+const itemGiven = fc.record({ place, patch: patchGiven, tag: withTag });
+type ItemGiven = typeof itemGiven extends fc.Arbitrary<infer Given> ? Given : never;
 
 /** Returns a recent ETag of a row, or undefined if there is none. `which` counts from the newest ETag. */
 export function tagOf({ tags }: { tags: string[] }, which: number | undefined): string | undefined {
@@ -307,14 +309,15 @@ export const tickets = {
     },
   ),
 
-  updateMany: kind(4, fc.array(fc.tuple(place, patchGiven), { minLength: 1, maxLength: 6 }), async (turn, many) => {
-    const byId = new Map(many.map(([place, patch]) => [turn.workspace.tickets.pick(place), patch]));
+  updateMany: kind(4, fc.array(itemGiven, { minLength: 1, maxLength: 6 }), async (turn, many) => {
+    const { tickets } = turn.workspace;
+    const byId = new Map(many.map((item) => [tickets.pick(item.place), item]));
     byId.delete(undefined);
-    const items = [...(byId as Map<number, PatchGiven>)].map(([id, patch], index) => {
-      return { id, body: patchBody(turn, patch, `p${turn.number}.${index}`) };
+    const items = [...(byId as Map<number, ItemGiven>)].map(([id, { patch, tag }], index) => {
+      return { id, ifMatch: tagOf(tickets.of(id), tag), body: patchBody(turn, patch, `p${turn.number}.${index}`) };
     });
     if (items.length === 0) return;
-    const body = { tickets: items.map(({ id, body }) => ({ id, ...body })) };
+    const body = { tickets: items.map(({ id, ifMatch, body }) => ({ id, ifMatch, ...body })) };
     const sent = await turn.ask('tickets.updateMany', { body });
     if (sent === undefined) return;
     for (const [index, item] of items.entries()) {

@@ -27,6 +27,7 @@ export function newAsset(input: NewAsset, references: References): Outcome<Asset
       warrantyExpiresAt: input.warrantyExpiresAt ?? null,
       notes: input.notes ?? null,
       customFields: input.customFields ?? {},
+      etag: unknownText,
       createdAt: unknownText,
       updatedAt: unknownText,
     },
@@ -52,7 +53,7 @@ export function changeAsset(before: Asset, patch: AssetPatch, references: Refere
     ...rejectionsOf(references, { users: [isAssigned ? after.assignedToId : null] }),
   ];
   if (codes.length > 0) return { codes };
-  return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
+  return { row: isSame(before, after) ? before : { ...after, etag: unknownText, updatedAt: unknownText } };
 }
 
 /** Formats a cost with two decimal places, as in API responses. */

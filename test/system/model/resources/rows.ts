@@ -5,8 +5,6 @@ import type { Actor, Changes, Comment, CustomFields, ErrorCode } from '@itsm-api
 /** The state of a row in the model. */
 export interface State<Row> {
   row: Row;
-  /** The ETag of this state (docs/decisions/optimistic-concurrency.md). */
-  etag: string;
   /** Recent ETags of earlier states. No later state has one of these ETags. */
   formerTags: readonly string[];
   /** The changes to the row in chronological order. */
@@ -32,7 +30,7 @@ export type Outcome<Row> = { row: Row } | { codes: ErrorCode[] };
 /** Returns the differences between two states of a row, in the format that events use. */
 export function changesBetween<Row extends object>(before: Row, after: Row): Changes {
   const names = (Object.keys(after) as (keyof Row & string)[]).filter(
-    (name) => name !== 'updatedAt' && !isSame(before[name], after[name]),
+    (name) => name !== 'updatedAt' && name !== 'etag' && !isSame(before[name], after[name]),
   );
   return Object.fromEntries(names.map((name) => [name, { from: before[name], to: after[name] }]));
 }

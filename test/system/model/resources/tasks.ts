@@ -22,6 +22,7 @@ export function newTask(projectId: number, input: NewTask, references: Reference
       startDate: input.startDate ?? null,
       dueDate: input.dueDate ?? null,
       completedAt: null,
+      etag: unknownText,
       createdAt: unknownText,
       updatedAt: unknownText,
     },
@@ -34,7 +35,7 @@ export function changeTask(before: Task, { title, ...fields }: TaskPatch, refere
   const codes = rejectionsOf(references, { users: [newly] });
   if (codes.length > 0) return { codes };
   if (after.status !== before.status) after.completedAt = after.status === 'DONE' ? unknownText : null;
-  return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
+  return { row: isSame(before, after) ? before : { ...after, etag: unknownText, updatedAt: unknownText } };
 }
 
 export function isTaskIn(task: Task, query: ListQuery): boolean {

@@ -61,6 +61,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
       resolvedAt: null,
       closedAt: null,
       commentCount: 0,
+      etag: unknownText,
       createdAt: unknownText,
       updatedAt: unknownText,
     },
@@ -94,12 +95,12 @@ export function changeTicket(before: Ticket, patch: TicketPatch, references: Ref
     else if (after.status === 'CLOSED') after.closedAt = unknownText;
     else after.resolvedAt = null;
   }
-  return { row: isSame(before, after) ? before : { ...after, updatedAt: unknownText } };
+  return { row: isSame(before, after) ? before : { ...after, etag: unknownText, updatedAt: unknownText } };
 }
 
 /** Returns the state of a ticket after a new comment. */
 export function commentedTicket(before: Ticket): Ticket {
-  return { ...before, commentCount: before.commentCount + 1, updatedAt: unknownText };
+  return { ...before, commentCount: before.commentCount + 1, etag: unknownText, updatedAt: unknownText };
 }
 
 /**

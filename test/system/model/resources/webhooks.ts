@@ -6,9 +6,19 @@ import { isSame, type Mutation, type Outcome } from './rows.ts';
  * Models subscriptions and the events that they match (docs/decisions/webhook-subscriptions.md, webhook-deliveries.md).
  */
 
-type DeliveryHealth = 'health' | 'nextAttemptAt' | 'lastSuccessAt' | 'lastFailureAt' | 'pausedAt' | 'pausedReason';
+type DeliveryHealth =
+  | 'etag'
+  | 'health'
+  | 'nextAttemptAt'
+  | 'lastSuccessAt'
+  | 'lastFailureAt'
+  | 'pausedAt'
+  | 'pausedReason';
 
-/** A subscription in the model. It has values that no response contains, such as the secret, but no delivery health. */
+/**
+ * A subscription in the model. It has values that no response contains, such as the secret. It has no delivery health and
+ * no ETag, because deliveries change them.
+ */
 export interface Subscription extends Omit<Webhook, DeliveryHealth> {
   secret: string;
   paused: boolean;
@@ -55,7 +65,7 @@ export function deactivated(before: Subscription): Subscription {
 
 /** Converts a subscription in a response to the fields that the model predicts. */
 export function select(webhook: Webhook) {
-  const { health, nextAttemptAt, lastSuccessAt, lastFailureAt, pausedAt, pausedReason, ...fields } = webhook;
+  const { etag, health, nextAttemptAt, lastSuccessAt, lastFailureAt, pausedAt, pausedReason, ...fields } = webhook;
   return { ...fields, paused: pausedAt !== null };
 }
 
