@@ -89,6 +89,35 @@ describe('claimDue', () => {
     expect(await first.claim()).toEqual([]);
   });
 
+  it('requests slots at the target host only for subscriptions that can receive deliveries', async () => {
+    const all = await Promise.all(Array.from({ length: 6 }, () => subscribe(12)));
+    const [closed, open, halfOpen, unproven, used, inactive] = all as [
+      Subscribed,
+      Subscribed,
+      Subscribed,
+      ...Subscribed[],
+    ];
+    await closed.change('first_succeeded_at = now()');
+    await open.change(`first_succeeded_at = now(), ${openFor('1 minute')}`);
+    await halfOpen.change(`first_succeeded_at = now(), ${openFor('-1 minute')}`);
+    await used?.claim(10);
+    await inactive?.change('active = false');
+    const requested: unknown[] = [];
+    const requests = all.map(({ ref }) => ({ ...ref, slots: 16 }));
+    const claimed = await claimDue(api.prisma, requests, ({ subscriptionId, slots }) => {
+      requested.push([subscriptionId, slots]);
+      return slots - 1;
+    });
+    const idOf = (test?: Subscribed) => test?.ref.subscriptionId;
+    expect(requested).toEqual([
+      [idOf(closed), 16],
+      [idOf(halfOpen), 1],
+      [idOf(unproven), 10],
+    ]);
+    const counts = all.map((test) => claimed.filter(({ subscriptionId }) => subscriptionId === idOf(test)).length);
+    expect(counts).toEqual([12, 0, 0, 9, 0, 0]);
+  });
+
   it('claims no deliveries of inactive tenants, inactive subscriptions or open circuits', async () => {
     const [open, inactive, gone] = [await subscribe(1), await subscribe(1), await subscribe(1)];
     await open.change(openFor('1 minute'));

@@ -99,14 +99,18 @@ export function claimDue(
       tx,
       requests.filter((each) => isUnproven(each) && circuitAt(each) !== 'open'),
     );
-    const granted = requests.flatMap((each) => {
-      const { url } = subscriptions.get(refKey(each)) ?? {};
-      const maxSlots = circuitAt(each) === 'half-open' ? 1 : each.slots;
+    const maxSlotsOf = (each: ClaimRequest) => {
+      if (circuitAt(each) === 'open') return 0;
+      const slots = circuitAt(each) === 'half-open' ? 1 : each.slots;
       // `countTrials` omits subscriptions that another transaction has locked. A locked subscription gets no slots and
       // stays in the queue.
-      const trialsLeft = isUnproven(each) ? (trials.get(refKey(each)) ?? 0) : maxSlots;
-      if (url === undefined || circuitAt(each) === 'open' || trials.get(refKey(each)) === 0) return [];
-      const slots = grant({ ...each, slots: Math.min(maxSlots, trialsLeft) }, url);
+      return isUnproven(each) ? Math.min(slots, trials.get(refKey(each)) ?? 0) : slots;
+    };
+    const granted = requests.flatMap((each) => {
+      const { url } = subscriptions.get(refKey(each)) ?? {};
+      const maxSlots = maxSlotsOf(each);
+      if (url === undefined || maxSlots <= 0) return [];
+      const slots = grant({ ...each, slots: maxSlots }, url);
       return slots > 0 ? [{ ...each, slots }] : [];
     });
     const probed = await lockHalfOpen(
