@@ -15,7 +15,10 @@ export const subjects: Subject[] = [
   { file: 'server/src/http/auth/api-key-header.ts', tests: ['http/api-key.test.ts'] },
   { file: 'server/src/http/auth/guard.ts', tests: ['http/guard.test.ts', 'rules/limits.test.ts'] },
   { file: 'server/src/http/rate-limit/rate-limiter.ts', tests: ['http/guard.test.ts', 'rules/limits.test.ts'] },
-  { file: 'server/src/http/rate-limit/rate-limit-windows.ts', tests: ['http/rate-limit-memory.test.ts'] },
+  {
+    file: 'server/src/http/rate-limit/rate-limit-windows.ts',
+    tests: ['http/rate-limit-memory.test.ts', 'http/rate-limit-redis.test.ts', 'http/guard.test.ts'],
+  },
   { file: 'server/src/http/rate-limit/redis-windows.ts', tests: ['http/rate-limit-redis.test.ts'] },
   { file: 'server/src/shared/tenant-limiter.ts', tests: ['rules/tenant-limiter.test.ts'] },
   {
