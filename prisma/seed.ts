@@ -137,7 +137,7 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
-    // Maps the ticket numbers that `tickets` contains to ids. These numbers start at 1, even if `addOlder` has already
+    // Maps the ticket numbers in `tickets` to ids. These numbers start at 1, even if `addOlder` has already
     // added tickets to the database.
     ids.set(formatTicketNumber(type, number - numbered[type]), id);
     await tx.ticketWatcher.createMany({

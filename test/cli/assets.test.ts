@@ -131,7 +131,7 @@ describe('assets import', { timeout: 60_000 }, () => {
     const lines = stderr.replaceAll(`error: ${file}`, '').trimEnd().split('\n');
     expect(lines.slice(0, 6)).toEqual([
       expect.stringMatching(/^, line 3: type must be one of LAPTOP, /),
-      expect.stringMatching(/^, line 3: purchaseCost must be a decimal such as "1499.00": /),
+      expect.stringMatching(/^, line 3: purchaseCost must be a decimal number such as "1499.00", /),
       ', line 5: assetTag T-1 is already on line 2. Choose a different value',
       ', line 5: assignedToId unknown@example.com must be an active user of this workspace',
       ', line 6: the line has 3 cells, but the header has 5. Correct the commas and quotes',

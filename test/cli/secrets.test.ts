@@ -166,7 +166,9 @@ it('signs webhooks with the same secret before and after `secrets re-encrypt`', 
   expect((await workspace.call('GET', '/webhooks')).body.data).toMatchObject([{ id, updatedAt }]);
   expect(await commandLine(database.url, { WEBHOOK_SECRET_KEY: oldKey })('secrets re-encrypt')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^error: WEBHOOK_SECRET_KEY: is not the key .*\n$/),
+    stderr: expect.stringMatching(
+      /^error: WEBHOOK_SECRET_KEY: lacks the key that encrypted the stored webhook secrets\. .*\n$/,
+    ),
   });
   await receiver.close();
 });

@@ -74,7 +74,7 @@ describe('seed', () => {
     expect(await findWrongTotals(api.databases.options)).toEqual([]);
   });
 
-  it('continues the ticket numbers after the demo tickets', async () => {
+  it('numbers the seeded tickets consecutively after the demo tickets', async () => {
     const incidents = await call('GET', '/tickets?type=INCIDENT');
     const { data } = await call('POST', '/tickets', { ...ticket, type: 'INCIDENT' });
     expect(data.ticketNumber).toBe(`INC-${incidents.meta.totalCount + 1}`);

@@ -67,7 +67,7 @@ describe('examples/sync-tickets.ts', () => {
 });
 
 describe('examples/follow-tickets.ts', () => {
-  it('syncs all tickets with examples/follow-tickets.ts, also after a restart', async () => {
+  it('syncs all tickets with examples/follow-tickets.ts, even after a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-follow-'));
     const file = join(folder, 'tickets.json');
     const read = async () => JSON.parse(await readFile(file, 'utf8'));

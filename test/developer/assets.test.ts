@@ -81,7 +81,7 @@ describe('/developer/assets', () => {
       ...{ ...typed, assetTag: 'A-1', purchaseCost: '1,5', customFields: 'no value', notes: '</textarea><script>' },
     });
     expect(wrong.status).toBe(400);
-    expect(wrong.text).toContain('id="error-purchaseCost">must be a decimal such as');
+    expect(wrong.text).toContain('id="error-purchaseCost">must be a decimal number such as');
     expect(wrong.text).toContain('id="error-customFields">must contain lines such as');
     expect(wrong.text).toContain('&lt;/textarea&gt;&lt;script&gt;');
     const taken = await admin.submit('/developer/assets/new', 'create', { ...typed, assetTag });

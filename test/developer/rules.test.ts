@@ -136,7 +136,7 @@ describe.each(forms)('the form $name of $path', ({ path, name, roles, audit }) =
 describe.each(closedForms)('the form $name of $path without permission', ({ path, name, roles }) => {
   const send = async (visitor: Visitor) => visitor.submit(await addressOf(path), name, {}, await tokenOf(visitor));
 
-  it('redirects a form without a session to the sign-in page', async () => {
+  it('redirects a form submission without a session to the sign-in page', async () => {
     const response = await send(openBrowser(api));
     expect([response.status, response.headers.location?.split('?')[0]]).toEqual([303, '/developer/sign-in']);
   });

@@ -97,7 +97,7 @@ describe('a response that the client does not read', () => {
 
   it('closes a connection if the client sends data but reads no response', async () => {
     const { client, served } = await requestLarge();
-    // The HTTP parser skips empty lines before a request, so an empty line starts no request timeout.
+    // The HTTP parser skips empty lines before a request, so an empty line doesn't start the request timeout.
     const sending = setInterval(() => client.write('\r\n'), 100);
     closers.push(() => clearInterval(sending));
     await once(served, 'close');

@@ -170,7 +170,7 @@ describe('the guard', () => {
 });
 
 describe('the rate limits of a key', () => {
-  it('describes the window with less remaining quota in the X-RateLimit headers', async () => {
+  it('describes in the X-RateLimit headers the window with the lower remaining quota', async () => {
     const { get, clock } = await open({ global: 3, group: 2 });
     await get('/me', 'reader');
     clock.now = 20_500;

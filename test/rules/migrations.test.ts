@@ -27,7 +27,7 @@ describe('the contract check of migrations', () => {
     ['REVOKE INSERT ON assets FROM itsm_request', 'revokes a right'],
     ['REVOKE ALL ON FUNCTION f(int) FROM PUBLIC', 'revokes a right'],
     ["DO $$ BEGIN EXECUTE 'ALTER TABLE assets DROP COLUMN tag'; END $$", 'has DROP COLUMN in a DO block'],
-  ])('rejects a migration with %s without a contract marker', async (script, fault) => {
+  ])('rejects a migration that contains %s but no contract marker', async (script, fault) => {
     const found = await faults(`-- A change.\n${script};\n`);
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(`20270101000000_change: ${fault}`);

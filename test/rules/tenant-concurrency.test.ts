@@ -264,7 +264,7 @@ it('looks up recently used API keys before unknown keys', async () => {
 
   const [turnedAway, lookedUp] = [order.filter((status) => status === 429), order.filter((status) => status !== 429)];
   expect(turnedAway.length).toBeGreaterThan(50);
-  // The request with the known API key is the last request, but finishes before most other requests.
+  // The request with the known API key is sent last, but finishes before most other requests.
   expect(lookedUp.indexOf(200)).toBeLessThan(lookedUp.length / 4);
   expect(lookedUp.filter((status) => status === 401)).toHaveLength(lookedUp.length - 1);
 });

@@ -101,7 +101,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
         [LATER],
       );
       await expect(migrateDatabase(url, { folder })).rejects.toThrow(
-        `Migration ${LATER} did not finish under \`prisma migrate deploy\`. See its row in the table _prisma_migrations, ` +
+        `\`prisma migrate deploy\` did not finish migration ${LATER}. See its row in the table _prisma_migrations, ` +
           `undo the changes of the migration, and run: prisma migrate resolve --rolled-back ${LATER}`,
       );
     });
@@ -197,9 +197,9 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
         const onProgress = (message: string) => progress.push(message);
         const { message } = await migrateDatabase(url, { folder, onProgress, maxWaitMs: 500 }).catch((error) => error);
         const [{ pid } = {}] = (await older.query('SELECT pg_backend_pid() AS pid')).rows;
-        const held = `a lock is held by another transaction. The oldest: pid ${pid} ("monthly report", idle in transaction since `;
+        const held = `another transaction holds a lock. The oldest transactions: pid ${pid} ("monthly report", idle in transaction since `;
         expect(message).toContain(`Migration ${LATER} failed: ${held}`);
-        expect(message).toContain('Wait until it ends, or terminate it');
+        expect(message).toContain('Wait until they end, or terminate them');
         expect(progress).toContainEqual(expect.stringContaining(`Waiting: ${held}`));
       });
     });

@@ -199,7 +199,7 @@ describe('start', () => {
       const DATABASE_URL = withDatabase(adminUrl, name);
       const server = start({ DATABASE_URL, WEBHOOK_SECRET_KEY });
       await server.ready;
-      expect(server.output()).toContain('Search is case-sensitive beyond ASCII. The database has LC_CTYPE C.');
+      expect(server.output()).toContain('Search is case-sensitive beyond ASCII. The database has the LC_CTYPE C.');
       const { stdout } = await commandLine(DATABASE_URL, { WEBHOOK_SECRET_KEY })('doctor --json');
       expect(JSON.parse(stdout).findings).toContainEqual(
         expect.objectContaining({

@@ -6,7 +6,8 @@ import { query } from './database.ts';
  */
 
 const ours = "'public'::regnamespace";
-/** The schemas whose privileges the queries list. They include pgboss, because our migrations grant its privileges. */
+/** The schemas for which the queries list privileges. They include pgboss, because our migrations grant privileges on
+ * it. */
 const granted = "('public'::regnamespace, 'pgboss'::regnamespace)";
 const isTable = "relkind NOT IN ('i', 'I', 'S', 't', 'c')";
 /** The SQL condition that excludes the daily partitions of pg-boss. */

@@ -138,7 +138,7 @@ describe('paused webhook', () => {
     expect(await titlesOf(receiver, 2)).toContain('first');
   });
 
-  it('keeps a webhook paused if an attempt that began before the pause succeeds', async () => {
+  it('keeps a webhook paused even if an earlier attempt succeeds after the pause', async () => {
     let finish = () => {};
     const { id, receiver } = await subscribe({}, (_, response) => {
       finish = () => response.end();

@@ -66,7 +66,8 @@ const Notes = longText('Additional notes, or null if there are none');
 const PurchaseCost = z
   .string()
   .regex(/^\d{1,12}(\.\d{1,2})?$/, {
-    error: 'must be a decimal such as "1499.00": at most 12 digits, then at most 2 decimal places',
+    error:
+      'must be a decimal number such as "1499.00", with at most 12 digits before the decimal point and at most 2 after it',
     abort: true,
   })
   .overwrite(withTwoDecimals)

@@ -14,7 +14,7 @@ type Failing =
 
 /** Milliseconds between two log entries with failure counts. */
 const reportIntervalMs = 5000;
-/** Milliseconds without a failed connection after which an outage ends. */
+/** The time without failed connections after which an outage counts as over, in milliseconds. */
 const recoveryMs = 1000;
 
 /** How many milliseconds `problem` reports a lack of resources after the last error that it caused. */

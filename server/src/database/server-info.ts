@@ -7,7 +7,7 @@ export interface ServerInfo {
   version: string;
   /** The version as a number, such as 180004. */
   versionNumber: number;
-  /** Whether search ignores the case of non-ASCII letters. False if the database has LC_CTYPE C. */
+  /** Whether search ignores the case of non-ASCII letters. False if the database has the LC_CTYPE C. */
   ignoresCase: boolean;
   /** The size of the database in bytes. */
   databaseBytes: number;
@@ -20,7 +20,7 @@ export interface ServerInfo {
 
 /** The advice to the administrator if `ignoresCase` is false. */
 export const caseAdvice =
-  'The database has LC_CTYPE C. Create one with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
+  'The database has the LC_CTYPE C. Create another database with a UTF-8 locale, such as C.UTF-8, and restore a dump there.';
 
 /**
  * Describes the damaged pages that PostgreSQL has found in the database files since the last reset of its statistics.

@@ -1,5 +1,5 @@
 // The script of the documentation site. It replaces the server URL in examples, highlights the current heading, and
-// searches.
+// runs the site search.
 (() => {
   // Replaces the example server URL in the text with the URL of this server.
   function nameServer() {

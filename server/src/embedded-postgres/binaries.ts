@@ -59,8 +59,8 @@ export async function postgresUser(): Promise<OsUser | undefined> {
   const made = await findUser();
   if (made !== undefined) return made;
   throw new ClusterError(
-    `PostgreSQL doesn't run as root, and the user "postgres" can't be created (${lastLine(output)}). ` +
-      'Run as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
+    `PostgreSQL can't run as root, and the user "postgres" can't be created (${lastLine(output)}). ` +
+      'Run this program as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
   );
 }
 
@@ -80,9 +80,9 @@ export async function checkReachable(dataDir: string, user: OsUser | undefined, 
   const { code, output } = await run('/bin/sh', ['-c', script, 'sh', ...folders], { cwd: '/', user });
   if (code === 0) return;
   throw new ClusterError(
-    `PostgreSQL doesn't run as root, and its user "postgres" has no access to ${output.trim()}. ` +
+    `PostgreSQL can't run as root, and its user "postgres" has no access to ${output.trim()}. ` +
       'Move the project and DATA_DIR to folders that every user can access (for example, below /opt or /srv), ' +
-      'run as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
+      'run this program as an ordinary user, or set DATABASE_URL to a PostgreSQL server.',
   );
 }
 

@@ -128,7 +128,9 @@ export async function startCluster(cluster: Cluster, onlyPort?: number): Promise
   const logged = (await readFile(log.path, 'utf8')).slice(log.length);
   if (concurrentStart.test(logged + output) && !permanentFailure.test(logged + output)) return false;
   const reason = /(?:FATAL|PANIC):\s*(.*)/.exec(logged)?.[1] ?? lastLine(output);
-  throw new ClusterError(`PostgreSQL in ${name} did not start: ${reason}. Its log is ${join(name, 'postgres.log')}.`);
+  throw new ClusterError(
+    `PostgreSQL in ${name} did not start: ${reason}. See ${join(name, 'postgres.log')}, correct the cause and start again.`,
+  );
 }
 
 /**
@@ -157,7 +159,7 @@ export async function stopCluster(cluster: Cluster): Promise<void> {
   for (const deadline = Date.now() + 60_000; Date.now() < deadline; await sleep(20)) {
     if (!isAlive(running.pid) || (await readPostmaster(cluster.dataDir))?.pid !== running.pid) return;
   }
-  throw new ClusterError(`${failure} within a minute. Its log is ${join(cluster.name, 'postgres.log')}.`);
+  throw new ClusterError(`${failure} within a minute. See ${join(cluster.name, 'postgres.log')}.`);
 }
 
 /** Returns true if the data folder contains a database cluster. */
@@ -181,7 +183,7 @@ async function checkVersion(cluster: Cluster, { postgres }: Binaries): Promise<v
   const theirs = await clusterVersion(cluster.dataDir);
   if (ours === undefined)
     throw new ClusterError(
-      `The embedded PostgreSQL can't run on this machine: ${lastLine(output)}. Set DATABASE_URL to another PostgreSQL.`,
+      `The embedded PostgreSQL can't run on this machine: ${lastLine(output)}. Set DATABASE_URL to a PostgreSQL server.`,
     );
   if (ours === theirs) return;
   throw new ClusterError(

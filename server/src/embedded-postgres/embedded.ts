@@ -71,8 +71,8 @@ const INVALID_PASSWORD = '28P01';
 const DUPLICATES = ['42P04', '23505'];
 
 /**
- * Opens the PostgreSQL in a data folder. Creates the cluster if it is missing, starts PostgreSQL if it isn't running,
- * and connects to it.
+ * Opens the PostgreSQL cluster in a data folder. Creates the cluster if it is missing, starts PostgreSQL if it isn't
+ * running, and connects to it.
  *
  * If PostgreSQL exits later, the server restarts it on the same port. If restarts fail repeatedly, an uncaught error
  * ends the process.

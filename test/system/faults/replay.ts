@@ -145,8 +145,8 @@ async function requestReplay(apiUrl: string, { workspace, subscription, since, s
 }
 
 /**
- * Repeatedly kills one worker or all workers while deliveries or replays are pending. Stops after the minimum number of
- * kills.
+ * Repeatedly kills one worker or all workers while deliveries or replays are pending. Stops after the required number
+ * of kills.
  */
 async function killWorkers(runtime: Runtime, workers: Supervised[], options: ReplayOptions) {
   let kills = 0;

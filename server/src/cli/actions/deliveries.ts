@@ -60,7 +60,7 @@ export const replay = action({
       ({ id, subscription, event, state, since, until }) => id ?? subscription ?? event ?? state ?? since ?? until,
       {
         path: ['id'],
-        message: 'is required, or one of --subscription, --event, --state, --since and --until',
+        message: 'is required unless --subscription, --event, --state, --since or --until is set',
       },
     ),
   work: replayMatching,

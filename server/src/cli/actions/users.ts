@@ -108,7 +108,8 @@ async function confirmRevocation(context: Context, { id }: User, change: string)
   const keys = await listUserKeys(context, id);
   if (keys.length === 0) return;
   const isConfirmed = await confirm(`${change} and revoke the API keys ${keys.map(formatKey).join(', ')}`);
-  if (!isConfirmed) throw new CommandError('Nothing was changed. To keep the API keys, use --keep-keys.');
+  if (!isConfirmed)
+    throw new CommandError('Nothing was changed. To make the change without revoking the API keys, use --keep-keys.');
 }
 
 function formatRevoked(keys: UserKey[]): string[] {

@@ -63,7 +63,7 @@ async function exportTo<Row extends { id: number }>(
   const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
   const handle = await open(partial, 'wx').catch((error: Error) => {
     throw new CommandError(
-      `${file} can't be written: ${error.message}. Choose another file or correct its permissions`,
+      `${file} can't be written: ${error.message}. Correct the permissions of its folder, or choose another file`,
     );
   });
   // If a signal ends the command, deletes the temporary file.

@@ -103,7 +103,7 @@ export function compareHistory(migrations: Migration[], applied: AppliedMigratio
   const unfinished = applied.find(({ finished }) => !finished);
   if (unfinished !== undefined) {
     throw new MigrationError(
-      `Migration ${unfinished.name} did not finish under \`prisma migrate deploy\`. See its row in the table ` +
+      `\`prisma migrate deploy\` did not finish migration ${unfinished.name}. See its row in the table ` +
         '_prisma_migrations, undo the changes of the migration, and run: prisma migrate resolve --rolled-back ' +
         unfinished.name,
     );

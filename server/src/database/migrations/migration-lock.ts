@@ -93,8 +93,8 @@ export async function retryWhileLocked<Result>(
       deadline ??= now + (options.maxWaitMs ?? maxWaitMs);
       if (now > reportedAt + reportEveryMs || now > deadline) {
         reportedAt = now;
-        const held = `a lock is held by another transaction. The oldest: ${await describeOldest(client)}`;
-        if (now > deadline) throw new Error(`${held}. Wait until it ends, or terminate it`, { cause: error });
+        const held = `another transaction holds a lock. The oldest transactions: ${await describeOldest(client)}`;
+        if (now > deadline) throw new Error(`${held}. Wait until they end, or terminate them`, { cause: error });
         options.onProgress?.(`Waiting: ${held}`);
       }
     }
@@ -103,8 +103,8 @@ export async function retryWhileLocked<Result>(
 }
 
 /**
- * Describes the three oldest transactions in the database. One of them probably holds the lock for which the work
- * waits.
+ * Describes the three oldest transactions in the database. One of them probably holds the lock that the migration is
+ * waiting for.
  */
 async function describeOldest(client: pg.ClientBase): Promise<string> {
   const { rows } = await client.query<{ description: string }>(

@@ -41,7 +41,7 @@ export function toPageError(thrown: unknown, request: FastifyRequest): ApiError 
   if (uploadErrors.includes(code)) {
     return new ApiError(
       'PAYLOAD_TOO_LARGE',
-      `The form is too large. Send one file of at most ${uploadLimits.fileSize / 2 ** 20} MiB and at most ${uploadLimits.fields} fields.`,
+      `The form is too large. Send at most ${uploadLimits.fields} fields, and one file of at most ${uploadLimits.fileSize / 2 ** 20} MiB.`,
     );
   }
   // Errors from the multipart parser have no code. The only sign of such an error is a multipart body that was not read

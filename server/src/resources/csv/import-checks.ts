@@ -14,7 +14,8 @@ interface NewRow {
 }
 
 /**
- * Checks that rows can be created. Their unique values must not be in use, and their users must be active.
+ * Checks that rows can be created. Their unique values must not be in use, and the users that they reference must be
+ * active.
  * @param findTaken returns the values that are already in use
  * @throws ApiError VALIDATION_ERROR; the paths in the details begin with the row index, as in `0.assetTag`
  */

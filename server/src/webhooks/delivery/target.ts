@@ -148,7 +148,7 @@ function embeddedIn(address: Address): Address[] {
   return [];
 }
 
-/** Parses a CIDR or an address. Converts an IPv4-mapped IPv6 network to the IPv4 network. */
+/** Parses a CIDR block or an IP address. Converts an IPv4-mapped IPv6 network to the corresponding IPv4 network. */
 function parseNetwork(text: string): Network {
   const [address, bits] = text.includes('/')
     ? ipaddr.parseCIDR(text)

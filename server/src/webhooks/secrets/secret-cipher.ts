@@ -50,7 +50,7 @@ export function createSecretCipher(keys: readonly string[]): SecretCipher {
     decrypt(encrypted, owner) {
       const found = findKey(encrypted);
       if (found === undefined)
-        throw new Error('The webhook secret was encrypted with a different key. Add this key to WEBHOOK_SECRET_KEY.');
+        throw new Error('The webhook secret was encrypted with a key that is not in WEBHOOK_SECRET_KEY. Add that key.');
       const [ivEnd, tagEnd] = [keyIdBytes + ivBytes, keyIdBytes + ivBytes + tagBytes];
       const decipher = createDecipheriv(algorithm, found.key, encrypted.subarray(keyIdBytes, ivEnd))
         .setAAD(ownerBytes(owner))

@@ -63,7 +63,7 @@ export async function checkSecretKeys(database: SystemDatabase, cipher: SecretCi
   const use = await readKeyUse(database, cipher);
   if (use.some(({ position, active }) => position === null && active > 0)) {
     throw new Error(
-      'WEBHOOK_SECRET_KEY: is not the key with which the stored webhook secrets were encrypted. Set the original key.',
+      'WEBHOOK_SECRET_KEY: lacks the key that encrypted the stored webhook secrets. Add the original key.',
     );
   }
 }

@@ -53,7 +53,7 @@ async function* streamLines<Row extends { id: number }>(
     runLimited(async () => {
       const now = await reloadUser();
       if (now?.account.role !== user.account.role)
-        throw new Error('The session of this download has ended. Sign in and download the file again.');
+        throw new Error('The session that started this download has ended. Sign in and download the file again.');
       const { done, value } = await batches.next();
       return done ? undefined : lines(value);
     });
