@@ -133,10 +133,7 @@ export const TimestampBound = anyMoment
   })
   .meta(exampleMoment);
 
-/**
- * An entity tag as in the header `ETag` (RFC 9110 §8.8.3), including the quotation marks. The pattern excludes weak tags,
- * because they never match `If-Match`.
- */
+/** An entity tag as in the header `ETag` (RFC 9110 §8.8.3), including the quotation marks. */
 export const Etag = z.string().meta({
   id: 'Etag',
   description:

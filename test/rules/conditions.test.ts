@@ -75,7 +75,8 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$tit
   it("returns 412 without a change if If-Match doesn't match the current ETag", async () => {
     const send = await createSender();
     const first = await send();
-    for (const tags of ['"other"', '"1", "2"', `W/${first.headers.etag}`]) {
+    const longer = first.headers.etag?.replace(/"$/, '-x"');
+    for (const tags of ['"other"', '"1", "2"', `W/${first.headers.etag}`, longer]) {
       const refused = await send(tags);
       expect(refused.status).toBe(412);
       expect(errorOf(refused).code).toBe('PRECONDITION_FAILED');

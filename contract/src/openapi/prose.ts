@@ -14,9 +14,9 @@ export const changelogPath = '/docs/changelog';
 
 /** The introduction of the OpenAPI document, in Markdown. */
 export const introduction = `
-Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace. To
-form the URL of an endpoint, append \`${pathPrefix}\` and the path of the endpoint to the URL of your server. Requests and
-responses are JSON.
+Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace.
+To form the URL of an endpoint, append \`${pathPrefix}\` and the path of the endpoint to the URL of your server.
+Requests and responses are JSON.
 
 For additions and their dates, see [the changelog](${changelogPath}).
 

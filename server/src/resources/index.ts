@@ -51,7 +51,7 @@ type Handler = (input: Input) => Promise<StoredResponse>;
 
 /** Wraps every handler with the behavior that all endpoints share. The innermost wrapper validates the response. */
 function wrapHandlers<Resources extends object>(resources: Resources, limiter: TenantLimiter): Resources {
-  const wrap = (handler: Handler) => withEtag(limited(idempotent(validated(handler)), limiter));
+  const wrap = (handler: Handler) => addEtagHeader(limited(idempotent(validated(handler)), limiter));
   const ofResource = (handlers: object) => mapValues(handlers, (handler) => wrap(handler as Handler));
   return mapValues(resources, (handlers) => ofResource(handlers as object)) as Resources;
 }
@@ -88,7 +88,7 @@ function limited(handler: Handler, limiter: TenantLimiter): Handler {
 }
 
 /** Makes a handler add the resource's ETag to its response. `no-cache` makes clients revalidate stored copies. */
-function withEtag(handler: Handler): Handler {
+function addEtagHeader(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
     const { etag } = response.body.data as { etag?: string };

@@ -23,9 +23,13 @@ export function withEtag<Resource extends { updatedAt: string }>(
   return { ...resource, etag: `"${[version, ...times].join('-')}"` };
 }
 
-/** Returns the part of an entity tag that changes whenever a client writes the resource. */
-function writtenPart(etag: string): string {
-  return etag.replace(/"$/, '').split('-', 2).join('-');
+/**
+ * Returns true if two entity tags have the same version and `updatedAt`. Ignores the other timestamps, but not whether
+ * the tags have them.
+ */
+function hasSameVersion(tag: string, other: string): boolean {
+  const [parts, otherParts] = [tag, other].map((each) => each.slice(1, -1).split('-')) as [string[], string[]];
+  return parts.length === otherParts.length && parts[0] === otherParts[0] && parts[1] === otherParts[1];
 }
 
 const tag = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
@@ -57,8 +61,7 @@ export function includesEtag(header: string, entityTag: string): boolean {
  */
 export function requireMatch(ifMatch: Etags | undefined, resource: Versioned): void {
   if (ifMatch === undefined || ifMatch === '*') return;
-  const written = writtenPart(resource.etag);
-  if (ifMatch.some((each) => writtenPart(each) === written)) return;
+  if (ifMatch.some((each) => hasSameVersion(each, resource.etag))) return;
   throw new ApiError(
     'PRECONDITION_FAILED',
     "The resource has changed: `If-Match` doesn't match its current `ETag`. " +

@@ -38,7 +38,7 @@ declare module 'fastify' {
     takeRequest(reply: FastifyReply): Promise<void>;
     /**
      * Removes the request from the rate limit counts of its API key. Call this method if the server rejects a request
-     * before it has any effect.
+     * before it changes anything.
      */
     refundRateLimit: RefundRateLimit;
     /** Returns the details of the request's API key and the remaining quota for each of the key's rate limits. */

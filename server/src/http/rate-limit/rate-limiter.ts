@@ -45,7 +45,7 @@ export interface RateLimiter {
   consume(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /**
    * Refunds a request that `consume` has counted, and updates the headers. Call this method if the server rejects a
-   * request before it has any effect.
+   * request before it changes anything.
    */
   refund(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Returns all rate limit windows of the API key without counting a request. */
