@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ItsmClient } from '@itsm-api/client';
 import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
@@ -126,8 +126,10 @@ it('stops refreshing a page after the session ends', async () => {
   await page.clock.install();
   await page.goto(`${origin}/developer/deliveries/${id}`);
   const requestedUrls: string[] = [];
-  // Counts requests on the server, because Playwright also reports redirects that the page doesn't follow.
-  const note = ({ url = '' }: IncomingMessage) => requestedUrls.push(url);
+  // Counts responses on the server, because Playwright also reports redirects that the page doesn't follow.
+  const note = ({ url = '' }: IncomingMessage, response: ServerResponse) => {
+    response.once('finish', () => requestedUrls.push(url));
+  };
   api.app.server.on('request', note);
   await page.clock.fastForward('01:00');
   await expect.poll(() => requestedUrls.length, { timeout: 5000 }).toBeGreaterThan(0);
