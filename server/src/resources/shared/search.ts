@@ -1,6 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { queryRows, queryWithCustomPlan } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { toColumn } from '../../database/column-name.ts';
 import { hasErrorCode, QUERY_CANCELED } from '../../shared/error-codes.ts';
 import { ApiError } from '../../shared/errors.ts';
 
@@ -125,10 +126,6 @@ function countIds(checked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<S
     SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM among)::int AS checked,
       (SELECT json_agg(id) FROM (SELECT id FROM (SELECT id FROM found LIMIT ${maxFoundLiteral}) AS counted
         ORDER BY id DESC LIMIT ${take} OFFSET ${skip}) AS page) AS ids`;
-}
-
-function toColumn(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function getSqlType([value]: SearchValue[]): string {

@@ -5,7 +5,8 @@ import { tenantLockStatement } from '../../database/row-lock.ts';
 import type { Acting } from '../../shared/actor.ts';
 import { querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
-import { nextUpdatedAt, ownColumns, type TicketRow } from './sql.ts';
+import { columnsOf, ownColumns, type WrittenBy } from './columns.ts';
+import { nextUpdatedAt, type TicketRow } from './sql.ts';
 import { nextNumber, numberTickets, reserveNumbers } from './ticket-number.ts';
 
 /*
@@ -13,21 +14,10 @@ import { nextNumber, numberTickets, reserveNumbers } from './ticket-number.ts';
  */
 
 /** The columns that the server sets for a new ticket. The database sets all other columns. */
-export type NewTicketRow = Pick<
-  TicketRow,
-  | 'title'
-  | 'description'
-  | 'type'
-  | 'priority'
-  | 'category'
-  | 'categoryConfigId'
-  | 'requesterId'
-  | 'assigneeId'
-  | 'parentId'
-  | 'customFields'
-  | 'createdAt'
-  | 'watcherUserIds'
->;
+export type NewTicketRow = Pick<TicketRow, WrittenBy<'INSERT'> | 'watcherUserIds'>;
+
+const inserted = columnsOf('INSERT');
+const updated = columnsOf('UPDATE');
 
 /**
  * Builds the statement that inserts tickets. The statement first increases the tenant's sequence by the number of
@@ -42,14 +32,11 @@ const buildInsert = ({ watched }: { watched: boolean }) => `
   ), given AS MATERIALIZED (
     SELECT nextval('tickets_id_seq') AS id, sequence.total + place AS ordinal,
       ${nextNumber} AS number, given.*
-    FROM sequence, json_to_recordset($2::json) AS given (place int, "placeOfType" int, title text, description text,
-      type text, priority text, category text, "categoryConfigId" text, "requesterId" bigint, "assigneeId" bigint,
-      "parentId" bigint, "customFields" jsonb, "createdAt" timestamptz, "watcherUserIds" bigint[])
+    FROM sequence, json_to_recordset($2::json) AS given (place int, "placeOfType" int, "watcherUserIds" bigint[],
+      ${inserted.definitions})
   ), t AS (
-    INSERT INTO tickets (id, tenant_id, ordinal, type, number, title, description, priority, category,
-      category_config_id, requester_id, assignee_id, parent_id, custom_fields, created_at, updated_at)
-    SELECT id, $1, ordinal, type, number, title, description, priority, category, "categoryConfigId", "requesterId",
-      "assigneeId", "parentId", "customFields", "createdAt", "createdAt"
+    INSERT INTO tickets (id, tenant_id, ordinal, number, updated_at, ${inserted.targets})
+    SELECT id, $1, ordinal, number, "createdAt", ${inserted.values}
     FROM given ORDER BY ordinal
     RETURNING *
   )${
@@ -139,14 +126,9 @@ const updates = {
 function buildUpdate({ given, id }: { given: string; id: string }): string {
   return `
   WITH t AS (
-    UPDATE tickets SET title = given.title, description = given.description, status = given.status,
-      priority = given.priority, category = given.category, category_config_id = given."categoryConfigId",
-      assignee_id = given."assigneeId", parent_id = given."parentId", custom_fields = given."customFields",
-      resolution = given.resolution, resolved_at = given."resolvedAt", closed_at = given."closedAt",
-      updated_at = ${nextUpdatedAt('given."updatedAt"')}
-    FROM ${given} AS given (id bigint, title text, description text, status text, priority text, category text,
-      "categoryConfigId" text, "assigneeId" bigint, "parentId" bigint, "customFields" jsonb, resolution text,
-      "resolvedAt" timestamptz, "closedAt" timestamptz, "updatedAt" timestamptz, "watcherUserIds" bigint[], changes jsonb)
+    UPDATE tickets SET ${updated.assignments}, updated_at = ${nextUpdatedAt('given."updatedAt"')}
+    FROM ${given} AS given (id bigint, "updatedAt" timestamptz, "watcherUserIds" bigint[], changes jsonb,
+      ${updated.definitions})
     WHERE tenant_id = $1 AND ${id}
     RETURNING tickets.*, given."watcherUserIds", given.changes
   ), activity AS (${insertActivity({

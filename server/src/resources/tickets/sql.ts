@@ -3,6 +3,7 @@ import type { Ticket as Columns } from '../../../generated/prisma/client.ts';
 import { queryOne, queryPipelined, queryRows, tenantQuery } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockOf } from '../../database/row-lock.ts';
+import { ownColumns } from './columns.ts';
 import { conditions, whereReference } from './ticket-reference.ts';
 
 /*
@@ -19,14 +20,6 @@ type Json<Column> = Column extends bigint ? number : Column extends Date ? strin
 export type TicketRow = { [Name in Exclude<keyof Columns, 'tenantId' | 'ordinal'>]: Json<Columns[Name]> } & {
   watcherUserIds: number[];
 };
-
-/** The SQL for all columns of a `TicketRow` except the watchers. The table `tickets` must have the alias `t`. */
-export const ownColumns = `
-  t.id, t.type, t.number, t.title, t.description, t.status, t.priority, t.category,
-  t.category_config_id AS "categoryConfigId", t.requester_id AS "requesterId", t.assignee_id AS "assigneeId",
-  t.parent_id AS "parentId", t.custom_fields AS "customFields", t.resolution, t.resolved_at AS "resolvedAt",
-  t.closed_at AS "closedAt", t.comment_count AS "commentCount", t.version, t.created_at AS "createdAt",
-  t.updated_at AS "updatedAt"`;
 
 /** The SQL for all columns of a `TicketRow`. The table `tickets` must have the alias `t`. */
 export const columns = `${ownColumns},
