@@ -20,6 +20,7 @@ import type {
   NewComment,
   NewTask,
   NewTicket,
+  NewTicketItem,
   NewWebhook,
   Pong,
   Project,
@@ -152,7 +153,7 @@ export interface Tickets {
   /**
    * Create many tickets.
    *
-   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.created` for each created ticket.
+   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.created` for each created ticket, and `ticket.updated` for each of its `comments`.
    *
    * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
    *
@@ -172,9 +173,9 @@ export interface Tickets {
    * ]);
    */
   createMany(
-    items: readonly NewTicket[],
-    options?: BulkPostOptions<BulkItemResult<NewTicket, Ticket>>,
-  ): Promise<BulkResult<NewTicket, Ticket>>;
+    items: readonly NewTicketItem[],
+    options?: BulkPostOptions<BulkItemResult<NewTicketItem, Ticket>>,
+  ): Promise<BulkResult<NewTicketItem, Ticket>>;
 
   /**
    * Update many tickets.
@@ -224,6 +225,29 @@ export interface Comments {
    * const comment = await client.comments.create(38, { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' });
    */
   create(ticketId: TicketReference, body: NewComment, options?: PostOptions): ApiPromise<Comment>;
+
+  /**
+   * Comment on a ticket many times.
+   *
+   * Adds up to 100 comments to a ticket, in the given order. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the comment or the error. Emits `ticket.updated` for each comment.
+   *
+   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
+   *
+   * Requires the scope `tickets:write`: create and update tickets.
+   *
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const { done, failed } = await client.comments.createMany(38, [
+   *   { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' },
+   *   { body: 'Third restart this week.', visibility: 'INTERNAL' },
+   * ]);
+   */
+  createMany(
+    ticketId: TicketReference,
+    items: readonly NewComment[],
+    options?: BulkPostOptions<BulkItemResult<NewComment, Comment>>,
+  ): Promise<BulkResult<NewComment, Comment>>;
 }
 
 export interface Assets {

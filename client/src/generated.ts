@@ -311,6 +311,46 @@ export interface TicketPatch {
   resolution?: string | null | undefined;
 }
 
+/** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
+export type CommentVisibility = 'PUBLIC' | 'INTERNAL';
+
+/** A new comment. */
+export interface NewComment {
+  /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  body: string;
+  /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
+  visibility: Open<CommentVisibility>;
+}
+
+/** A new ticket and its first comments. Set `category`, `categoryConfigId` or both. */
+export type NewTicketItem = AtLeastOne<{
+  /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
+  category: Open<TicketCategory> | null;
+  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
+  categoryConfigId: string | null;
+}> & {
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  title: string;
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  description: string;
+  /** The type of the ticket. It never changes. */
+  type: Open<TicketType>;
+  /** The priority. The default is MEDIUM. */
+  priority?: Open<Priority> | null | undefined;
+  /** The user who requests the ticket. The default is the user of the API key. */
+  requesterId?: number | null | undefined;
+  /** The assigned user, or null if unassigned. You can assign only active users. */
+  assigneeId?: number | null | undefined;
+  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
+  watcherUserIds?: readonly number[] | null | undefined;
+  /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
+  parentId?: TicketReference | null | undefined;
+  /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
+  customFields?: CustomFields | null | undefined;
+  /** The first comments of the ticket, oldest first. If one of them is invalid, the item fails. At most 100 items. */
+  comments?: readonly NewComment[] | undefined;
+};
+
 /** A ticket and its changes. Absent fields stay unchanged, and null clears a field. */
 export interface TicketPatchItem {
   /** The ticket, by id or number such as `INC-17`. */
@@ -341,9 +381,6 @@ export interface TicketPatchItem {
   resolution?: string | null | undefined;
 }
 
-/** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
-export type CommentVisibility = 'PUBLIC' | 'INTERNAL';
-
 /** A comment on a ticket. */
 export interface Comment {
   /** The identifier, unique within its resource type. It never changes and is never reused. */
@@ -366,14 +403,6 @@ export interface CommentQuery {
   page?: number | string | undefined;
   /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
-}
-
-/** A new comment. */
-export interface NewComment {
-  /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
-  body: string;
-  /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
-  visibility: Open<CommentVisibility>;
 }
 
 /** The type of the asset. */
@@ -1355,6 +1384,7 @@ export const routes = {
   comments: {
     list: 'GET /tickets/:id/comments tickets:read query',
     create: 'POST /tickets/:id/comments tickets:write body',
+    createMany: 'POST /tickets/:id/comments/bulk tickets:write items=comments',
   },
   assets: {
     list: 'GET /assets assets:read query',

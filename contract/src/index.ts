@@ -56,6 +56,7 @@ export * from './resources/me.ts';
 export * from './resources/ping.ts';
 export * from './resources/projects.ts';
 export * from './resources/tasks.ts';
+export * from './resources/ticket-reference.ts';
 export * from './resources/tickets.ts';
 export * from './resources/users.ts';
 export * from './resources/webhooks.ts';

@@ -92,6 +92,71 @@ describe('POST /tickets/{id}/comments', () => {
   });
 });
 
+describe('POST /tickets/{id}/comments/bulk', () => {
+  const postMany = (id: number | string, comments: unknown, of = workspace) =>
+    of.call('POST', `/tickets/${id}/comments/bulk`, { comments });
+
+  it('adds the comments in the given order and updates the ticket once', async () => {
+    const before = await workspace.createTicket();
+    const comments = Array.from({ length: 100 }, (_, i) => ({ ...comment, body: `No. ${i}` }));
+    const { status, body } = await postMany(before.ticketNumber, comments);
+    expect(status).toBe(200);
+    expect(
+      body.data.map(({ status, data }: { status: number; data: { body: string } }) => [status, data.body]),
+    ).toEqual(comments.map(({ body }) => [201, body]));
+    const made = body.data.map(({ data }: { data: unknown }) => data);
+    const list = await workspace.call('GET', `/tickets/${before.id}/comments?perPage=100`);
+    expect(list.body.data).toEqual(made.toReversed());
+    const { data: after } = (await workspace.call('GET', `/tickets/${before.id}`)).body;
+    expect(after).toEqual({ ...before, commentCount: 100, updatedAt: made[0].createdAt, etag: expect.any(String) });
+    const activity = await workspace.call('GET', `/tickets/${before.id}/activity?perPage=2`);
+    expect(activity.body.data).toMatchObject([
+      { action: 'COMMENTED', changes: { commentCount: { from: 99, to: 100 } } },
+      { action: 'COMMENTED', changes: { commentCount: { from: 98, to: 99 } } },
+    ]);
+  });
+
+  it('rejects only the invalid comments', async () => {
+    const { id } = await workspace.createTicket();
+    const { body } = await postMany(id, [comment, { ...comment, body: '' }, { ...comment, visibility: 'SECRET' }]);
+    expect(body.data).toMatchObject([
+      { status: 201, data: { ticketId: id } },
+      { status: 400, error: { code: 'VALIDATION_ERROR', details: [{ path: 'body' }] } },
+      { status: 400, error: { code: 'VALIDATION_ERROR', details: [{ path: 'visibility' }] } },
+    ]);
+    expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(1);
+    await postMany(id, [{ ...comment, body: '' }]);
+    expect((await workspace.call('GET', `/tickets/${id}`)).body.data.commentCount).toBe(1);
+  });
+
+  it.each([[[]], [Array(101).fill(comment)]])('rejects 0 and 101 comments', async (comments) => {
+    const { id } = await workspace.createTicket();
+    const answer = await postMany(id, comments);
+    expect(answer.status).toBe(400);
+    expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'comments' }] });
+  });
+
+  it('returns 404 for a ticket of another workspace', async () => {
+    const { id } = await (await createWorkspace(api)).createTicket();
+    const answer = await postMany(id, [comment]);
+    expect([answer.status, errorOf(answer).code]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('emits one ticket.updated for each comment', async () => {
+    const owner = await createWorkspace(api);
+    await owner.createWebhook({ events: ['ticket.updated'] });
+    const { id } = await owner.createTicket();
+    await owner.createComment(id);
+    await postMany(id, [comment, comment], owner);
+    const events = await api.prisma.event.findMany({ where: { tenantId: owner.tenantId }, orderBy: { id: 'asc' } });
+    const { data } = (await owner.call('GET', `/tickets/${id}`)).body;
+    expect(events.slice(1).map(({ body }) => JSON.parse(body))).toMatchObject([
+      { ticket: data, changes: { commentCount: { from: 1, to: 2 } } },
+      { ticket: data, changes: { commentCount: { from: 2, to: 3 } } },
+    ]);
+  });
+});
+
 describe('GET /tickets/{id}/comments', () => {
   it('lists all comments, newest first, for an API key with the scope tickets:read', async () => {
     const { id } = await workspace.createTicket();

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
-import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
+import { comment, createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
 /**
  * Compares each result in a bulk response with the response to an equivalent single request
@@ -63,6 +63,46 @@ describe('POST /tickets/bulk', () => {
     expect(list.body.data.slice(0, -1)).toEqual(made.toReversed());
     expect(list.body.meta.totalCount).toBe(7);
     expect((await own.createTicket()).ticketNumber).toBe('INC-4');
+  });
+
+  it('creates tickets with their first comments', async () => {
+    const own = await createWorkspace(api);
+    await own.createWebhook({ events: ['ticket.created', 'ticket.updated'] });
+    const comments = ['First', 'Second'].map((body) => ({ ...comment, body }));
+    const [commented, plain] = await bulk('POST', [{ ...ticket, comments }, ticket], own);
+    expect([commented.data.commentCount, plain.data.commentCount]).toEqual([2, 0]);
+    expect(commented.data).toEqual((await own.call('GET', `/tickets/${commented.data.id}`)).body.data);
+    const list = await own.call('GET', `/tickets/${commented.data.id}/comments`);
+    expect(list.body.data).toMatchObject([
+      { ...comments[1], authorId: own.userId },
+      { ...comments[0], authorId: own.userId },
+    ]);
+    const events = await api.prisma.event.findMany({ where: { tenantId: own.tenantId }, orderBy: { id: 'asc' } });
+    expect(events.map(({ type, body }) => [type, JSON.parse(body).ticket.id, JSON.parse(body).changes])).toEqual([
+      ['ticket.created', commented.data.id, undefined],
+      ['ticket.created', plain.data.id, undefined],
+      ['ticket.updated', commented.data.id, { commentCount: { from: 0, to: 1 } }],
+      ['ticket.updated', commented.data.id, { commentCount: { from: 1, to: 2 } }],
+    ]);
+  });
+
+  it('creates no ticket whose comments are invalid', async () => {
+    const own = await createWorkspace(api);
+    const results = await bulk(
+      'POST',
+      [
+        { ...ticket, comments: [comment, { ...comment, body: '' }] },
+        { ...ticket, comments: Array(101).fill(comment) },
+        { ...ticket, comments: Array(100).fill(comment) },
+      ],
+      own,
+    );
+    expect(results).toMatchObject([
+      { status: 400, error: { code: 'VALIDATION_ERROR', details: [{ path: 'comments.1.body' }] } },
+      { status: 400, error: { code: 'VALIDATION_ERROR', details: [{ path: 'comments' }] } },
+      { status: 201, data: { commentCount: 100 } },
+    ]);
+    expect((await own.call('GET', '/tickets')).body.meta.totalCount).toBe(1);
   });
 
   it('accepts all ticket fields in a bulk create item', async () => {

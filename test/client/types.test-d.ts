@@ -41,7 +41,7 @@ type Same<Left, Right> = Equal<Closed<Left>, Closed<Right>>;
 type ItemOf<Route> = Answer<Route> extends { data: infer Data } ? Data : never;
 type RowOf<Route> = Answer<Route> extends { data: (infer Row)[] } ? Row : never;
 /** The type of the item array in a bulk request body. */
-type ItemsOf<Given> = Given extends { tickets: (infer Item)[] } ? Item[] : never;
+type ItemsOf<Given> = Given extends { tickets: (infer Item)[] } | { comments: (infer Item)[] } ? Item[] : never;
 type DoneOf<Route> = Extract<RowOf<Route>, { data: unknown }>['data'];
 
 /** The arguments of a client method, without its options. */
@@ -99,14 +99,19 @@ holds<{
   newTicket: Same<AllOf<client.NewTicket>, AllOf<Body<Api['tickets']['create']>>>;
   ticketUpdate: Same<Arguments<Tickets['update']>, [Path<Api['tickets']['update']>['id'], client.TicketPatch]>;
   ticketPatch: Same<client.TicketPatch, Body<Api['tickets']['update']>>;
-  ticketCreateMany: Same<Arguments<Tickets['createMany']>, [items: readonly client.NewTicket[]]>;
-  newTickets: Same<AllOf<client.NewTicket>, AllOf<ItemsOf<Body<Api['tickets']['createMany']>>[number]>>;
+  ticketCreateMany: Same<Arguments<Tickets['createMany']>, [items: readonly client.NewTicketItem[]]>;
+  newTickets: Same<AllOf<client.NewTicketItem>, AllOf<ItemsOf<Body<Api['tickets']['createMany']>>[number]>>;
   ticketUpdateMany: Same<Arguments<Tickets['updateMany']>, [items: readonly client.TicketPatchItem[]]>;
   ticketPatches: Same<client.TicketPatchItem[], ItemsOf<Body<Api['tickets']['updateMany']>>>;
   commentQuery: Same<client.CommentQuery, Query<Api['comments']['list']>>;
   commentList: Same<Arguments<Comments['list']>, [Path<Api['comments']['list']>['id'], query?: client.CommentQuery]>;
   commentCreate: Same<Arguments<Comments['create']>, [Path<Api['comments']['create']>['id'], client.NewComment]>;
   newComment: Same<client.NewComment, Body<Api['comments']['create']>>;
+  commentCreateMany: Same<
+    Arguments<Comments['createMany']>,
+    [Path<Api['comments']['createMany']>['id'], items: readonly client.NewComment[]]
+  >;
+  newComments: Same<client.NewComment[], ItemsOf<Body<Api['comments']['createMany']>>>;
   activityQuery: Same<client.TicketActivityQuery, Query<Api['activities']['ofTicket']>>;
   activityOfTicket: Same<
     Arguments<Activities['ofTicket']>,

@@ -355,6 +355,8 @@ it('runs the code samples in docs/guides/bulk-requests.md', async () => {
   ]);
   const imported = await run('ts', guide.take('ts'));
   expect(imported).toMatch(/^0 INC-\d+\n1 VALIDATION_ERROR title must have at least 1 character\n2 INC-\d+\n$/);
+  const commented = JSON.parse(await run('sh', guide.take('sh')));
+  expect(commented.data).toMatchObject([{ status: 201 }, { status: 201 }]);
   expect(await run('ts', guide.take('ts'))).toBe('1 resolved\n');
 });
 

@@ -34,6 +34,10 @@ const samples: Samples = {
   comments: {
     list: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
     create: async (workspace) => ({ params: { id: (await workspace.createTicket()).id }, body: comment }),
+    createMany: async (workspace) => ({
+      params: { id: (await workspace.createTicket()).id },
+      body: { comments: [comment, comment] },
+    }),
   },
   assets: {
     list: async () => ({}),

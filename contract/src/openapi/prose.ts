@@ -73,8 +73,9 @@ send it with the same key.
 
 # Bulk requests
 
-\`/tickets/bulk\` accepts up to ${bulkItems} tickets in one request. \`data\` has one result for each ticket, in the same order.
-Each result has the \`status\` and the \`data\` or \`error\` that a request for only this ticket would return.
+\`/tickets/bulk\` accepts up to ${bulkItems} tickets in one request, and \`/tickets/{id}/comments/bulk\` up to ${bulkItems} comments.
+\`data\` has one result for each item, in the same order. Each result has the \`status\` and the \`data\` or \`error\` that a
+request for only this item would return.
 
 # Optimistic concurrency
 

@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { endpoints, IdParam, list, listQuery, meta } from '../endpoint.ts';
 import { Actor, Id, Timestamp } from '../fields.ts';
 import { AssetChanges } from './assets.ts';
-import { TicketChanges, TicketIdParam } from './tickets.ts';
+import { TicketIdParam } from './ticket-reference.ts';
+import { TicketChanges } from './tickets.ts';
 
 export const ActivityAction = z.enum(['CREATED', 'UPDATED', 'COMMENTED']).meta({
   id: 'ActivityAction',

@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { BulkRefusal, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { endpoints, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
 import { Id, longText, responseText, Timestamp } from '../fields.ts';
-import { TicketIdParam } from './tickets.ts';
+import { TicketIdParam } from './ticket-reference.ts';
 
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
   id: 'CommentVisibility',
@@ -42,6 +43,32 @@ export const NewComment = z.strictObject({ body: Body, visibility: CommentVisibi
   example: { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' },
 });
 export type NewComment = z.output<typeof NewComment>;
+
+/** The body of a bulk request that creates comments. */
+export const NewComments = z.strictObject({ comments: bulk(NewComment) }).meta({
+  id: 'NewComments',
+  description: 'The comments to create. Each item succeeds or fails independently.',
+  example: {
+    comments: [
+      { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' },
+      { body: 'Third restart this week.', visibility: 'INTERNAL' },
+    ],
+  },
+});
+export type NewComments = z.output<typeof NewComments>;
+
+const CreatedComment = z.object({ status: itemStatus([201]), data: Comment }).meta({
+  id: 'CreatedComment',
+  description: 'An item whose comment was created.',
+  example: { status: 201, data: z.globalRegistry.get(Comment)?.example },
+});
+
+export const NewCommentAnswer = z.union([CreatedComment, BulkRefusal]).meta({
+  id: 'NewCommentAnswer',
+  description: 'The result of one item. `status` shows whether the item succeeded.',
+  example: z.globalRegistry.get(CreatedComment)?.example,
+});
+export type NewCommentAnswer = z.output<typeof NewCommentAnswer>;
 
 export const CommentQuery = listQuery({});
 export type CommentQuery = z.output<typeof CommentQuery>;
@@ -85,5 +112,20 @@ export const comments = endpoints({
     query: NoQuery,
     body: NewComment,
     responses: { 201: item(Comment) },
+  },
+  createMany: {
+    method: 'POST',
+    path: '/tickets/:id/comments/bulk',
+    summary: 'Comment on a ticket many times',
+    description:
+      `Adds up to ${bulkItems} comments to a ticket, in the given order. ` +
+      'The request counts once against the rate limits. Each item succeeds or fails independently. ' +
+      '`data` has one result for each item: the HTTP status, and the comment or the error. ' +
+      'Emits `ticket.updated` for each comment.',
+    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    pathParams: TicketIdParam,
+    query: NoQuery,
+    body: NewComments,
+    responses: { 200: bulkResults(NewCommentAnswer) },
   },
 });

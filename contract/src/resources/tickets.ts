@@ -32,12 +32,16 @@ import {
   validateAll,
   versionFields,
 } from '../fields.ts';
-
-export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({
-  id: 'TicketType',
-  description: 'The type of the ticket. It never changes.',
-});
-export type TicketType = z.output<typeof TicketType>;
+import { NewComment } from './comments.ts';
+import {
+  NamedTicket,
+  numberFromText,
+  TicketIdParam,
+  TicketNumber,
+  TicketReference,
+  TicketType,
+  ticketNumberPrefixes,
+} from './ticket-reference.ts';
 
 export const TicketCategory = z
   .enum(['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'])
@@ -62,45 +66,6 @@ export const ticketTransitions: Readonly<Record<TicketStatus, readonly TicketSta
   CLOSED: [],
   CANCELLED: [],
 };
-
-/** The prefix of `ticketNumber`, by ticket type. */
-export const ticketNumberPrefixes = {
-  INCIDENT: 'INC',
-  PROBLEM: 'PRB',
-  CHANGE: 'CHG',
-  SERVICE_REQUEST: 'REQ',
-} as const satisfies Record<TicketType, string>;
-
-const TicketNumber = z
-  .templateLiteral([z.enum(ticketNumberPrefixes), '-', z.int()])
-  .refine((number) => /^[A-Z]{3}-[1-9]\d{0,14}$/.test(number), { abort: true })
-  .meta({
-    id: 'TicketNumber',
-    description: 'A ticket number: a prefix, a hyphen and a number, such as `INC-17`.',
-    pattern: `^(${Object.values(ticketNumberPrefixes).join('|')})-[1-9]\\d{0,14}$`,
-    example: 'INC-17',
-  });
-export type TicketNumber = z.output<typeof TicketNumber>;
-
-/** Converts a ticket id from text to a number. Returns other values unchanged, because the schema validates them. */
-function numberFromText<Value extends number | string>(value: Value): Value | number {
-  return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
-}
-
-/** A reference to a ticket in a request body: an id or a ticket number (docs/decisions/api-conventions.md). */
-const NamedTicket = z
-  .union([Id, TicketNumber], {
-    error: ({ input }) =>
-      input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
-  })
-  .meta({ id: 'TicketReference', description: 'A reference to a ticket: an id or a ticket number.' });
-
-/** A reference to a ticket in a path or query, where ids are text. */
-export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, NamedTicket);
-export type TicketReference = z.output<typeof TicketReference>;
-
-/** The path parameter `:id` of paths that start with `/tickets`. */
-export const TicketIdParam = z.object({ id: TicketReference });
 
 const prefixes = Object.values(ticketNumberPrefixes).map((prefix) => `${prefix}-`);
 
@@ -275,8 +240,26 @@ export const TicketPatch = patch(patchFields).meta({
 });
 export type TicketPatch = z.output<typeof TicketPatch>;
 
+export const NewTicketItem = NewTicket.safeExtend({
+  comments: z.array(NewComment).max(bulkItems, `must contain at most ${bulkItems} comments`).optional().meta({
+    description: 'The first comments of the ticket, oldest first. If one of them is invalid, the item fails.',
+  }),
+}).meta({
+  id: 'NewTicketItem',
+  description: 'A new ticket and its first comments. Set `category`, `categoryConfigId` or both.',
+  example: {
+    title: 'VPN drops every ten minutes',
+    description: 'Since this morning the VPN client loses its connection every ten minutes.',
+    type: 'INCIDENT',
+    category: 'NETWORK',
+    comments: [{ body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' }],
+  },
+});
+export type NewTicketItem = z.output<typeof NewTicketItem>;
+atLeastOne.add(NewTicketItem, { of: ['category', 'categoryConfigId'] });
+
 /** The body of a bulk request that creates tickets. */
-export const NewTickets = z.strictObject({ tickets: bulk(NewTicket) }).meta({
+export const NewTickets = z.strictObject({ tickets: bulk(NewTicketItem) }).meta({
   id: 'NewTickets',
   description: 'The tickets to create. Each item succeeds or fails independently.',
   example: {
@@ -450,7 +433,7 @@ export const tickets = endpoints({
       `Creates up to ${bulkItems} tickets. The request counts once against the rate limits. ` +
       'Each item succeeds or fails independently. ' +
       '`data` has one result for each item: the HTTP status, and the ticket or the error. ' +
-      'Emits `ticket.created` for each created ticket.',
+      'Emits `ticket.created` for each created ticket, and `ticket.updated` for each of its `comments`.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
     body: NewTickets,

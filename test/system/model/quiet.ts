@@ -222,7 +222,7 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   for (const row of tickets.rows.values()) {
     if (!wasWritten(row as RowHistory<never>)) continue;
     await read(tickets, 'activities.ofTicket', 'mutations', row.id);
-    const isCommented = row.steps.some((step) => !step.isRead && step.describe().includes('/comments '));
+    const isCommented = row.steps.some((step) => !step.isRead && step.describe().includes('/comments'));
     if (isCommented) await read(tickets, 'comments.list', 'comments', row.id);
   }
   for (const row of assets.rows.values()) {

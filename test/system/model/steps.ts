@@ -14,6 +14,12 @@ export interface RowResponse {
   answer: Answer | undefined;
 }
 
+/** Converts an item of a bulk response to the format of a single response. */
+export function itemOf(answer: Answer, index: number): Answer {
+  const item = answer.body?.data?.[index];
+  return { status: item?.status ?? answer.status, headers: {}, body: item ?? answer.body };
+}
+
 type Explained<Row> = Pick<Step<State<Row>>, 'after' | 'isRead'>;
 
 function step<Row>({ sent, answer }: RowResponse, { isRead, after }: Explained<Row>): Step<State<Row>> {
@@ -192,32 +198,51 @@ const statusOf = (code: string) => (code === 'NOT_FOUND' ? 404 : 400);
 
 interface Commenting<Row> {
   actor: Actor;
-  comment: Pick<Comment, 'ticketId' | 'authorId' | 'body' | 'visibility'>;
+  /** The new comments, in order. */
+  comments: Pick<Comment, 'ticketId' | 'authorId' | 'body' | 'visibility'>[];
+  /** Returns the row after one more comment. */
   change(row: Row): Row;
 }
 
-/** Returns the step for a new comment. The comment changes the ticket, but the response contains only the comment. */
+/**
+ * Returns the step for new comments. The comments change the ticket, but the response contains only the comments. Each
+ * comment has its own event, which contains the ticket after all comments.
+ */
 export function commented<Row extends object>(
-  reported: RowResponse,
-  { actor, comment, change }: Commenting<Row>,
+  { sent, answers }: { sent: Sent; answers: Answer[] | undefined },
+  { actor, comments, change }: Commenting<Row>,
 ): Step<State<Row>> {
-  const { sent, answer } = reported;
-  return step<Row>(reported, {
-    isRead: false,
-    after: (state) => {
-      if (state === undefined) return undefined;
-      const expected: Comment = { id: unknownId, ...comment, createdAt: unknownText };
-      if (answer !== undefined && !(answer.status === 201 && agrees(expected, answer.body.data))) return undefined;
-      const row = change(state.row);
-      const changes = changesBetween(state.row, row);
-      return {
-        row,
-        formerTags: formerTagsAfter(state),
-        comments: [...state.comments, answer?.body.data ?? expected],
-        mutations: [...state.mutations, { action: 'COMMENTED', actor, changes, after: row, ...placeOf(sent) }],
-      };
+  return step<Row>(
+    { sent, answer: sent.answer },
+    {
+      isRead: false,
+      after: (state) => {
+        if (state === undefined) return undefined;
+        const expected = comments.map((comment): Comment => ({ id: unknownId, ...comment, createdAt: unknownText }));
+        const isRight = (answer: Answer, index: number) =>
+          answer.status === 201 && agrees(expected[index], answer.body.data);
+        if (answers !== undefined && !answers.every(isRight)) return undefined;
+        const rows = [state.row];
+        for (const _ of comments) rows.push(change(rows.at(-1) as Row));
+        const row = rows.at(-1) as Row;
+        const mutations = rows.slice(1).map((each, index): Mutation<Row> => {
+          return {
+            action: 'COMMENTED',
+            actor,
+            changes: changesBetween(rows[index] as Row, each),
+            after: row,
+            ...placeOf(sent),
+          };
+        });
+        return {
+          row,
+          formerTags: formerTagsAfter(state),
+          comments: [...state.comments, ...(answers?.map(({ body }) => body.data) ?? expected)],
+          mutations: [...state.mutations, ...mutations],
+        };
+      },
     },
-  });
+  );
 }
 
 /** Returns the step for a request that lists the comments or activities of a row. */

@@ -18,7 +18,8 @@ import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, to
 import { emit, emitAll } from '../../webhooks/outbox/emit.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import { record } from '../activities/record.ts';
-import { checkNewRows, chunksOf, type Progress } from '../csv/import-checks.ts';
+import { checkNewRows, type Progress } from '../csv/import-checks.ts';
+import { chunksOf } from '../shared/chunks.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';

@@ -1,14 +1,24 @@
-import type { Comment, CommentQuery, NewComment, TicketReference } from '@itsm-api/contract';
+import type {
+  Comment,
+  CommentQuery,
+  InvalidItem,
+  NewComment,
+  NewCommentAnswer,
+  Ticket,
+  TicketReference,
+} from '@itsm-api/contract';
 import { queryOne, queryPipelined, tenantQuery } from '../../database/client/raw-sql.ts';
 import { lockOf } from '../../database/row-lock.ts';
 import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
-import { emit, querySubscribers } from '../../webhooks/outbox/emit.ts';
+import { emitAll, querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity } from '../activities/record.ts';
-import { type Context, transaction, type UserContext } from '../shared/context.ts';
+import { BulkItems } from '../shared/bulk-items.ts';
+import { chunksOf } from '../shared/chunks.ts';
+import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import type { Page } from '../shared/lists.ts';
 import { presentTicket } from '../tickets/presenter.ts';
-import { nextUpdatedAt, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
+import { nextUpdatedAt, selectTicketsByIds, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
 import { resolveTicketId } from '../tickets/ticket-reference.ts';
 
 const columns =
@@ -40,48 +50,112 @@ export async function listComments(
   return { data: (row.comments ?? []).map(presentComment), meta: { page, perPage, totalCount: row.totalCount } };
 }
 
-const insert = `WITH t AS (
-    UPDATE tickets SET comment_count = comment_count + 1, updated_at = ${nextUpdatedAt('$3')} WHERE tenant_id = $1 AND id = $2
-    RETURNING *
+/** A comment to insert. */
+export interface NewCommentRow extends NewComment {
+  ticketId: number;
+}
+
+/**
+ * Inserts comments and updates their tickets.
+ *
+ * - $1: the tenant
+ * - $2: the current time
+ * - $3: the comments as JSON; `place` is the position of a comment in the request, and `nth` its position among the new
+ *   comments of its ticket
+ * - $4: the ids of the tickets
+ * - $5, $6: the user and the API key of the request
+ */
+const insert = `WITH given AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($3::json)
+      AS given (place int, nth int, "ticketId" bigint, body text, visibility text)
+  ), t AS (
+    UPDATE tickets SET comment_count = comment_count + added.count, updated_at = ${nextUpdatedAt('$2')}
+    FROM (SELECT "ticketId", count(*)::int AS count FROM given GROUP BY 1) AS added
+    WHERE tenant_id = $1 AND tickets.id = ANY ($4::bigint[]) AND tickets.id = added."ticketId"
+    RETURNING tickets.*, comment_count - added.count AS count_before
   ), c AS (
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, created_at)
-    SELECT $1::bigint, id, $4::bigint, $6::text, $7::text, updated_at FROM t RETURNING *
+    SELECT $1, t.id, $5::bigint, body, visibility, t.updated_at FROM given JOIN t ON t.id = "ticketId" ORDER BY place
+    RETURNING *
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'COMMENTED',
     tenantId: '$1',
-    rows: 't',
+    rows: 'given JOIN t ON t.id = "ticketId" ORDER BY place',
     at: 'updated_at',
-    userId: '$4',
-    keyId: '$5',
-    changes: "jsonb_build_object('commentCount', jsonb_build_object('from', comment_count - 1, 'to', comment_count))",
+    userId: '$5',
+    keyId: '$6',
+    changes:
+      "jsonb_build_object('commentCount', jsonb_build_object('from', count_before + nth - 1, 'to', count_before + nth))",
   })})
-  SELECT (SELECT to_json(ticket) FROM (SELECT ${ticketColumns} FROM t) AS ticket) AS ticket,
-    (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
+  SELECT (SELECT json_agg(ticket) FROM (SELECT ${ticketColumns} FROM t) AS ticket) AS tickets,
+    (SELECT json_agg(comment ORDER BY id) FROM (SELECT ${columns} FROM c) AS comment) AS comments`;
+
+/** The maximum number of events that one statement writes, because each event contains the whole ticket. */
+const eventBatch = 100;
 
 /**
- * Adds a comment to a ticket with any status. Locks the ticket, increments its comment count, and emits
- * `ticket.updated` (docs/decisions/tickets.md).
- * @throws ApiError NOT_FOUND if the ticket doesn't exist
+ * Adds comments to tickets with any status, in the given order. Locks the tickets, increases their comment counts, and
+ * emits `ticket.updated` for each comment (docs/decisions/tickets.md). Resolves to the comments in the given order and
+ * to the changed tickets. If a ticket doesn't exist, its comments are missing from the result.
  */
+export async function writeComments(
+  context: UserContext & Transaction,
+  rows: readonly NewCommentRow[],
+): Promise<{ comments: Comment[]; tickets: Map<number, Ticket> }> {
+  const { db, now, userId, keyId } = context;
+  const counts = new Map<number, number>();
+  const given = rows.map((row, place) => {
+    const nth = (counts.get(row.ticketId) ?? 0) + 1;
+    counts.set(row.ticketId, nth);
+    return { ...row, place, nth };
+  });
+  const ids = [...counts.keys()];
+  // Locks the tickets first, so that later statements see their latest versions.
+  const [, [written], [subscribers]] = (await queryPipelined(db, [
+    lockOf(db, 'tickets', ids),
+    { text: insert, values: [db.$tenantId, now(), JSON.stringify(given), ids, userId, keyId] },
+    querySubscribers(db, 'ticket.updated'),
+  ])) as [object[], { tickets: TicketRow[] | null; comments: Comment[] | null }[], { hasSubscribers: boolean }[]];
+  const tickets = new Map((written?.tickets ?? []).map((row) => [row.id, presentTicket(row)]));
+  if (subscribers?.hasSubscribers) {
+    const emissions = given.flatMap(({ ticketId, nth }) => {
+      const payload = tickets.get(ticketId);
+      if (payload === undefined) return [];
+      const to = payload.commentCount - (counts.get(ticketId) ?? 0) + nth;
+      return [{ payload, changes: { commentCount: { from: to - 1, to } } }];
+    });
+    for (const batch of chunksOf(emissions, eventBatch)) await emitAll(context, 'ticket.updated', batch);
+  }
+  return { comments: (written?.comments ?? []).map(presentComment), tickets };
+}
+
+/** Adds a comment to a ticket. @throws ApiError NOT_FOUND if the ticket doesn't exist */
 export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {
   return transaction(context, async (context) => {
-    const { db, now, userId, keyId } = context;
     const ticketId = await resolveTicketId(context, reference);
-    const values = [db.$tenantId, ticketId, now(), userId, keyId, input.body, input.visibility];
-    // Locks the ticket first, so that later statements see its latest version.
-    const [, [written], [subscribers]] = (await queryPipelined(db, [
-      lockOf(db, 'tickets', [ticketId]),
-      { text: insert, values },
-      querySubscribers(db, 'ticket.updated'),
-    ])) as [object[], { ticket: TicketRow | null; comment: Comment | null }[], { hasSubscribers: boolean }[]];
-    if (!written?.ticket || !written.comment) throw notFound('ticket');
-    if (subscribers?.hasSubscribers) {
-      const ticket = presentTicket(written.ticket);
-      const changes = { commentCount: { from: ticket.commentCount - 1, to: ticket.commentCount } };
-      await emit(context, 'ticket.updated', { payload: ticket, changes });
-    }
-    return presentComment(written.comment);
+    const [comment] = (await writeComments(context, [{ ...input, ticketId }])).comments;
+    if (comment === undefined) throw notFound('ticket');
+    return comment;
+  });
+}
+
+/**
+ * Adds the valid comments of a bulk request to a ticket. Resolves to one result per item.
+ * @throws ApiError NOT_FOUND if the ticket doesn't exist
+ */
+export function createComments(
+  context: UserContext,
+  reference: TicketReference,
+  given: readonly (NewComment | InvalidItem)[],
+): Promise<NewCommentAnswer[]> {
+  return transaction(context, async (context) => {
+    const ticketId = await resolveTicketId(context, reference);
+    if ((await selectTicketsByIds(context.db, [ticketId])).length === 0) throw notFound('ticket');
+    const rows = BulkItems.of(given).next((input): NewCommentRow => ({ ...input, ticketId }));
+    const { comments } = rows.accepted.length === 0 ? { comments: [] } : await writeComments(context, rows.accepted);
+    const commentOf = new Map(rows.accepted.map((row, index) => [row, comments[index] as Comment]));
+    return rows.results((row) => ({ status: 201, data: commentOf.get(row) as Comment }), context.publicUrl);
   });
 }
 

@@ -1,6 +1,7 @@
 import type { ErrorDetail } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError, takenBy } from '../../shared/errors.ts';
+import { chunksOf } from '../shared/chunks.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import type { CsvColumns } from './csv-columns.ts';
 
@@ -44,9 +45,4 @@ export async function checkNewRows<Line extends object>(
       'Correct the rows in `details`.',
     { details },
   );
-}
-
-/** Splits items into chunks and keeps their order. */
-export function* chunksOf<Item>(items: readonly Item[], size: number): Generator<Item[]> {
-  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
 }

@@ -1,8 +1,9 @@
 import {
   type InvalidItem,
   idOfItem,
-  type NewTicket,
+  type NewComment,
   type NewTicketAnswer,
+  type NewTicketItem,
   repeatedId,
   type Ticket,
   type TicketPatchAnswer,
@@ -10,9 +11,11 @@ import {
 } from '@itsm-api/contract';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
+import { writeComments } from '../comments/queries.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
-import { type Context, transaction, type UserContext } from '../shared/context.ts';
+import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { assertKnown, findKnown, type Known } from '../shared/foreign-keys.ts';
+import type { NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
 import {
   type Change,
@@ -38,7 +41,7 @@ import { byId, type FindId, findTicketIds } from './ticket-reference.ts';
  */
 export function createTickets(
   context: UserContext,
-  given: readonly (NewTicket | InvalidItem)[],
+  given: readonly (NewTicketItem | InvalidItem)[],
 ): Promise<NewTicketAnswer[]> {
   return transaction(context, async (context) => {
     const bodies = BulkItems.of(given);
@@ -46,22 +49,39 @@ export function createTickets(
       context,
       bodies.accepted.map(({ parentId }) => parentId),
     );
-    const items = bodies.next((body) => {
+    const items = bodies.next(({ comments = [], ...body }) => {
       const input = byId(body, findId);
-      return { input, references: collectReferences(input) };
+      return { input, comments, references: collectReferences(input) };
     });
     const known = await findKnown(
       context,
       items.accepted.map(({ references }) => references),
     );
-    const rows = items.next(({ input, references }) => {
+    const valid = items.next(({ input, comments, references }) => {
       assertKnown(references, known);
-      return newRow(context, input);
+      return { row: newRow(context, input), comments };
     });
-    const created = rows.accepted.length === 0 ? [] : await writeNew(context, rows.accepted);
-    const ticketOf = new Map(rows.accepted.map((row, index) => [row, created[index] as Ticket]));
-    return rows.results((row) => ({ status: 201, data: ticketOf.get(row) as Ticket }), context.publicUrl);
+    const tickets = valid.accepted.length === 0 ? [] : await writeWithComments(context, valid.accepted);
+    const ticketOf = new Map(valid.accepted.map((item, index) => [item, tickets[index] as Ticket]));
+    return valid.results((item) => ({ status: 201, data: ticketOf.get(item) as Ticket }), context.publicUrl);
   });
+}
+
+/** Inserts tickets and then their comments. Returns the tickets in the given order. */
+async function writeWithComments(
+  context: UserContext & Transaction,
+  items: readonly { row: NewTicketRow; comments: readonly NewComment[] }[],
+): Promise<Ticket[]> {
+  const created = await writeNew(
+    context,
+    items.map(({ row }) => row),
+  );
+  const comments = items.flatMap(({ comments }, index) => {
+    return comments.map((comment) => ({ ...comment, ticketId: (created[index] as Ticket).id }));
+  });
+  if (comments.length === 0) return created;
+  const { tickets } = await writeComments(context, comments);
+  return created.map((ticket) => tickets.get(ticket.id) ?? ticket);
 }
 
 /**

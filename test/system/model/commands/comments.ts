@@ -1,10 +1,15 @@
 import type { NewComment } from '@itsm-api/contract';
 import fc from 'fast-check';
 import { commentedTicket } from '../resources/tickets.ts';
-import { commented, listed } from '../steps.ts';
+import type { Answer } from '../send.ts';
+import { commented, itemOf, listed } from '../steps.ts';
+import type { Turn } from '../turn.ts';
+import type { Sent } from '../world.ts';
 import { paging, place, sending, words } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList } from './lists.ts';
+
+const visibility = fc.constantFrom('PUBLIC' as const, 'INTERNAL' as const);
 
 export const comments = {
   list: kind(4, fc.record({ place, ...paging }), async (turn, { place, ...query }) => {
@@ -16,7 +21,7 @@ export const comments = {
 
   create: kind(
     7,
-    fc.record({ place, words, visibility: fc.constantFrom('PUBLIC', 'INTERNAL'), sending, isForeign: fc.nat(29) }),
+    fc.record({ place, words, visibility, sending, isForeign: fc.nat(29) }),
     async (turn, { place, words, visibility, sending, isForeign }) => {
       const body: NewComment = { body: `c${turn.number} ${words}`, visibility };
       if (isForeign === 0) {
@@ -26,10 +31,31 @@ export const comments = {
       if (id === undefined) return;
       const other = { ...body, body: 'Another.' };
       const sent = await turn.ask('comments.create', { params: { id }, body, sending, other });
+      if (sent !== undefined) noteComments(turn, id, [body], sent, sent.answer && [sent.answer]);
+    },
+  ),
+
+  createMany: kind(
+    2,
+    fc.record({ place, many: fc.array(fc.record({ words, visibility }), { minLength: 1, maxLength: 5 }), sending }),
+    async (turn, { place, many, sending }) => {
+      const id = turn.workspace.tickets.pick(place);
+      if (id === undefined) return;
+      const comments = many.map(({ words, visibility }, index): NewComment => {
+        return { body: `c${turn.number}.${index} ${words}`, visibility };
+      });
+      const other = { comments: [...comments, { body: 'Another.', visibility: 'PUBLIC' }] };
+      const sent = await turn.ask('comments.createMany', { params: { id }, body: { comments }, sending, other });
       if (sent === undefined) return;
-      const comment = { ticketId: id, authorId: turn.key.userId, ...body };
-      const step = commented({ sent, answer: sent.answer }, { actor: turn.actor, comment, change: commentedTicket });
-      turn.workspace.tickets.of(id).steps.push(step);
+      const answers = sent.answer && comments.map((_, index) => itemOf(sent.answer as Answer, index));
+      noteComments(turn, id, comments, sent, answers);
     },
   ),
 };
+
+/** Records the result of a request that adds comments to a ticket. */
+function noteComments(turn: Turn, id: number, bodies: NewComment[], sent: Sent, answers: Answer[] | undefined): void {
+  const comments = bodies.map((body) => ({ ticketId: id, authorId: turn.key.userId, ...body }));
+  const step = commented({ sent, answers }, { actor: turn.actor, comments, change: commentedTicket });
+  turn.workspace.tickets.of(id).steps.push(step);
+}

@@ -10,7 +10,7 @@ import {
   type TicketPatch,
 } from '../resources/tickets.ts';
 import type { Answer } from '../send.ts';
-import { changed, conditionalReadStep, made, type RowResponse, readStep } from '../steps.ts';
+import { changed, conditionalReadStep, itemOf, made, type RowResponse, readStep } from '../steps.ts';
 import type { PostMode, Turn } from '../turn.ts';
 import { isRejection } from '../world.ts';
 import {
@@ -304,7 +304,7 @@ export const tickets = {
       const sent = await turn.ask('tickets.createMany', { body: { tickets: bodies }, sending, other });
       if (sent === undefined) return;
       for (const [index, body] of bodies.entries()) {
-        noteNew(turn, { sent, answer: itemOf(sent.answer, index) }, body, markers[index] as string);
+        noteNew(turn, { sent, answer: sent.answer && itemOf(sent.answer, index) }, body, markers[index] as string);
       }
     },
   ),
@@ -321,14 +321,7 @@ export const tickets = {
     const sent = await turn.ask('tickets.updateMany', { body });
     if (sent === undefined) return;
     for (const [index, item] of items.entries()) {
-      notePatch(turn, { sent, answer: itemOf(sent.answer, index) }, item);
+      notePatch(turn, { sent, answer: sent.answer && itemOf(sent.answer, index) }, item);
     }
   }),
 };
-
-/** Converts an item of a bulk response to the format of a single response. */
-function itemOf(answer: Answer | undefined, index: number): Answer | undefined {
-  if (answer === undefined) return undefined;
-  const item = answer.body?.data?.[index];
-  return { status: item?.status ?? answer.status, headers: {}, body: item ?? answer.body };
-}

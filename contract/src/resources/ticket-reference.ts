@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import { Id } from '../fields.ts';
+
+export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({
+  id: 'TicketType',
+  description: 'The type of the ticket. It never changes.',
+});
+export type TicketType = z.output<typeof TicketType>;
+
+/** The prefix of `ticketNumber`, by ticket type. */
+export const ticketNumberPrefixes = {
+  INCIDENT: 'INC',
+  PROBLEM: 'PRB',
+  CHANGE: 'CHG',
+  SERVICE_REQUEST: 'REQ',
+} as const satisfies Record<TicketType, string>;
+
+export const TicketNumber = z
+  .templateLiteral([z.enum(ticketNumberPrefixes), '-', z.int()])
+  .refine((number) => /^[A-Z]{3}-[1-9]\d{0,14}$/.test(number), { abort: true })
+  .meta({
+    id: 'TicketNumber',
+    description: 'A ticket number: a prefix, a hyphen and a number, such as `INC-17`.',
+    pattern: `^(${Object.values(ticketNumberPrefixes).join('|')})-[1-9]\\d{0,14}$`,
+    example: 'INC-17',
+  });
+export type TicketNumber = z.output<typeof TicketNumber>;
+
+/** Converts a ticket id from text to a number. Returns other values unchanged, because the schema validates them. */
+export function numberFromText<Value extends number | string>(value: Value): Value | number {
+  return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
+}
+
+/** A reference to a ticket in a request body: an id or a ticket number (docs/decisions/api-conventions.md). */
+export const NamedTicket = z
+  .union([Id, TicketNumber], {
+    error: ({ input }) =>
+      input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
+  })
+  .meta({ id: 'TicketReference', description: 'A reference to a ticket: an id or a ticket number.' });
+
+/** A reference to a ticket in a path or query, where ids are text. */
+export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, NamedTicket);
+export type TicketReference = z.output<typeof TicketReference>;
+
+/** The path parameter `:id` of paths that start with `/tickets`. */
+export const TicketIdParam = z.object({ id: TicketReference });
