@@ -144,9 +144,9 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
     });
     await tx.comment.createMany({
-      data: comments.map(([hoursLater, author, visibility, body]) => {
+      data: comments.map(([hoursLater, author, visibility, body, externalId = null]) => {
         const createdAt = moment(-daysAgo, hoursLater);
-        return { tenantId, ticketId: id, authorId: users[author].id, visibility, body, createdAt };
+        return { tenantId, ticketId: id, authorId: users[author].id, visibility, body, externalId, createdAt };
       }),
     });
   }
@@ -266,9 +266,10 @@ interface TicketExtras {
   parent?: string;
   watchers?: Person[];
   categoryConfigId?: string;
+  externalId?: string;
   customFields?: CustomFields;
   /** The comments on the ticket, oldest first. No comment is later than the last change of the ticket. */
-  comments?: [hoursLater: number, author: Person, visibility: CommentVisibility, body: string][];
+  comments?: [hoursLater: number, author: Person, visibility: CommentVisibility, body: string, externalId?: string][];
 }
 
 /** The demo tickets, oldest first. */
@@ -298,6 +299,7 @@ const tickets: [
     'Done within the window. All VLANs and uplinks tested; the old switch stays in the rack for two weeks.',
     {
       watchers: ['jonas'],
+      externalId: 'zendesk:4702',
       customFields: { maintenanceWindow: 'Saturday 20:00-24:00', risk: 'high', rollbackTested: true },
     },
   ],
@@ -334,9 +336,16 @@ const tickets: [
     'Moved to the backup gateway until the cause is found.',
     {
       parent: 'PRB-1',
+      externalId: 'zendesk:4711',
       comments: [
-        [0.5, 'jonas', 'PUBLIC', 'Which network are you in when it drops, and does it help to connect again?'],
-        [0.7, 'priya', 'PUBLIC', 'At home, with a cable. Connecting again helps for ten minutes.'],
+        [
+          0.5,
+          'jonas',
+          'PUBLIC',
+          'Which network are you in when it drops, and does it help to connect again?',
+          'zendesk:90210',
+        ],
+        [0.7, 'priya', 'PUBLIC', 'At home, with a cable. Connecting again helps for ten minutes.', 'zendesk:90214'],
         [2, 'jonas', 'INTERNAL', 'Third one this morning. The gateway logs "session table full"; opened PRB-1.'],
         [5.9, 'jonas', 'PUBLIC', 'You are on the backup gateway now. Please write here if it drops again.'],
       ],
@@ -592,6 +601,7 @@ interface AssetExtras {
   serialNumber?: string;
   location?: string;
   notes?: string;
+  externalId?: string;
   customFields?: CustomFields;
 }
 
@@ -618,12 +628,22 @@ const assets: [facts: AssetFacts, name: string, extras: AssetExtras][] = [
   [
     ['SRV-0001', 'SERVER', 'IN_USE', 'Dell', 'PowerEdge R760', 880, '11840.00', null],
     'Virtualisation host 1',
-    { serialNumber: '7XK2P04', location: 'Leipzig, server room', customFields: { rack: 'R2', units: [18, 19] } },
+    {
+      serialNumber: '7XK2P04',
+      externalId: 'snipeit:18',
+      location: 'Leipzig, server room',
+      customFields: { rack: 'R2', units: [18, 19] },
+    },
   ],
   [
     ['SRV-0002', 'SERVER', 'MAINTENANCE', 'Dell', 'PowerEdge R760', 880, '11840.00', null],
     'Virtualisation host 2',
-    { serialNumber: '7XK2P05', location: 'Leipzig, server room', notes: 'Memory module B3 reports errors.' },
+    {
+      serialNumber: '7XK2P05',
+      externalId: 'snipeit:19',
+      location: 'Leipzig, server room',
+      notes: 'Memory module B3 reports errors.',
+    },
   ],
   [
     ['LT-0301', 'LAPTOP', 'IN_USE', 'Lenovo', 'ThinkPad T14 Gen 5', 410, '1499.00', 'priya'],

@@ -112,6 +112,11 @@ export class InvalidReferenceError extends ItsmError {
   declare readonly code: 'INVALID_REFERENCE';
 }
 
+/** Another resource has the `externalId`. `details[0].id` is the id of that resource. */
+export class ExternalIdExistsError extends ItsmError {
+  declare readonly code: 'EXTERNAL_ID_EXISTS';
+}
+
 /** The query of a list takes too long, or the list has more rows than the API returns. Narrow the filters. */
 export class QueryTooBroadError extends ItsmError {
   declare readonly code: 'QUERY_TOO_BROAD';
@@ -194,6 +199,7 @@ const classes = {
   PAYLOAD_TOO_LARGE: PayloadTooLargeError,
   INVALID_TRANSITION: InvalidTransitionError,
   INVALID_REFERENCE: InvalidReferenceError,
+  EXTERNAL_ID_EXISTS: ExternalIdExistsError,
   QUERY_TOO_BROAD: QueryTooBroadError,
   INVALID_API_KEY: InvalidApiKeyError,
   INSUFFICIENT_SCOPE: InsufficientScopeError,

@@ -189,6 +189,8 @@ export interface Ticket {
   watcherUserIds: number[];
   /** The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor. */
   parentId: number | null;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId: string | null;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields: CustomFields;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
@@ -235,6 +237,8 @@ export interface TicketQuery {
   parentId?: TicketReference | readonly TicketReference[] | undefined;
   /** 1 to 100 items. */
   watcherUserId?: number | string | readonly (number | string)[] | undefined;
+  /** 1 to 100 items. 1 to 200 characters. */
+  externalId?: string | readonly string[] | undefined;
   /** Returns only tickets created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdSince?: string | undefined;
   /** Returns only tickets created before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -278,6 +282,8 @@ export type NewTicket = AtLeastOne<{
   watcherUserIds?: readonly number[] | null | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 };
@@ -305,6 +311,8 @@ export interface TicketPatch {
   watcherUserIds?: readonly number[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
   /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
@@ -320,6 +328,8 @@ export interface NewComment {
   body: string;
   /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
   visibility: Open<CommentVisibility>;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
 }
 
 /** A new ticket and its first comments. Set `category`, `categoryConfigId` or both. */
@@ -345,6 +355,8 @@ export type NewTicketItem = AtLeastOne<{
   watcherUserIds?: readonly number[] | null | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
   /** The first comments of the ticket, oldest first. If one of them is invalid, the item fails. At most 100 items. */
@@ -375,6 +387,8 @@ export interface TicketPatchItem {
   watcherUserIds?: readonly number[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
   /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
@@ -393,6 +407,8 @@ export interface Comment {
   body: string;
   /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
   visibility: Open<CommentVisibility>;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId: string | null;
   /** When the comment was created. Comments never change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
 }
@@ -403,6 +419,8 @@ export interface CommentQuery {
   page?: number | string | undefined;
   /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
+  /** 1 to 100 items. 1 to 200 characters. */
+  externalId?: string | readonly string[] | undefined;
 }
 
 /** The type of the asset. */
@@ -449,6 +467,8 @@ export interface Asset {
   warrantyExpiresAt: string | null;
   /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes: string | null;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId: string | null;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields: CustomFields;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -471,6 +491,8 @@ export interface AssetQuery {
   type?: Open<AssetType> | readonly Open<AssetType>[] | undefined;
   /** 1 to 100 items. */
   assignedToId?: number | string | readonly (number | string)[] | undefined;
+  /** 1 to 100 items. 1 to 200 characters. */
+  externalId?: string | readonly string[] | undefined;
   /** Full-text search in name, asset tag and serial number. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }
@@ -503,6 +525,8 @@ export interface NewAsset {
   warrantyExpiresAt?: string | null | undefined;
   /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes?: string | null | undefined;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 }
@@ -533,6 +557,8 @@ export interface AssetPatch {
   warrantyExpiresAt?: string | null | undefined;
   /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   notes?: string | null | undefined;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
   /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
 }
@@ -617,6 +643,13 @@ export type TicketChanges = Record<string, {
     from: number | null;
     /** The value after the change. */
     to: number | null;
+  } | undefined;
+  /** The change to `externalId`. Absent if unchanged. */
+  externalId?: {
+    /** The value before the change. 1 to 200 characters. */
+    from: string | null;
+    /** The value after the change. 1 to 200 characters. */
+    to: string | null;
   } | undefined;
   /** The change to `customFields`. Absent if unchanged. */
   customFields?: {
@@ -766,6 +799,13 @@ export type AssetChanges = Record<string, {
     /** The value before the change. 1 to 65535 characters. */
     from: string | null;
     /** The value after the change. 1 to 65535 characters. */
+    to: string | null;
+  } | undefined;
+  /** The change to `externalId`. Absent if unchanged. */
+  externalId?: {
+    /** The value before the change. 1 to 200 characters. */
+    from: string | null;
+    /** The value after the change. 1 to 200 characters. */
     to: string | null;
   } | undefined;
   /** The change to `customFields`. Absent if unchanged. */
@@ -1316,6 +1356,8 @@ export interface ErrorDetail {
   path: string;
   /** What is wrong with the field or parameter. To form a sentence, put `path` before this text. */
   message: string;
+  /** The existing resource that has the value. Present only with EXTERNAL_ID_EXISTS. */
+  id?: number | undefined;
 }
 
 /** The kind of error. Use this code, not the message, in programs. */
@@ -1326,6 +1368,7 @@ export type ErrorCode =
   | 'PAYLOAD_TOO_LARGE'
   | 'INVALID_TRANSITION'
   | 'INVALID_REFERENCE'
+  | 'EXTERNAL_ID_EXISTS'
   | 'QUERY_TOO_BROAD'
   | 'INVALID_API_KEY'
   | 'INSUFFICIENT_SCOPE'

@@ -6,6 +6,7 @@ export {
   AbortError,
   ConnectionError,
   type ErrorClasses,
+  ExternalIdExistsError,
   IdempotencyInProgressError,
   IdempotencyKeyReusedError,
   InsufficientScopeError,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { Id } from './fields.ts';
 
 /**
  * Maps each error code of the API to its HTTP status, condition and remedy (spec §7, docs/decisions/errors.md). The
@@ -40,6 +41,13 @@ export const errors = {
     status: 400,
     when: 'An id in the body matches no resource of this workspace, or it is the id of an inactive user.',
     remedy: 'Look up the id with a list endpoint. You can assign or add only active users.',
+  },
+  EXTERNAL_ID_EXISTS: {
+    status: 400,
+    when: 'Another resource of the same type has this `externalId`. `details` contains the `id` of that resource.',
+    remedy:
+      'If you repeat an import, continue with the resource in `details`, because it already exists. ' +
+      'Otherwise, choose a different `externalId`.',
   },
   QUERY_TOO_BROAD: {
     status: 400,
@@ -141,6 +149,9 @@ export const ErrorDetail = z
     }),
     message: z.string().meta({
       description: 'What is wrong with the field or parameter. To form a sentence, put `path` before this text.',
+    }),
+    id: Id.optional().meta({
+      description: 'The existing resource that has the value. Present only with EXTERNAL_ID_EXISTS.',
     }),
   })
   .meta({

@@ -141,6 +141,22 @@ export const Etag = z.string().meta({
   example: '"3-mi6l2n28"',
 });
 
+/**
+ * The id of a resource in another system. It is unique among the workspace's resources of the same type
+ * (docs/decisions/external-ids.md).
+ */
+export const ExternalId = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[\x21-\x2b\x2d-\x7e]*$/, 'must contain only printable ASCII characters, without spaces and commas')
+  .meta({
+    description:
+      'The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. ' +
+      'Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas.',
+    example: 'zendesk:4711',
+  });
+
 /** The fields of every resource with a version (docs/decisions/optimistic-concurrency.md). */
 export const versionFields = {
   createdAt: Timestamp.meta({ description: 'When the resource was created.' }),

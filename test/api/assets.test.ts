@@ -412,6 +412,7 @@ describe('createAsset, which the command line calls', () => {
       assignedToId: workspace.userId,
       purchaseDate: '2025-03-14',
       notes: ' As new.\n',
+      externalId: 'snipeit:18',
       customFields: { a: 1 },
     };
     const made = await create({ ...fields, purchaseCost: '1499.9', warrantyExpiresAt: '2028-03-14T00:00:00+01:00' });
@@ -443,6 +444,7 @@ describe('createAsset, which the command line calls', () => {
       purchaseCost: null,
       warrantyExpiresAt: null,
       notes: null,
+      externalId: null,
       customFields: {},
       createdAt: timestamp,
       updatedAt: timestamp,

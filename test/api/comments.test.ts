@@ -24,6 +24,7 @@ describe('POST /tickets/{id}/comments', () => {
       authorId: workspace.userId,
       body: ' As given.\n',
       visibility: 'INTERNAL',
+      externalId: null,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     });
     expect(headers.etag).toBeUndefined();

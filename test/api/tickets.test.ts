@@ -43,6 +43,7 @@ describe('POST /tickets', () => {
         assigneeId: null,
         watcherUserIds: [],
         parentId: null,
+        externalId: null,
         customFields: {},
         resolution: null,
         resolvedAt: null,
@@ -67,6 +68,7 @@ describe('POST /tickets', () => {
       priority: 'CRITICAL',
       assigneeId: owner.userId,
       watcherUserIds: [owner.userId],
+      externalId: 'zendesk:4711',
       parentId: parent.id,
       customFields: { site: 'Köln', floors: [1, 'two', null, true] },
     };

@@ -119,37 +119,40 @@ describe('assets import', { timeout: 60_000 }, () => {
   it('reports every invalid line of an asset file and imports no assets', async () => {
     const { name, db } = await createTenantWithWebhook();
     const file = await writeCsv(
-      'name,assetTag,type,assignedToId,purchaseCost',
-      'Good,T-1,LAPTOP,,',
-      '"Two\r\nlines",T-2,LAPTOPS,,"1,5"',
-      'Twice,T-1,LAPTOP,unknown@example.com,',
+      'name,assetTag,type,assignedToId,purchaseCost,externalId',
+      'Good,T-1,LAPTOP,,,old:1',
+      '"Two\r\nlines",T-2,LAPTOPS,,"1,5",a b',
+      'Twice,T-1,LAPTOP,unknown@example.com,,old:1',
       'Short,T-4,LAPTOP',
-      ...Array.from({ length: 20 }, (_, index) => `,T-1${index},LAPTOP,,`),
+      ...Array.from({ length: 20 }, (_, index) => `,T-1${index},LAPTOP,,,`),
     );
     const { code, stdout, stderr } = await itsm(`assets import --tenant ${name}`, file);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     const lines = stderr.replaceAll(`error: ${file}`, '').trimEnd().split('\n');
-    expect(lines.slice(0, 6)).toEqual([
+    expect(lines.slice(0, 8)).toEqual([
       expect.stringMatching(/^, line 3: type must be one of LAPTOP, /),
       expect.stringMatching(/^, line 3: purchaseCost must be a decimal number such as "1499.00", /),
+      ', line 3: externalId must contain only printable ASCII characters, without spaces and commas',
       ', line 5: assetTag T-1 is already on line 2. Choose a different value',
+      ', line 5: externalId old:1 is already on line 2. Choose a different value',
       ', line 5: assignedToId unknown@example.com must be an active user of this workspace',
-      ', line 6: the line has 3 cells, but the header has 5. Correct the commas and quotes',
+      ', line 6: the line has 3 cells, but the header has 6. Correct the commas and quotes',
       ', line 7: name is required',
     ]);
-    expect(lines.slice(20)).toEqual([': and 5 more', ': nothing was imported']);
+    expect(lines.slice(20)).toEqual([': and 7 more', ': nothing was imported']);
     expect(await db.asset.count()).toBe(0);
   });
 
   it('reports invalid columns of an asset file and conflicts with existing assets', async () => {
     const { name, db } = await createTenantWithWebhook();
-    await db.asset.create({ data: { name: 'There', assetTag: 'T-2', type: 'LAPTOP' } });
+    await db.asset.create({ data: { name: 'There', assetTag: 'T-2', type: 'LAPTOP', externalId: 'old:2' } });
     const [file, header] = await Promise.all([
       writeCsv(
-        'name,assetTag,type,assignedToId',
-        'New,T-1,LAPTOP,',
-        'Taken,T-2,LAPTOP,',
-        'Unassigned,T-3,LAPTOP,999999',
+        'name,assetTag,type,assignedToId,externalId',
+        'New,T-1,LAPTOP,,old:1',
+        'Taken,T-2,LAPTOP,,',
+        'Unassigned,T-3,LAPTOP,999999,',
+        'Imported,T-4,LAPTOP,,old:2',
       ),
       writeCsv('name,Asset Tag,type,type', 'New,T-1,LAPTOP,LAPTOP', 'Other,T-2,LAPTOP,MAINFRAME'),
     ]);
@@ -161,6 +164,7 @@ describe('assets import', { timeout: 60_000 }, () => {
     expect(JSON.parse(conflicts.stderr).error.details).toEqual([
       { line: 3, path: 'assetTag', message: 'T-2 is already used by another asset. Choose a different value.' },
       { line: 4, path: 'assignedToId', message: 'must be an active user of this workspace' },
+      { line: 5, path: 'externalId', message: 'old:2 is already used by another asset. Choose a different value.' },
     ]);
     expect(columns.code).toBe(1);
     expect(columns.stderr.replaceAll(header, 'FILE')).toMatch(

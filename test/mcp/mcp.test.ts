@@ -72,6 +72,10 @@ describe('MCP tools', () => {
     expect(schemas).toContain('"anyOf":[{"type":"integer"},{"type":"string"}]');
   });
 
+  it('omits fields for the synchronization of data from the MCP tool schemas', () => {
+    expect(JSON.stringify(tools.map(({ definition }) => definition.inputSchema))).not.toContain('externalId');
+  });
+
   it('annotates each MCP tool according to the HTTP method of its endpoint', () => {
     for (const { route, definition } of tools) {
       const { method } = route;

@@ -343,6 +343,7 @@ it('runs the code samples in docs/guides/retry-safely.md', async () => {
   expect(responses.match(/^idempotent-replayed: true/gm)).toHaveLength(1);
   expect(new Set(responses.match(/"ticketNumber":"REQ-\d+"/g)).size).toBe(1);
   expect(await run('ts', guide.take('ts'))).toBe('created once\n');
+  expect(await run('ts', guide.take('ts'))).toBe('true 1\n');
   expect(guide.blocks).toEqual([]);
 });
 

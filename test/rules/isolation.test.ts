@@ -286,11 +286,28 @@ describe.each(feeds)('$title', (endpoint) => {
   });
 });
 
+it('allows two workspaces to use the same externalId, and finds only the own resource', async () => {
+  const externalId = unique();
+  const { id } = await mine.createTicket();
+  const created = async (workspace: Workspace, ticketId: number) => [
+    await workspace.createTicket({ externalId }),
+    await workspace.createAsset({ externalId }),
+    await workspace.createComment(ticketId, { externalId }),
+  ];
+  await created(theirs, their.ticket);
+  const own = await created(mine, id);
+  for (const [index, path] of ['/tickets', '/assets', `/tickets/${id}/comments`].entries()) {
+    const { data, meta } = (await mine.call('GET', `${path}?externalId=${externalId}`)).body;
+    expect(data.map((row: { id: number }) => row.id)).toEqual([own[index]?.id]);
+    expect(meta.totalCount).toBe(1);
+  }
+});
+
 it('tests every body field and filter whose name ends with Id, except text', () => {
   const schemas = keyedEndpoints.flatMap(({ route }) => [route.query, ...(hasBody(route) ? [route.body] : [])]);
   const named = schemas.flatMap((schema) => Object.keys((schema as Partial<ZodObject>).shape ?? {}));
   const inItems = bulks.flatMap(({ names }) => names);
   const tested = new Set([...bodyFields, ...bulkFields, ...filters].map(({ field }) => field.name));
   const untested = [...named, ...inItems].filter((name) => /Ids?$/.test(name) && !tested.has(name));
-  expect(new Set(untested)).toEqual(new Set(['categoryConfigId']));
+  expect(new Set(untested)).toEqual(new Set(['categoryConfigId', 'externalId']));
 });

@@ -22,6 +22,11 @@ const examplesByCode: Record<ErrorCode, ErrorExample> = {
     `can't change from RESOLVED to OPEN. Allowed values: ${ticketTransitions.RESOLVED.join(', ')}.`,
   ),
   INVALID_REFERENCE: detailed('assigneeId', 'must be an active user of this workspace'),
+  EXTERNAL_ID_EXISTS: detailed(
+    'externalId',
+    'is already used by another ticket. Use that ticket, or choose a different value.',
+    38,
+  ),
   QUERY_TOO_BROAD: {
     message: 'The query took too long. Narrow it: add a filter, or add a word to `q`.',
   },
@@ -59,8 +64,8 @@ const examplesByCode: Record<ErrorCode, ErrorExample> = {
   SERVICE_UNAVAILABLE: { message: 'The server is starting. Retry in 5 seconds.', retryAfterSeconds: 5 },
 };
 
-function detailed(path: string, message: string): ErrorExample {
-  return { message: `${path} ${message}`, details: [{ path, message }] };
+function detailed(path: string, message: string, id?: number): ErrorExample {
+  return { message: `${path} ${message}`, details: [{ path, message, ...(id !== undefined && { id }) }] };
 }
 
 /** Example bodies of error responses for the OpenAPI document, by error code. */

@@ -119,7 +119,10 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
     UNSUPPORTED_MEDIA_TYPE: route.method !== 'GET',
     PAYLOAD_TOO_LARGE: true,
     INVALID_TRANSITION: hasForbiddenMoves(resource, route, fields),
-    INVALID_REFERENCE: fields.some((field) => /Ids?$/.test(field) && field !== 'categoryConfigId'),
+    INVALID_REFERENCE: fields.some(
+      (field) => /Ids?$/.test(field) && !['categoryConfigId', 'externalId'].includes(field),
+    ),
+    EXTERNAL_ID_EXISTS: fields.includes('externalId'),
     QUERY_TOO_BROAD: route.query instanceof z.ZodObject && 'q' in route.query.shape,
     INVALID_API_KEY: keyed,
     INSUFFICIENT_SCOPE: keyed && route.metadata.scope !== 'any',

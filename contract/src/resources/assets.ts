@@ -18,6 +18,7 @@ import {
   CalendarDate,
   CustomFields,
   CustomFieldsPatch,
+  ExternalId,
   Id,
   longText,
   responseText,
@@ -98,6 +99,7 @@ export const Asset = z
     purchaseCost: PurchaseCost.nullable(),
     warrantyExpiresAt: Timestamp.meta(warranty).nullable(),
     notes: responseText(Notes).nullable(),
+    externalId: responseText(ExternalId).nullable(),
     customFields: StoredCustomFields,
     ...versionFields,
   })
@@ -119,6 +121,7 @@ export const Asset = z
       purchaseCost: '1499.00',
       warrantyExpiresAt: '2028-03-14T00:00:00.000Z',
       notes: null,
+      externalId: null,
       customFields: {},
       createdAt: '2025-03-14T09:30:00.000Z',
       updatedAt: '2026-01-08T12:00:00.000Z',
@@ -154,6 +157,7 @@ export const NewAsset = z
     purchaseCost: PurchaseCost.nullish(),
     warrantyExpiresAt: TimestampInput.meta(warranty).nullish(),
     notes: Notes.nullish(),
+    externalId: ExternalId.nullish(),
     customFields: CustomFields.nullish(),
   })
   .meta({
@@ -182,6 +186,7 @@ export const AssetPatch = patch({
   purchaseCost: PurchaseCost.nullable().optional(),
   warrantyExpiresAt: TimestampInput.meta(warranty).nullable().optional(),
   notes: Notes.nullable().optional(),
+  externalId: ExternalId.nullable().optional(),
   customFields: CustomFieldsPatch.optional(),
 }).meta({
   id: 'AssetPatch',
@@ -197,6 +202,7 @@ export const AssetQuery = listQuery({
   status: filter(AssetStatus),
   type: filter(AssetType),
   assignedToId: idFilter(),
+  externalId: filter(ExternalId),
   q: search('name, asset tag and serial number'),
 });
 export type AssetQuery = z.output<typeof AssetQuery>;

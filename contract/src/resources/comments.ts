@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { BulkRefusal, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
-import { endpoints, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { Id, longText, responseText, Timestamp } from '../fields.ts';
+import { endpoints, filter, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
+import { ExternalId, Id, longText, responseText, Timestamp } from '../fields.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
@@ -21,6 +21,7 @@ export const Comment = z
     authorId: Id.meta({ description: 'The author: the user of the API key that created the comment.' }),
     body: responseText(Body),
     visibility: CommentVisibility,
+    externalId: responseText(ExternalId).nullable(),
     createdAt: Timestamp.meta({ description: 'When the comment was created. Comments never change.' }),
   })
   .meta({
@@ -32,16 +33,19 @@ export const Comment = z
       authorId: 2,
       body: 'The gateway was restarted; does it still happen?',
       visibility: 'PUBLIC',
+      externalId: null,
       createdAt: '2026-11-20T10:05:00.000Z',
     },
   });
 export type Comment = z.output<typeof Comment>;
 
-export const NewComment = z.strictObject({ body: Body, visibility: CommentVisibility }).meta({
-  id: 'NewComment',
-  description: 'A new comment.',
-  example: { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' },
-});
+export const NewComment = z
+  .strictObject({ body: Body, visibility: CommentVisibility, externalId: ExternalId.nullish() })
+  .meta({
+    id: 'NewComment',
+    description: 'A new comment.',
+    example: { body: 'The gateway was restarted; does it still happen?', visibility: 'PUBLIC' },
+  });
 export type NewComment = z.output<typeof NewComment>;
 
 /** The body of a bulk request that creates comments. */
@@ -70,7 +74,7 @@ export const NewCommentAnswer = z.union([CreatedComment, BulkRefusal]).meta({
 });
 export type NewCommentAnswer = z.output<typeof NewCommentAnswer>;
 
-export const CommentQuery = listQuery({});
+export const CommentQuery = listQuery({ externalId: filter(ExternalId) });
 export type CommentQuery = z.output<typeof CommentQuery>;
 
 export const comments = endpoints({

@@ -20,6 +20,7 @@ import {
   CustomFields,
   CustomFieldsPatch,
   Description,
+  ExternalId,
   Id,
   longText,
   Priority,
@@ -126,6 +127,7 @@ export const Ticket = z
     assigneeId: AssigneeId.nullable(),
     watcherUserIds: WatcherUserIds,
     parentId: ParentId.nullable(),
+    externalId: responseText(ExternalId).nullable(),
     customFields: StoredCustomFields,
     resolution: responseText(Resolution).nullable(),
     resolvedAt: Timestamp.nullable().meta({
@@ -152,6 +154,7 @@ export const Ticket = z
       assigneeId: 2,
       watcherUserIds: [1, 3],
       parentId: null,
+      externalId: null,
       customFields: { site: 'Berlin' },
       resolution: null,
       resolvedAt: null,
@@ -195,6 +198,7 @@ export const NewTicket = z
     assigneeId: AssigneeId.nullish(),
     watcherUserIds: WatcherUserIds.nullish(),
     parentId: NamedParent.nullish(),
+    externalId: ExternalId.nullish(),
     customFields: CustomFields.nullish(),
   })
   .refine((ticket) => ticket.category != null || ticket.categoryConfigId != null, {
@@ -229,6 +233,7 @@ const patchFields = {
   assigneeId: AssigneeId.nullable().optional(),
   watcherUserIds: WatcherUserIds.optional(),
   parentId: NamedParent.nullable().optional(),
+  externalId: ExternalId.nullable().optional(),
   customFields: CustomFieldsPatch.optional(),
   resolution: Resolution.nullable().optional(),
 };
@@ -344,6 +349,7 @@ export const TicketQuery = listQuery({
   requesterId: idFilter(),
   parentId: filter(TicketReference),
   watcherUserId: idFilter(),
+  externalId: filter(ExternalId),
   createdSince: TimestampBound.meta({ description: 'Returns only tickets created at or after this time.' }).optional(),
   createdBefore: TimestampBound.meta({ description: 'Returns only tickets created before this time.' }).optional(),
   q: search('number, title and description'),

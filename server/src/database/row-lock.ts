@@ -32,7 +32,15 @@ export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]
  * The number of each advisory lock. The name of a lock is the data that it protects. A transaction holds the lock of
  * its tenant until the transaction ends.
  */
-const advisoryLocks = { ticketParents: 1, webhookCount: 2, ticketSequence: 3, administrators: 4 } as const;
+const advisoryLocks = {
+  ticketParents: 1,
+  webhookCount: 2,
+  ticketSequence: 3,
+  administrators: 4,
+  ticketExternalIds: 5,
+  commentExternalIds: 6,
+  assetExternalIds: 7,
+} as const;
 
 /** Acquires an advisory lock for the tenant. Transactions acquire the lock one after another, in order of arrival. */
 export async function lockTenant(db: TenantClient, lock: keyof typeof advisoryLocks): Promise<void> {

@@ -36,9 +36,15 @@ export function shapeOf(schema: unknown): Record<string, z.ZodType> {
   return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
 }
 
+/**
+ * The fields that tool definitions omit, because only programs that synchronize data need them. The API still accepts
+ * these fields.
+ */
+const omitted = new Set(['externalId']);
+
 /** Returns the JSON Schema for the arguments of an endpoint. */
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {
-  const fields = Object.entries(argumentsOf(route));
+  const fields = Object.entries(argumentsOf(route)).filter(([name]) => !omitted.has(name));
   const required = fields.filter(([, schema]) => !schema.safeParse(undefined).success).map(([name]) => name);
   const clearsWithNull = route.method === 'PATCH';
   return {
@@ -70,7 +76,9 @@ function simplify(json: Json, context: SchemaContext): InputSchema {
 }
 
 function propertiesOf({ properties = {}, required }: Json, context: SchemaContext): InputSchema {
-  const fields = Object.entries(properties).map(([name, field]) => [name, simplify(field as Json, context)]);
+  const fields = Object.entries(properties)
+    .filter(([name]) => !omitted.has(name))
+    .map(([name, field]) => [name, simplify(field as Json, context)]);
   return { properties: Object.fromEntries(fields), ...(required !== undefined && { required }) };
 }
 

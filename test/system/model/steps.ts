@@ -199,7 +199,7 @@ const statusOf = (code: string) => (code === 'NOT_FOUND' ? 404 : 400);
 interface Commenting<Row> {
   actor: Actor;
   /** The new comments, in order. */
-  comments: Pick<Comment, 'ticketId' | 'authorId' | 'body' | 'visibility'>[];
+  comments: Omit<Comment, 'id' | 'createdAt'>[];
   /** Returns the row after one more comment. */
   change(row: Row): Row;
 }

@@ -2996,6 +2996,7 @@ export const TicketScalarFieldEnum = {
   requesterId: 'requesterId',
   assigneeId: 'assigneeId',
   parentId: 'parentId',
+  externalId: 'externalId',
   customFields: 'customFields',
   resolution: 'resolution',
   resolvedAt: 'resolvedAt',
@@ -3025,6 +3026,7 @@ export const CommentScalarFieldEnum = {
   authorId: 'authorId',
   body: 'body',
   visibility: 'visibility',
+  externalId: 'externalId',
   createdAt: 'createdAt'
 } as const
 
@@ -3096,6 +3098,7 @@ export const AssetScalarFieldEnum = {
   purchaseCost: 'purchaseCost',
   warrantyExpiresAt: 'warrantyExpiresAt',
   notes: 'notes',
+  externalId: 'externalId',
   customFields: 'customFields',
   version: 'version',
   createdAt: 'createdAt',

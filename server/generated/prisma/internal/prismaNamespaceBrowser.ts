@@ -253,6 +253,7 @@ export const TicketScalarFieldEnum = {
   requesterId: 'requesterId',
   assigneeId: 'assigneeId',
   parentId: 'parentId',
+  externalId: 'externalId',
   customFields: 'customFields',
   resolution: 'resolution',
   resolvedAt: 'resolvedAt',
@@ -282,6 +283,7 @@ export const CommentScalarFieldEnum = {
   authorId: 'authorId',
   body: 'body',
   visibility: 'visibility',
+  externalId: 'externalId',
   createdAt: 'createdAt'
 } as const
 
@@ -353,6 +355,7 @@ export const AssetScalarFieldEnum = {
   purchaseCost: 'purchaseCost',
   warrantyExpiresAt: 'warrantyExpiresAt',
   notes: 'notes',
+  externalId: 'externalId',
   customFields: 'customFields',
   version: 'version',
   createdAt: 'createdAt',

@@ -60,6 +60,7 @@ export type AssetMinAggregateOutputType = {
   purchaseCost: runtime.Decimal | null
   warrantyExpiresAt: Date | null
   notes: string | null
+  externalId: string | null
   version: number | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -81,6 +82,7 @@ export type AssetMaxAggregateOutputType = {
   purchaseCost: runtime.Decimal | null
   warrantyExpiresAt: Date | null
   notes: string | null
+  externalId: string | null
   version: number | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -102,6 +104,7 @@ export type AssetCountAggregateOutputType = {
   purchaseCost: number
   warrantyExpiresAt: number
   notes: number
+  externalId: number
   customFields: number
   version: number
   createdAt: number
@@ -142,6 +145,7 @@ export type AssetMinAggregateInputType = {
   purchaseCost?: true | runtime.Types.Skip
   warrantyExpiresAt?: true | runtime.Types.Skip
   notes?: true | runtime.Types.Skip
+  externalId?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -163,6 +167,7 @@ export type AssetMaxAggregateInputType = {
   purchaseCost?: true | runtime.Types.Skip
   warrantyExpiresAt?: true | runtime.Types.Skip
   notes?: true | runtime.Types.Skip
+  externalId?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -184,6 +189,7 @@ export type AssetCountAggregateInputType = {
   purchaseCost?: true | runtime.Types.Skip
   warrantyExpiresAt?: true | runtime.Types.Skip
   notes?: true | runtime.Types.Skip
+  externalId?: true | runtime.Types.Skip
   customFields?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -293,6 +299,7 @@ export type AssetGroupByOutputType = {
   purchaseCost: runtime.Decimal | null
   warrantyExpiresAt: Date | null
   notes: string | null
+  externalId: string | null
   customFields:(import("@itsm-api/contract").CustomFields)
   version: number
   createdAt: Date
@@ -338,6 +345,7 @@ export type AssetWhereInput = {
   purchaseCost?: Prisma.DecimalNullableFilter<"Asset"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
+  externalId?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Asset"> | runtime.Types.Skip
   version?: Prisma.IntFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
@@ -362,6 +370,7 @@ export type AssetOrderByWithRelationInput = {
   purchaseCost?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -372,6 +381,7 @@ export type AssetOrderByWithRelationInput = {
 
 export type AssetWhereUniqueInput = Prisma.AtLeast<{
   tenantId_assetTag?: Prisma.AssetTenantIdAssetTagCompoundUniqueInput | runtime.Types.Skip
+  tenantId_externalId?: Prisma.AssetTenantIdExternalIdCompoundUniqueInput | runtime.Types.Skip
   tenantId_id?: Prisma.AssetTenantIdIdCompoundUniqueInput | runtime.Types.Skip
   AND?: Prisma.AssetWhereInput | Prisma.AssetWhereInput[] | runtime.Types.Skip
   OR?: Prisma.AssetWhereInput[] | runtime.Types.Skip
@@ -391,13 +401,14 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   purchaseCost?: Prisma.DecimalNullableFilter<"Asset"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
+  externalId?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Asset"> | runtime.Types.Skip
   version?: Prisma.IntFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   assignedTo?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
-}, "tenantId_id" | "tenantId_assetTag">
+}, "tenantId_id" | "tenantId_assetTag" | "tenantId_externalId">
 
 export type AssetOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
@@ -415,6 +426,7 @@ export type AssetOrderByWithAggregationInput = {
   purchaseCost?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -445,6 +457,7 @@ export type AssetScalarWhereWithAggregatesInput = {
   purchaseCost?: Prisma.DecimalNullableWithAggregatesFilter<"Asset"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null | runtime.Types.Skip
+  externalId?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonWithAggregatesFilter<"Asset"> | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Asset"> | Date | string | runtime.Types.Skip
@@ -465,6 +478,7 @@ export type AssetCreateInput = {
   purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -489,6 +503,7 @@ export type AssetUncheckedCreateInput = {
   purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -509,6 +524,7 @@ export type AssetUpdateInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -533,6 +549,7 @@ export type AssetUncheckedUpdateInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -555,6 +572,7 @@ export type AssetCreateManyInput = {
   purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -575,6 +593,7 @@ export type AssetUpdateManyMutationInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -597,6 +616,7 @@ export type AssetUncheckedUpdateManyInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -616,6 +636,11 @@ export type AssetOrderByRelationAggregateInput = {
 export type AssetTenantIdAssetTagCompoundUniqueInput = {
   tenantId: bigint | number
   assetTag: string
+}
+
+export type AssetTenantIdExternalIdCompoundUniqueInput = {
+  tenantId: bigint | number
+  externalId: string
 }
 
 export type AssetTenantIdIdCompoundUniqueInput = {
@@ -639,6 +664,7 @@ export type AssetCountOrderByAggregateInput = {
   purchaseCost?: Prisma.SortOrder | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -669,6 +695,7 @@ export type AssetMaxOrderByAggregateInput = {
   purchaseCost?: Prisma.SortOrder | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -690,6 +717,7 @@ export type AssetMinOrderByAggregateInput = {
   purchaseCost?: Prisma.SortOrder | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -809,6 +837,7 @@ export type AssetCreateWithoutTenantInput = {
   purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -831,6 +860,7 @@ export type AssetUncheckedCreateWithoutTenantInput = {
   purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -882,6 +912,7 @@ export type AssetScalarWhereInput = {
   purchaseCost?: Prisma.DecimalNullableFilter<"Asset"> | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
+  externalId?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Asset"> | runtime.Types.Skip
   version?: Prisma.IntFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
@@ -902,6 +933,7 @@ export type AssetCreateWithoutAssignedToInput = {
   purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -923,6 +955,7 @@ export type AssetUncheckedCreateWithoutAssignedToInput = {
   purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -970,6 +1003,7 @@ export type AssetCreateManyTenantInput = {
   purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -990,6 +1024,7 @@ export type AssetUpdateWithoutTenantInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1012,6 +1047,7 @@ export type AssetUncheckedUpdateWithoutTenantInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1033,6 +1069,7 @@ export type AssetUncheckedUpdateManyWithoutTenantInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1053,6 +1090,7 @@ export type AssetCreateManyAssignedToInput = {
   purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1073,6 +1111,7 @@ export type AssetUpdateWithoutAssignedToInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1094,6 +1133,7 @@ export type AssetUncheckedUpdateWithoutAssignedToInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1114,6 +1154,7 @@ export type AssetUncheckedUpdateManyWithoutAssignedToInput = {
   purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1138,6 +1179,7 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   purchaseCost?: boolean | runtime.Types.Skip
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1162,6 +1204,7 @@ export type AssetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   purchaseCost?: boolean | runtime.Types.Skip
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1186,6 +1229,7 @@ export type AssetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   purchaseCost?: boolean | runtime.Types.Skip
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1210,13 +1254,14 @@ export type AssetSelectScalar = {
   purchaseCost?: boolean | runtime.Types.Skip
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "assetTag" | "serialNumber" | "type" | "status" | "manufacturer" | "model" | "location" | "assignedToId" | "purchaseDate" | "purchaseCost" | "warrantyExpiresAt" | "notes" | "customFields" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["asset"], runtime.Types.Skip>
+export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "assetTag" | "serialNumber" | "type" | "status" | "manufacturer" | "model" | "location" | "assignedToId" | "purchaseDate" | "purchaseCost" | "warrantyExpiresAt" | "notes" | "externalId" | "customFields" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["asset"], runtime.Types.Skip>
 export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignedTo?: boolean | Prisma.Asset$assignedToArgs<ExtArgs> | runtime.Types.Skip
@@ -1258,6 +1303,7 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     purchaseCost: runtime.Decimal | null
     warrantyExpiresAt: Date | null
     notes: string | null
+    externalId: string | null
     /**
      * ![import("@itsm-api/contract").CustomFields]
      */
@@ -1705,6 +1751,7 @@ export interface AssetFieldRefs {
   readonly purchaseCost: Prisma.FieldRef<"Asset", 'Decimal'>
   readonly warrantyExpiresAt: Prisma.FieldRef<"Asset", 'DateTime'>
   readonly notes: Prisma.FieldRef<"Asset", 'String'>
+  readonly externalId: Prisma.FieldRef<"Asset", 'String'>
   readonly customFields: Prisma.FieldRef<"Asset", 'Json'>
   readonly version: Prisma.FieldRef<"Asset", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Asset", 'DateTime'>

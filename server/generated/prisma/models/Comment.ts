@@ -49,6 +49,7 @@ export type CommentMinAggregateOutputType = {
   authorId: bigint | null
   body: string | null
   visibility:(import("@itsm-api/contract").CommentVisibility) | null
+  externalId: string | null
   createdAt: Date | null
 }
 
@@ -59,6 +60,7 @@ export type CommentMaxAggregateOutputType = {
   authorId: bigint | null
   body: string | null
   visibility:(import("@itsm-api/contract").CommentVisibility) | null
+  externalId: string | null
   createdAt: Date | null
 }
 
@@ -69,6 +71,7 @@ export type CommentCountAggregateOutputType = {
   authorId: number
   body: number
   visibility: number
+  externalId: number
   createdAt: number
   _all: number
 }
@@ -95,6 +98,7 @@ export type CommentMinAggregateInputType = {
   authorId?: true | runtime.Types.Skip
   body?: true | runtime.Types.Skip
   visibility?: true | runtime.Types.Skip
+  externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -105,6 +109,7 @@ export type CommentMaxAggregateInputType = {
   authorId?: true | runtime.Types.Skip
   body?: true | runtime.Types.Skip
   visibility?: true | runtime.Types.Skip
+  externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
 }
 
@@ -115,6 +120,7 @@ export type CommentCountAggregateInputType = {
   authorId?: true | runtime.Types.Skip
   body?: true | runtime.Types.Skip
   visibility?: true | runtime.Types.Skip
+  externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
@@ -212,6 +218,7 @@ export type CommentGroupByOutputType = {
   authorId: bigint
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId: string | null
   createdAt: Date
   _count: CommentCountAggregateOutputType | null
   _avg: CommentAvgAggregateOutputType | null
@@ -245,6 +252,7 @@ export type CommentWhereInput = {
   authorId?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFilter<"Comment"> | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFilter<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
   ticket?: Prisma.XOR<Prisma.TicketScalarRelationFilter, Prisma.TicketWhereInput> | runtime.Types.Skip
   author?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
@@ -257,12 +265,14 @@ export type CommentOrderByWithRelationInput = {
   authorId?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
   visibility?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   ticket?: Prisma.TicketOrderByWithRelationInput | runtime.Types.Skip
   author?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
 }
 
 export type CommentWhereUniqueInput = Prisma.AtLeast<{
+  tenantId_externalId?: Prisma.CommentTenantIdExternalIdCompoundUniqueInput | runtime.Types.Skip
   tenantId_id?: Prisma.CommentTenantIdIdCompoundUniqueInput | runtime.Types.Skip
   AND?: Prisma.CommentWhereInput | Prisma.CommentWhereInput[] | runtime.Types.Skip
   OR?: Prisma.CommentWhereInput[] | runtime.Types.Skip
@@ -273,10 +283,11 @@ export type CommentWhereUniqueInput = Prisma.AtLeast<{
   authorId?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFilter<"Comment"> | string | runtime.Types.Skip
   visibility?: Prisma.StringFilter<"Comment"> | string | runtime.Types.Skip
+  externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
   ticket?: Prisma.XOR<Prisma.TicketScalarRelationFilter, Prisma.TicketWhereInput> | runtime.Types.Skip
   author?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
-}, "tenantId_id">
+}, "tenantId_id" | "tenantId_externalId">
 
 export type CommentOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
@@ -285,6 +296,7 @@ export type CommentOrderByWithAggregationInput = {
   authorId?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
   visibility?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.CommentCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.CommentAvgOrderByAggregateInput | runtime.Types.Skip
@@ -303,6 +315,7 @@ export type CommentScalarWhereWithAggregatesInput = {
   authorId?: Prisma.BigIntWithAggregatesFilter<"Comment"> | bigint | number | runtime.Types.Skip
   body?: Prisma.StringWithAggregatesFilter<"Comment"> | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.StringNullableWithAggregatesFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Comment"> | Date | string | runtime.Types.Skip
 }
 
@@ -310,6 +323,7 @@ export type CommentCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   ticket: Prisma.TicketCreateNestedOneWithoutCommentsInput
   author: Prisma.UserCreateNestedOneWithoutCommentsInput
@@ -322,6 +336,7 @@ export type CommentUncheckedCreateInput = {
   authorId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -329,6 +344,7 @@ export type CommentUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   ticket?: Prisma.TicketUpdateOneRequiredWithoutCommentsNestedInput | runtime.Types.Skip
   author?: Prisma.UserUpdateOneRequiredWithoutCommentsNestedInput | runtime.Types.Skip
@@ -341,6 +357,7 @@ export type CommentUncheckedUpdateInput = {
   authorId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -351,6 +368,7 @@ export type CommentCreateManyInput = {
   authorId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -358,6 +376,7 @@ export type CommentUpdateManyMutationInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -368,6 +387,7 @@ export type CommentUncheckedUpdateManyInput = {
   authorId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -379,6 +399,11 @@ export type CommentListRelationFilter = {
 
 export type CommentOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type CommentTenantIdExternalIdCompoundUniqueInput = {
+  tenantId: bigint | number
+  externalId: string
 }
 
 export type CommentTenantIdIdCompoundUniqueInput = {
@@ -393,6 +418,7 @@ export type CommentCountOrderByAggregateInput = {
   authorId?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
   visibility?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -410,6 +436,7 @@ export type CommentMaxOrderByAggregateInput = {
   authorId?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
   visibility?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -420,6 +447,7 @@ export type CommentMinOrderByAggregateInput = {
   authorId?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
   visibility?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -518,6 +546,7 @@ export type CommentCreateWithoutAuthorInput = {
   id?: bigint | number | runtime.Types.Skip
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   ticket: Prisma.TicketCreateNestedOneWithoutCommentsInput
 }
@@ -527,6 +556,7 @@ export type CommentUncheckedCreateWithoutAuthorInput = {
   ticketId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -566,6 +596,7 @@ export type CommentScalarWhereInput = {
   authorId?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFilter<"Comment"> | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFilter<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
 }
 
@@ -573,6 +604,7 @@ export type CommentCreateWithoutTicketInput = {
   id?: bigint | number | runtime.Types.Skip
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   author: Prisma.UserCreateNestedOneWithoutCommentsInput
 }
@@ -582,6 +614,7 @@ export type CommentUncheckedCreateWithoutTicketInput = {
   authorId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -616,6 +649,7 @@ export type CommentCreateManyAuthorInput = {
   ticketId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -623,6 +657,7 @@ export type CommentUpdateWithoutAuthorInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   ticket?: Prisma.TicketUpdateOneRequiredWithoutCommentsNestedInput | runtime.Types.Skip
 }
@@ -632,6 +667,7 @@ export type CommentUncheckedUpdateWithoutAuthorInput = {
   ticketId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -640,6 +676,7 @@ export type CommentUncheckedUpdateManyWithoutAuthorInput = {
   ticketId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -648,6 +685,7 @@ export type CommentCreateManyTicketInput = {
   authorId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
 }
 
@@ -655,6 +693,7 @@ export type CommentUpdateWithoutTicketInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   author?: Prisma.UserUpdateOneRequiredWithoutCommentsNestedInput | runtime.Types.Skip
 }
@@ -664,6 +703,7 @@ export type CommentUncheckedUpdateWithoutTicketInput = {
   authorId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -672,6 +712,7 @@ export type CommentUncheckedUpdateManyWithoutTicketInput = {
   authorId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
@@ -684,6 +725,7 @@ export type CommentSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   authorId?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
   visibility?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -696,6 +738,7 @@ export type CommentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   authorId?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
   visibility?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -708,6 +751,7 @@ export type CommentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   authorId?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
   visibility?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -720,10 +764,11 @@ export type CommentSelectScalar = {
   authorId?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
   visibility?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
 }
 
-export type CommentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "authorId" | "body" | "visibility" | "createdAt", ExtArgs["result"]["comment"], runtime.Types.Skip>
+export type CommentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "authorId" | "body" | "visibility" | "externalId" | "createdAt", ExtArgs["result"]["comment"], runtime.Types.Skip>
 export type CommentInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -753,6 +798,7 @@ export type $CommentPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * ![import("@itsm-api/contract").CommentVisibility]
      */
     visibility:(import("@itsm-api/contract").CommentVisibility)
+    externalId: string | null
     createdAt: Date
   }, ExtArgs["result"]["comment"]>
   composites: {}
@@ -1185,6 +1231,7 @@ export interface CommentFieldRefs {
   readonly authorId: Prisma.FieldRef<"Comment", 'BigInt'>
   readonly body: Prisma.FieldRef<"Comment", 'String'>
   readonly visibility: Prisma.FieldRef<"Comment", 'String'>
+  readonly externalId: Prisma.FieldRef<"Comment", 'String'>
   readonly createdAt: Prisma.FieldRef<"Comment", 'DateTime'>
 }
     

@@ -67,6 +67,7 @@ export type TicketMinAggregateOutputType = {
   requesterId: bigint | null
   assigneeId: bigint | null
   parentId: bigint | null
+  externalId: string | null
   resolution: string | null
   resolvedAt: Date | null
   closedAt: Date | null
@@ -91,6 +92,7 @@ export type TicketMaxAggregateOutputType = {
   requesterId: bigint | null
   assigneeId: bigint | null
   parentId: bigint | null
+  externalId: string | null
   resolution: string | null
   resolvedAt: Date | null
   closedAt: Date | null
@@ -115,6 +117,7 @@ export type TicketCountAggregateOutputType = {
   requesterId: number
   assigneeId: number
   parentId: number
+  externalId: number
   customFields: number
   resolution: number
   resolvedAt: number
@@ -166,6 +169,7 @@ export type TicketMinAggregateInputType = {
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
+  externalId?: true | runtime.Types.Skip
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
   closedAt?: true | runtime.Types.Skip
@@ -190,6 +194,7 @@ export type TicketMaxAggregateInputType = {
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
+  externalId?: true | runtime.Types.Skip
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
   closedAt?: true | runtime.Types.Skip
@@ -214,6 +219,7 @@ export type TicketCountAggregateInputType = {
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
+  externalId?: true | runtime.Types.Skip
   customFields?: true | runtime.Types.Skip
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
@@ -326,6 +332,7 @@ export type TicketGroupByOutputType = {
   requesterId: bigint
   assigneeId: bigint | null
   parentId: bigint | null
+  externalId: string | null
   customFields:(import("@itsm-api/contract").CustomFields)
   resolution: string | null
   resolvedAt: Date | null
@@ -374,6 +381,7 @@ export type TicketWhereInput = {
   requesterId?: Prisma.BigIntFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -406,6 +414,7 @@ export type TicketOrderByWithRelationInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -426,6 +435,7 @@ export type TicketOrderByWithRelationInput = {
 export type TicketWhereUniqueInput = Prisma.AtLeast<{
   tenantId_type_number?: Prisma.TicketTenantIdTypeNumberCompoundUniqueInput | runtime.Types.Skip
   tenantId_ordinal?: Prisma.TicketTenantIdOrdinalCompoundUniqueInput | runtime.Types.Skip
+  tenantId_externalId?: Prisma.TicketTenantIdExternalIdCompoundUniqueInput | runtime.Types.Skip
   tenantId_id?: Prisma.TicketTenantIdIdCompoundUniqueInput | runtime.Types.Skip
   AND?: Prisma.TicketWhereInput | Prisma.TicketWhereInput[] | runtime.Types.Skip
   OR?: Prisma.TicketWhereInput[] | runtime.Types.Skip
@@ -444,6 +454,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   requesterId?: Prisma.BigIntFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -459,7 +470,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
-}, "tenantId_id" | "tenantId_type_number" | "tenantId_ordinal">
+}, "tenantId_id" | "tenantId_type_number" | "tenantId_ordinal" | "tenantId_externalId">
 
 export type TicketOrderByWithAggregationInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
@@ -476,6 +487,7 @@ export type TicketOrderByWithAggregationInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -509,6 +521,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   requesterId?: Prisma.BigIntWithAggregatesFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonWithAggregatesFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -530,6 +543,7 @@ export type TicketCreateInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -562,6 +576,7 @@ export type TicketUncheckedCreateInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -586,6 +601,7 @@ export type TicketUpdateInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -618,6 +634,7 @@ export type TicketUncheckedUpdateInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -646,6 +663,7 @@ export type TicketCreateManyInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -667,6 +685,7 @@ export type TicketUpdateManyMutationInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -692,6 +711,7 @@ export type TicketUncheckedUpdateManyInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -728,6 +748,11 @@ export type TicketTenantIdOrdinalCompoundUniqueInput = {
   ordinal: number
 }
 
+export type TicketTenantIdExternalIdCompoundUniqueInput = {
+  tenantId: bigint | number
+  externalId: string
+}
+
 export type TicketTenantIdIdCompoundUniqueInput = {
   tenantId: bigint | number
   id: bigint | number
@@ -748,6 +773,7 @@ export type TicketCountOrderByAggregateInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -785,6 +811,7 @@ export type TicketMaxOrderByAggregateInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -809,6 +836,7 @@ export type TicketMinOrderByAggregateInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
+  externalId?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -1058,6 +1086,7 @@ export type TicketCreateWithoutTenantInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1088,6 +1117,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1145,6 +1175,7 @@ export type TicketScalarWhereInput = {
   requesterId?: Prisma.BigIntFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -1166,6 +1197,7 @@ export type TicketCreateWithoutRequesterInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1195,6 +1227,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1229,6 +1262,7 @@ export type TicketCreateWithoutAssigneeInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1258,6 +1292,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1324,6 +1359,7 @@ export type TicketCreateWithoutChildrenInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1355,6 +1391,7 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1383,6 +1420,7 @@ export type TicketCreateWithoutParentInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1412,6 +1450,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1457,6 +1496,7 @@ export type TicketUpdateWithoutChildrenInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1488,6 +1528,7 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1527,6 +1568,7 @@ export type TicketCreateWithoutWatchersInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1558,6 +1600,7 @@ export type TicketUncheckedCreateWithoutWatchersInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1597,6 +1640,7 @@ export type TicketUpdateWithoutWatchersInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1628,6 +1672,7 @@ export type TicketUncheckedUpdateWithoutWatchersInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1651,6 +1696,7 @@ export type TicketCreateWithoutCommentsInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1682,6 +1728,7 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1721,6 +1768,7 @@ export type TicketUpdateWithoutCommentsInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1752,6 +1800,7 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1778,6 +1827,7 @@ export type TicketCreateManyTenantInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1799,6 +1849,7 @@ export type TicketUpdateWithoutTenantInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1829,6 +1880,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1856,6 +1908,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1879,6 +1932,7 @@ export type TicketCreateManyRequesterInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1902,6 +1956,7 @@ export type TicketCreateManyAssigneeInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1923,6 +1978,7 @@ export type TicketUpdateWithoutRequesterInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1952,6 +2008,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1978,6 +2035,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1999,6 +2057,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2028,6 +2087,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2054,6 +2114,7 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2077,6 +2138,7 @@ export type TicketCreateManyParentInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2098,6 +2160,7 @@ export type TicketUpdateWithoutParentInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2127,6 +2190,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2153,6 +2217,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2227,6 +2292,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -2260,6 +2326,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -2289,6 +2356,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -2318,6 +2386,7 @@ export type TicketSelectScalar = {
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
+  externalId?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -2328,7 +2397,7 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "commentCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "commentCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -2398,6 +2467,10 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     requesterId: bigint
     assigneeId: bigint | null
     parentId: bigint | null
+    /**
+     * The id of the ticket in another system (docs/decisions/external-ids.md).
+     */
+    externalId: string | null
     /**
      * ![import("@itsm-api/contract").CustomFields]
      */
@@ -2857,6 +2930,7 @@ export interface TicketFieldRefs {
   readonly requesterId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly assigneeId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly parentId: Prisma.FieldRef<"Ticket", 'BigInt'>
+  readonly externalId: Prisma.FieldRef<"Ticket", 'String'>
   readonly customFields: Prisma.FieldRef<"Ticket", 'Json'>
   readonly resolution: Prisma.FieldRef<"Ticket", 'String'>
   readonly resolvedAt: Prisma.FieldRef<"Ticket", 'DateTime'>

@@ -14,6 +14,7 @@ export const assetColumns: CsvColumns<AssetLine> = {
   names: AssetLine.omit({ customFields: true }).keyof().options,
   needed: ['name', 'assetTag', 'type'],
   unique: 'assetTag',
+  uniqueIfSet: 'externalId',
   user: 'assignedToId',
   hasCustomFields: true,
   example: {

@@ -22,6 +22,7 @@ import { checkNewRows, type Progress } from '../csv/import-checks.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
+import { lockExternalId, lockExternalIds, mergeExternalId } from '../shared/external-ids.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
@@ -35,6 +36,7 @@ export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Ass
     ...anyOf('status', query.status),
     ...anyOf('type', query.type),
     ...anyOf('assignedToId', query.assignedToId),
+    ...anyOf('externalId', query.externalId),
   };
   return readSearchablePage(query, {
     db,
@@ -64,12 +66,13 @@ export async function getAsset({ db }: Context, id: number): Promise<Asset> {
 
 /**
  * Creates an asset and emits `asset.created`.
- * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the asset tag is already in use
+ * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, or VALIDATION_ERROR if the asset tag is already in use
  */
 export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   return transaction(context, async (context) => {
     const { db } = context;
     await checkUsers(context, reference('assignedToId', input.assignedToId));
+    await lockExternalId(context, 'asset', input.externalId);
     const taken = takenBy('asset', input.assetTag);
     const row = await createUnique('assetTag', taken, () => db.asset.create({ data: toColumns(input) }));
     const asset = presentAsset(row);
@@ -112,11 +115,17 @@ export function createAssets(context: Context, inputs: readonly NewAsset[], onPr
  * Checks that `createAssets` would succeed with these inputs.
  * @throws ApiError VALIDATION_ERROR with the details that `createAssets` would return
  */
-export async function checkAssets({ db }: Context, inputs: readonly NewAsset[]): Promise<void> {
-  const rows = inputs.map(({ assetTag, assignedToId }) => ({ unique: assetTag, userId: assignedToId }));
-  await checkNewRows(db, assetColumns, rows, async (assetTags) => {
-    const found = await db.asset.findMany({ where: { assetTag: { in: assetTags } }, select: { assetTag: true } });
-    return found.map(({ assetTag }) => assetTag);
+export async function checkAssets(context: Context, inputs: readonly NewAsset[]): Promise<void> {
+  const { db } = context;
+  const rows = inputs.map(({ assetTag, externalId, assignedToId }) => {
+    return { unique: { assetTag, externalId }, userId: assignedToId };
+  });
+  await checkNewRows(db, assetColumns, rows, {
+    assetTag: async (assetTags) => {
+      const found = await db.asset.findMany({ where: { assetTag: { in: assetTags } }, select: { assetTag: true } });
+      return found.map(({ assetTag }) => assetTag);
+    },
+    externalId: async (externalIds) => [...(await lockExternalIds(context, 'asset', externalIds)).keys()],
   });
 }
 
@@ -131,7 +140,8 @@ export async function listCustomFields(db: TenantClient): Promise<string[]> {
 /**
  * Updates an asset and records an activity. If the patch changes nothing, writes nothing
  * (docs/decisions/data-model.md).
- * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, EXTERNAL_ID_EXISTS,
+ * VALIDATION_ERROR
  */
 export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
   return transaction(context, async (context) => {
@@ -146,6 +156,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
     if (Object.keys(changes).length === 0) return before;
 
     await checkUsers(context, reference('assignedToId', patch.assignedToId, before.assignedToId));
+    if ('externalId' in changes) await lockExternalId(context, 'asset', after.externalId);
     const { id: _, assetTag, etag, createdAt, updatedAt, ...columns } = after;
     const [row] = await db.asset.updateManyAndReturn({
       where: { id },
@@ -179,6 +190,7 @@ export function presentAsset(row: AssetRow): Asset {
     purchaseCost: row.purchaseCost === null ? null : row.purchaseCost.toFixed(2),
     warrantyExpiresAt: serializeTimestamp(row.warrantyExpiresAt),
     notes: row.notes,
+    externalId: row.externalId,
     customFields: row.customFields,
     ...serializeTimestamps(row),
   });
@@ -200,6 +212,7 @@ function toColumns(input: NewAsset) {
     purchaseCost: input.purchaseCost ?? null,
     warrantyExpiresAt: toDate(input.warrantyExpiresAt ?? null),
     notes: input.notes ?? null,
+    externalId: input.externalId ?? null,
     customFields: json(input.customFields ?? {}),
   };
 }
@@ -223,11 +236,12 @@ function deferJobs(context: Context & Transaction) {
 }
 
 /** Applies a patch to an asset and returns the result. @throws ApiError INVALID_TRANSITION */
-function merge(before: Asset, { customFields, ...fields }: AssetPatch): Asset {
+function merge(before: Asset, { customFields, externalId, ...fields }: AssetPatch): Asset {
   const after: Asset = {
     ...before,
     ...fields,
     status: fields.status ?? getStatusOfAssignment(before, fields.assignedToId),
+    externalId: mergeExternalId(before.externalId, externalId),
     customFields: mergeCustomFields(before.customFields, customFields),
   };
   if (after.status !== before.status && !assetTransitions(before.status).includes(after.status)) {

@@ -8,7 +8,7 @@ import type {
   TicketReference,
 } from '@itsm-api/contract';
 import { queryOne, queryPipelined, tenantQuery } from '../../database/client/raw-sql.ts';
-import { lockOf } from '../../database/row-lock.ts';
+import { lockOf, lockRow } from '../../database/row-lock.ts';
 import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import { emitAll, querySubscribers } from '../../webhooks/outbox/emit.ts';
@@ -16,13 +16,20 @@ import { insertActivity } from '../activities/record.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
+import {
+  addExternalIds,
+  lockExternalId,
+  lockExternalIds,
+  rejectTaken,
+  withoutRepeated,
+} from '../shared/external-ids.ts';
 import type { Page } from '../shared/lists.ts';
 import { presentTicket } from '../tickets/presenter.ts';
-import { nextUpdatedAt, selectTicketsByIds, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
+import { nextUpdatedAt, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
 import { resolveTicketId } from '../tickets/ticket-reference.ts';
 
-const columns =
-  'c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility, c.created_at AS "createdAt"';
+const columns = `c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility,
+  c.external_id AS "externalId", c.created_at AS "createdAt"`;
 
 /**
  * The query for a page of comments. It skips rows with an index-only scan, and looks up the rows of the page by primary
@@ -36,16 +43,29 @@ const listing = tenantQuery(`SELECT t.comment_count AS "totalCount", CASE WHEN t
     ) AS comment) END AS comments
   FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`);
 
+/**
+ * The query for a page of the comments with one of the given external ids. The CTE reads at most 100 rows. It is
+ * materialized, because the index on the ticket would be slow for a ticket with many comments.
+ */
+const filteredListing = tenantQuery(`WITH named AS MATERIALIZED (
+    SELECT * FROM comments WHERE tenant_id = $1 AND external_id = ANY ($5::text[])
+  ), c AS (SELECT * FROM named WHERE ticket_id = $2)
+  SELECT (SELECT count(*) FROM c) AS "totalCount", (SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
+      SELECT ${columns} FROM c ORDER BY id DESC OFFSET $3::bigint LIMIT $4::int
+    ) AS comment) AS comments
+  FROM tickets t WHERE t.tenant_id = $1 AND t.id = $2`);
+
 /** Returns a page of a ticket's comments, newest first. @throws ApiError NOT_FOUND if the ticket doesn't exist */
 export async function listComments(
   context: Context,
   reference: TicketReference,
-  { page, perPage }: CommentQuery,
+  { page, perPage, externalId }: CommentQuery,
 ): Promise<Page<Comment>> {
   const { db } = context;
   const ticketId = await resolveTicketId(context, reference);
   const values = [ticketId, BigInt(page - 1) * BigInt(perPage), perPage];
-  const row = await queryOne<{ totalCount: number; comments: Comment[] | null }>(db, listing, values);
+  const [query, all] = externalId === undefined ? [listing, values] : [filteredListing, [...values, externalId]];
+  const row = await queryOne<{ totalCount: number; comments: Comment[] | null }>(db, query, all);
   if (row === undefined) throw notFound('ticket');
   return { data: (row.comments ?? []).map(presentComment), meta: { page, perPage, totalCount: row.totalCount } };
 }
@@ -67,15 +87,15 @@ export interface NewCommentRow extends NewComment {
  */
 const insert = `WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($3::json)
-      AS given (place int, nth int, "ticketId" bigint, body text, visibility text)
+      AS given (place int, nth int, "ticketId" bigint, body text, visibility text, "externalId" text)
   ), t AS (
     UPDATE tickets SET comment_count = comment_count + added.count, updated_at = ${nextUpdatedAt('$2')}
     FROM (SELECT "ticketId", count(*)::int AS count FROM given GROUP BY 1) AS added
     WHERE tenant_id = $1 AND tickets.id = ANY ($4::bigint[]) AND tickets.id = added."ticketId"
     RETURNING tickets.*, comment_count - added.count AS count_before
   ), c AS (
-    INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, created_at)
-    SELECT $1, t.id, $5::bigint, body, visibility, t.updated_at FROM given JOIN t ON t.id = "ticketId" ORDER BY place
+    INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id, created_at)
+    SELECT $1, t.id, $5::bigint, body, visibility, "externalId", t.updated_at FROM given JOIN t ON t.id = "ticketId" ORDER BY place
     RETURNING *
   ), activity AS (${insertActivity({
     resource: 'TICKET',
@@ -130,10 +150,15 @@ export async function writeComments(
   return { comments: (written?.comments ?? []).map(presentComment), tickets };
 }
 
-/** Adds a comment to a ticket. @throws ApiError NOT_FOUND if the ticket doesn't exist */
+/** Adds a comment to a ticket. @throws ApiError EXTERNAL_ID_EXISTS, or NOT_FOUND if the ticket doesn't exist */
 export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {
   return transaction(context, async (context) => {
     const ticketId = await resolveTicketId(context, reference);
+    if (input.externalId != null) {
+      // Locks the ticket first, as updates of tickets do. Otherwise, transactions could deadlock.
+      if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
+      await lockExternalId(context, 'comment', input.externalId);
+    }
     const [comment] = (await writeComments(context, [{ ...input, ticketId }])).comments;
     if (comment === undefined) throw notFound('ticket');
     return comment;
@@ -151,11 +176,27 @@ export function createComments(
 ): Promise<NewCommentAnswer[]> {
   return transaction(context, async (context) => {
     const ticketId = await resolveTicketId(context, reference);
-    if ((await selectTicketsByIds(context.db, [ticketId])).length === 0) throw notFound('ticket');
-    const rows = BulkItems.of(given).next((input): NewCommentRow => ({ ...input, ticketId }));
-    const { comments } = rows.accepted.length === 0 ? { comments: [] } : await writeComments(context, rows.accepted);
-    const commentOf = new Map(rows.accepted.map((row, index) => [row, comments[index] as Comment]));
-    return rows.results((row) => ({ status: 201, data: commentOf.get(row) as Comment }), context.publicUrl);
+    if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
+    const items = BulkItems.of(given);
+    const taken = await lockExternalIds(
+      context,
+      'comment',
+      items.accepted.map(({ externalId }) => externalId),
+    );
+    const rows = items.next((input): NewCommentRow => {
+      rejectTaken('comment', taken, input.externalId);
+      return { ...input, ticketId };
+    });
+    const unique = withoutRepeated(rows.accepted, ({ externalId }) => [externalId]);
+    const { comments } = unique.length === 0 ? { comments: [] } : await writeComments(context, unique);
+    const commentOf = new Map(unique.map((row, index) => [row, comments[index]]));
+    addExternalIds(taken, comments);
+    const created = rows.next((row) => {
+      const comment = commentOf.get(row);
+      if (comment === undefined) rejectTaken('comment', taken, row.externalId);
+      return comment as Comment;
+    });
+    return created.results((data) => ({ status: 201, data }), context.publicUrl);
   });
 }
 

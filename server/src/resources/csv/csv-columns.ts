@@ -13,6 +13,8 @@ export interface CsvColumns<Line extends object> {
   needed: readonly (keyof Line & string)[];
   /** The column whose value must be unique in each row. */
   unique: keyof Line & string;
+  /** Another column whose value must be unique, unless it is empty. */
+  uniqueIfSet?: keyof Line & string;
   /** The column that identifies a user. */
   user: keyof Line & string;
   hasCustomFields: boolean;

@@ -139,7 +139,12 @@ async function readFile<Given extends object, New>(
     context,
     users.filter((user) => typeof user === 'string'),
   );
-  const all = [...problems, ...findRepeated(columns, lines), ...findUnknownUsers(columns, lines, userIds)];
+  const all = [
+    ...problems,
+    ...findRepeated(columns.unique, lines),
+    ...findRepeated(columns.uniqueIfSet, lines),
+    ...findUnknownUsers(columns, lines, userIds),
+  ];
   return {
     entries: lines.map(({ line, given }) => ({
       line,
@@ -240,15 +245,20 @@ function readLine<Given extends object>(
   return { given: columns.line.safeParse(fields).data, problems };
 }
 
-function findRepeated<Given extends object>({ unique }: CsvColumns<Given>, lines: readonly Line<Given>[]): Problem[] {
+function findRepeated<Given extends object>(
+  column: (keyof Given & string) | undefined,
+  lines: readonly Line<Given>[],
+): Problem[] {
+  if (column === undefined) return [];
   const firstLines = new Map<string, number>();
   return lines.flatMap(({ given, line }) => {
-    const value = String(given[unique]);
+    if (given[column] == null) return [];
+    const value = String(given[column]);
     const first = firstLines.get(value);
     if (first === undefined) firstLines.set(value, line);
     return first === undefined
       ? []
-      : [{ line, path: unique, message: `${value} is already on line ${first}. Choose a different value` }];
+      : [{ line, path: column, message: `${value} is already on line ${first}. Choose a different value` }];
   });
 }
 

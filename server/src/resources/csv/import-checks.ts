@@ -10,32 +10,39 @@ export type Progress = (created: number) => void;
 
 /** The values of a new row that are checked against the database. */
 interface NewRow {
-  unique: string;
+  /** The values that no other row may have, by field. */
+  unique: Record<string, string | null | undefined>;
   userId: number | null | undefined;
 }
 
 /**
  * Checks that rows can be created. Their unique values must not be in use, and the users that they reference must be
  * active.
- * @param findTaken returns the values that are already in use
+ * @param findTaken for each unique field, returns the values that are already in use
  * @throws ApiError VALIDATION_ERROR; the paths in the details begin with the row index, as in `0.assetTag`
  */
 export async function checkNewRows<Line extends object>(
   db: TenantClient,
-  { resource, one, unique, user }: CsvColumns<Line>,
+  { resource, one, user }: CsvColumns<Line>,
   rows: readonly NewRow[],
-  findTaken: (values: string[]) => Promise<string[]>,
+  findTaken: Record<string, (values: string[]) => Promise<string[]>>,
 ): Promise<void> {
-  const taken = new Set<string>();
+  const fields = Object.entries(findTaken).map(([field, find]) => ({ field, find, taken: new Set<string>() }));
   const users = new Set<number>();
   for (const chunk of chunksOf(rows, 5000)) {
     const ids = [...new Set(chunk.flatMap(({ userId }) => userId ?? []))];
-    for (const value of await findTaken(chunk.map((row) => row.unique))) taken.add(value);
+    for (const { field, find, taken } of fields) {
+      const values = chunk.flatMap(({ unique }) => unique[field] ?? []);
+      for (const value of await find(values)) taken.add(value);
+    }
     const found = await db.user.findMany({ where: { id: { in: ids }, active: true }, select: { id: true } });
     for (const { id } of found) users.add(Number(id));
   }
   const details = rows.flatMap((row, index): ErrorDetail[] => [
-    ...(taken.has(row.unique) ? [{ path: `${index}.${unique}`, message: takenBy(one, row.unique) }] : []),
+    ...fields.flatMap(({ field, taken }) => {
+      const value = row.unique[field];
+      return value != null && taken.has(value) ? [{ path: `${index}.${field}`, message: takenBy(one, value) }] : [];
+    }),
     ...(row.userId != null && !users.has(row.userId) ? [{ path: `${index}.${user}`, message: noSuchUser }] : []),
   ]);
   if (details.length === 0) return;

@@ -86,10 +86,12 @@ const takenDuringImport =
  * @throws ApiError VALIDATION_ERROR with the details that `createProjects` would return
  */
 export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {
-  const rows = inputs.map(({ key, managerId }) => ({ unique: key, userId: managerId }));
-  await checkNewRows(db, projectColumns, rows, async (keys) => {
-    const found = await db.project.findMany({ where: { key: { in: keys } }, select: { key: true } });
-    return found.map(({ key }) => key);
+  const rows = inputs.map(({ key, managerId }) => ({ unique: { key }, userId: managerId }));
+  await checkNewRows(db, projectColumns, rows, {
+    key: async (keys) => {
+      const found = await db.project.findMany({ where: { key: { in: keys } }, select: { key: true } });
+      return found.map(({ key }) => key);
+    },
   });
 }
 

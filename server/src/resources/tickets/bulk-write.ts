@@ -1,4 +1,5 @@
 import {
+  type Comment,
   type InvalidItem,
   idOfItem,
   type NewComment,
@@ -14,6 +15,13 @@ import { requireMatch } from '../../shared/etag.ts';
 import { writeComments } from '../comments/queries.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
+import {
+  addExternalIds,
+  type ExternalIds,
+  lockExternalIds,
+  rejectTaken,
+  withoutRepeated,
+} from '../shared/external-ids.ts';
 import { assertKnown, findKnown, type Known } from '../shared/foreign-keys.ts';
 import type { NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
@@ -22,6 +30,7 @@ import {
   collectReferences,
   computeChange,
   lockParents,
+  newExternalId,
   newRow,
   type Parents,
   rejectCycle,
@@ -57,21 +66,77 @@ export function createTickets(
       context,
       items.accepted.map(({ references }) => references),
     );
+    const taken = await lockTicketExternalIds(context, items.accepted);
     const valid = items.next(({ input, comments, references }) => {
       assertKnown(references, known);
+      rejectTakenTicket({ row: input, comments }, taken);
       return { row: newRow(context, input), comments };
     });
-    const tickets = valid.accepted.length === 0 ? [] : await writeWithComments(context, valid.accepted);
-    const ticketOf = new Map(valid.accepted.map((item, index) => [item, tickets[index] as Ticket]));
-    return valid.results((item) => ({ status: 201, data: ticketOf.get(item) as Ticket }), context.publicUrl);
+    const unique = withoutRepeated(valid.accepted, ({ row, comments }) => [
+      row.externalId && `ticket ${row.externalId}`,
+      ...comments.map(({ externalId }) => externalId && `comment ${externalId}`),
+    ]);
+    const written = await writeWithComments(context, unique);
+    addExternalIds(taken.tickets, written.tickets);
+    addExternalIds(taken.comments, written.comments);
+    const ticketOf = new Map(unique.map((item, index) => [item, written.tickets[index]]));
+    const created = valid.next((item) => {
+      const ticket = ticketOf.get(item);
+      if (ticket === undefined) rejectTakenTicket(item, taken);
+      return ticket as Ticket;
+    });
+    return created.results((data) => ({ status: 201, data }), context.publicUrl);
   });
 }
 
-/** Inserts tickets and then their comments. Returns the tickets in the given order. */
+/** The external ids that tickets and comments already have. */
+interface TakenIds {
+  tickets: ExternalIds;
+  comments: ExternalIds;
+}
+
+/** Locks the external ids of tickets and comments. Returns the ones of a bulk request that rows already have. */
+async function lockTicketExternalIds(
+  context: Context,
+  items: readonly { input: Pick<NewTicketItem, 'externalId'>; comments: readonly NewComment[] }[],
+): Promise<TakenIds> {
+  const ofComments = items.flatMap(({ comments }) => comments.map(({ externalId }) => externalId));
+  return {
+    tickets: await lockExternalIds(
+      context,
+      'ticket',
+      items.map(({ input }) => input.externalId),
+    ),
+    comments: await lockExternalIds(context, 'comment', ofComments),
+  };
+}
+
+/**
+ * Rejects a new ticket if a row has its external id or the external id of one of its comments, or if two of its comments
+ * have the same external id.
+ * @throws ApiError EXTERNAL_ID_EXISTS, VALIDATION_ERROR
+ */
+function rejectTakenTicket(
+  { row, comments }: { row: Pick<NewTicketItem, 'externalId'>; comments: readonly NewComment[] },
+  taken: TakenIds,
+): void {
+  rejectTaken('ticket', taken.tickets, row.externalId);
+  const seen = new Set<string>();
+  for (const [index, { externalId }] of comments.entries()) {
+    if (externalId == null) continue;
+    const path = `comments.${index}.externalId`;
+    rejectTaken('comment', taken.comments, externalId, path);
+    if (seen.has(externalId)) throw invalidField('VALIDATION_ERROR', path, 'is a duplicate. Choose a different value.');
+    seen.add(externalId);
+  }
+}
+
+/** Inserts tickets and then their comments. Returns the tickets and the comments, both in the given order. */
 async function writeWithComments(
   context: UserContext & Transaction,
   items: readonly { row: NewTicketRow; comments: readonly NewComment[] }[],
-): Promise<Ticket[]> {
+): Promise<{ tickets: Ticket[]; comments: Comment[] }> {
+  if (items.length === 0) return { tickets: [], comments: [] };
   const created = await writeNew(
     context,
     items.map(({ row }) => row),
@@ -79,9 +144,9 @@ async function writeWithComments(
   const comments = items.flatMap(({ comments }, index) => {
     return comments.map((comment) => ({ ...comment, ticketId: (created[index] as Ticket).id }));
   });
-  if (comments.length === 0) return created;
-  const { tickets } = await writeComments(context, comments);
-  return created.map((ticket) => tickets.get(ticket.id) ?? ticket);
+  if (comments.length === 0) return { tickets: created, comments: [] };
+  const written = await writeComments(context, comments);
+  return { tickets: created.map((ticket) => written.tickets.get(ticket.id) ?? ticket), comments: written.comments };
 }
 
 /**
@@ -115,8 +180,9 @@ export function updateTickets(
       changed.map(({ references }) => references),
     );
     const parents = await lockParents(context, changed);
+    const taken = await lockExternalIds(context, 'ticket', changed.map(newExternalId));
     const items = checked.next((item) => {
-      if (item.change !== undefined) applyChange(item.change, known, parents);
+      if (item.change !== undefined) applyChange(item.change, known, parents, taken);
       return item;
     });
     const changes = items.accepted.flatMap(({ change }) => change ?? []);
@@ -141,12 +207,16 @@ function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findI
 }
 
 /**
- * Checks that the references in a change are valid and that the new parent creates no cycle. Then adds the new parent
- * to `parents`, so that the checks of later items consider it.
+ * Checks that the references in a change are valid, that the new parent creates no cycle, and that the external id is
+ * not in use. Then adds the parent to `parents` and the external id to `taken`, so that the checks of later items
+ * consider them.
  */
-function applyChange(change: Change, known: Known, parents: Parents): void {
+function applyChange(change: Change, known: Known, parents: Parents, taken: ExternalIds): void {
   assertKnown(change.references, known);
   rejectCycle(change, parents);
+  const externalId = newExternalId(change);
+  rejectTaken('ticket', taken, externalId);
+  if (externalId != null) taken.set(externalId, change.after.id);
   const { id, parentId } = change.after;
   if (parentId === null) parents.delete(id);
   else parents.set(id, parentId);

@@ -18,6 +18,7 @@ const ticketColumns = {
   requesterId: column('bigint', 'INSERT'),
   assigneeId: column('bigint', 'INSERT', 'UPDATE'),
   parentId: column('bigint', 'INSERT', 'UPDATE'),
+  externalId: column('text', 'INSERT', 'UPDATE'),
   customFields: column('jsonb', 'INSERT', 'UPDATE'),
   resolution: column('text', 'UPDATE'),
   resolvedAt: column('timestamptz', 'UPDATE'),

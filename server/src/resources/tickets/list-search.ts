@@ -20,7 +20,15 @@ export interface TicketFilters extends CountedFilters, Omit<Pick<TicketQuery, (t
   unassigned: boolean;
 }
 
-const uncounted = ['requesterId', 'parentId', 'watcherUserId', 'createdSince', 'createdBefore', 'q'] as const;
+const uncounted = [
+  'requesterId',
+  'parentId',
+  'watcherUserId',
+  'externalId',
+  'createdSince',
+  'createdBefore',
+  'q',
+] as const;
 
 /** Returns true if there are counters for all filters. In this case, the total is exact. */
 export function isCounted(filters: TicketFilters): boolean {
@@ -152,7 +160,7 @@ function matching(
 
 /** Returns the SQL conditions on columns of the table `tickets`. */
 function buildConditions(filters: TicketFilters): Prisma.Sql[] {
-  const { assigneeId, unassigned, requesterId, parentId, createdSince, createdBefore } = filters;
+  const { assigneeId, unassigned, requesterId, parentId, externalId, createdSince, createdBefore } = filters;
   const assigned = anyOf('t.assignee_id', assigneeId, 'bigint');
   return [
     ...(unassigned ? [sql`(${join([sql`t.assignee_id IS NULL`, ...assigned], ' OR ')})`] : assigned),
@@ -161,6 +169,7 @@ function buildConditions(filters: TicketFilters): Prisma.Sql[] {
       .flatMap((name) => anyOf(`t.${filterColumns[name].column}`, filters[name], filterColumns[name].type)),
     ...anyOf('t.requester_id', requesterId, 'bigint'),
     ...anyOf('t.parent_id', parentId, 'bigint'),
+    ...anyOf('t.external_id', externalId, 'text'),
     ...(createdSince === undefined ? [] : [sql`t.created_at >= ${createdSince}::timestamptz`]),
     ...(createdBefore === undefined ? [] : [sql`t.created_at < ${createdBefore}::timestamptz`]),
   ];

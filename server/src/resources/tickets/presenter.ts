@@ -20,6 +20,7 @@ export function presentTicket(row: TicketRow): Ticket {
     assigneeId: row.assigneeId,
     watcherUserIds: row.watcherUserIds,
     parentId: row.parentId,
+    externalId: row.externalId,
     customFields: row.customFields,
     resolution: row.resolution,
     resolvedAt: serializeTimestamp(row.resolvedAt),

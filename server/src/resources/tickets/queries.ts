@@ -14,6 +14,7 @@ import { requireMatch } from '../../shared/etag.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
+import { lockExternalId, mergeExternalId } from '../shared/external-ids.ts';
 import { checkReferences, type References, reference } from '../shared/foreign-keys.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
 import { rejectBroadQuery } from '../shared/search.ts';
@@ -61,12 +62,13 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
 
 /**
  * Creates a ticket with status OPEN and the next number of its type. Emits `ticket.created`.
- * @throws ApiError INVALID_REFERENCE
+ * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS
  */
 export async function createTicket(context: UserContext, body: NewTicket): Promise<Ticket> {
   const input = byId(body, await findTicketIds(context, [body.parentId]));
   await checkReferences(context, collectReferences(input));
   return transaction(context, async (context) => {
+    await lockExternalId(context, 'ticket', input.externalId);
     const [ticket] = await writeNew(context, [newRow(context, input)]);
     return ticket as Ticket;
   });
@@ -86,7 +88,8 @@ export async function writeNew(context: Context & Transaction, rows: readonly Ne
 /**
  * Updates a ticket and emits `ticket.updated`. If the patch changes nothing, writes and emits nothing
  * (docs/decisions/tickets.md).
- * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, VALIDATION_ERROR
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, EXTERNAL_ID_EXISTS,
+ * VALIDATION_ERROR
  */
 export async function updateTicket(context: Context, reference: TicketReference, patch: TicketPatch): Promise<Ticket> {
   const changed = isWithin(context) ? undefined : await patchUnlocked(context, reference, patch);
@@ -108,10 +111,11 @@ async function patchUnlocked(
   const before = presentTicket(found);
   const change = await computeRequestedChange(context, before, patch);
   if (change === undefined) return before;
-  // A new parent requires the tenant's lock for parents. New watchers require a lock on the ticket, because watchers
+  // A new parent and an external id require a lock of the tenant. New watchers require a lock on the ticket, because watchers
   // are in another table that the version check doesn't cover.
-  if (change.references.tickets.length > 0 || 'watcherUserIds' in change.changes) return undefined;
-  await checkReferences(context, change.references);
+  const { references, changes } = change;
+  if (references.tickets.length > 0 || 'watcherUserIds' in changes || 'externalId' in changes) return undefined;
+  await checkReferences(context, references);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
 }
@@ -129,6 +133,7 @@ async function patchLocked(
   if (change === undefined) return before;
   await checkReferences(context, change.references);
   rejectCycle(change, await lockParents(context, [change]));
+  await lockExternalId(context, 'ticket', newExternalId(change));
   const [ticket] = await writeChanges(context, [change]);
   return ticket as Ticket;
 }
@@ -203,6 +208,11 @@ export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, be
   };
 }
 
+/** Returns the external id that a change sets, or undefined if it sets none. */
+export function newExternalId({ after, changes }: Change): string | null | undefined {
+  return 'externalId' in changes ? after.externalId : undefined;
+}
+
 /** Maps ticket ids to parent ids. Includes the new parents and all of their ancestors. */
 export type Parents = Map<number, number>;
 
@@ -232,10 +242,15 @@ export function rejectCycle({ before, references }: Change, parents: Parents): v
 }
 
 /** Applies a patch to a ticket and returns the result. Checks only rules that don't need a database query. */
-function merge(before: Ticket, { customFields, watcherUserIds, ...fields }: ById<TicketPatch>, now: Date): Ticket {
+function merge(
+  before: Ticket,
+  { customFields, watcherUserIds, externalId, ...fields }: ById<TicketPatch>,
+  now: Date,
+): Ticket {
   const after: Ticket = {
     ...before,
     ...fields,
+    externalId: mergeExternalId(before.externalId, externalId),
     customFields: mergeCustomFields(before.customFields, customFields),
     watcherUserIds: watcherUserIds ? ascending(watcherUserIds) : before.watcherUserIds,
   };
@@ -273,6 +288,7 @@ export function newRow({ userId, now }: UserContext, input: ById<NewTicket>): Ne
     requesterId: input.requesterId ?? Number(userId),
     assigneeId: input.assigneeId ?? null,
     parentId: input.parentId ?? null,
+    externalId: input.externalId ?? null,
     watcherUserIds: ascending(input.watcherUserIds ?? []),
     customFields: input.customFields ?? {},
     createdAt: now().toISOString(),

@@ -55,7 +55,7 @@ export const comments = {
 
 /** Records the result of a request that adds comments to a ticket. */
 function noteComments(turn: Turn, id: number, bodies: NewComment[], sent: Sent, answers: Answer[] | undefined): void {
-  const comments = bodies.map((body) => ({ ticketId: id, authorId: turn.key.userId, ...body }));
+  const comments = bodies.map((body) => ({ ticketId: id, authorId: turn.key.userId, ...body, externalId: null }));
   const step = commented({ sent, answers }, { actor: turn.actor, comments, change: commentedTicket });
   turn.workspace.tickets.of(id).steps.push(step);
 }

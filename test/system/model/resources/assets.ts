@@ -26,6 +26,7 @@ export function newAsset(input: NewAsset, references: References): Outcome<Asset
       purchaseCost: twoDecimals(input.purchaseCost ?? null),
       warrantyExpiresAt: input.warrantyExpiresAt ?? null,
       notes: input.notes ?? null,
+      externalId: input.externalId ?? null,
       customFields: input.customFields ?? {},
       etag: unknownText,
       createdAt: unknownText,

@@ -56,6 +56,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
       assigneeId: input.assigneeId ?? null,
       watcherUserIds: watchers,
       parentId: input.parentId ?? null,
+      externalId: input.externalId ?? null,
       customFields: input.customFields ?? {},
       resolution: null,
       resolvedAt: null,
@@ -83,6 +84,7 @@ export function changeTicket(before: Ticket, patch: TicketPatch, references: Ref
   const codes = [
     ...(isMove && !moves[before.status].includes(after.status) ? ['INVALID_TRANSITION' as const] : []),
     ...(after.category === null && after.categoryConfigId === null ? ['VALIDATION_ERROR' as const] : []),
+    ...(after.externalId !== before.externalId && before.externalId !== null ? ['VALIDATION_ERROR' as const] : []),
     ...(after.parentId === before.id && before.parentId !== before.id ? ['VALIDATION_ERROR' as const] : []),
     ...rejectionsOf(references, {
       users: [after.assigneeId === before.assigneeId ? null : after.assigneeId, ...added],
@@ -117,6 +119,7 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     anyOf(query.category, ticket.category) &&
     anyOf(query.requesterId, ticket.requesterId) &&
     anyOf(query.parentId, ticket.parentId) &&
+    anyOf(query.externalId, ticket.externalId) &&
     anyOf(assignees, assignee) &&
     (query.watcherUserId === undefined || ticket.watcherUserIds.some((id) => anyOf(query.watcherUserId, id))) &&
     (query.createdSince === undefined || ticket.createdAt >= (query.createdSince as string)) &&
