@@ -198,6 +198,7 @@ async function readWebhooks(turn: Turn, { webhooks }: Workspace): Promise<void> 
 function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace): void {
   const made = Map.groupBy(tickets.creations, ({ request }) => request);
   for (const [request, creations] of made) {
+    if (request === undefined) continue;
     const found = creations.filter(({ marker }) => marker === '');
     if (found.length !== 0 && found.length !== creations.length) {
       world.find(`command ${request} created ${found.length} tickets instead of ${creations.length}`);
@@ -324,6 +325,8 @@ function compareTotal<Row extends { id: number }>(
 /** Checks that no ticket is its own ancestor, and updates the parents in the model. */
 function compareTickets(world: World, { tickets, parents }: Workspace): void {
   const rows = tickets.current();
+  const externalIds = rows.flatMap(({ externalId }) => externalId ?? []);
+  if (new Set(externalIds).size < externalIds.length) world.find('two tickets have the same external id');
   const parentOf = new Map(rows.map(({ id, parentId }) => [id, parentId]));
   for (const { id } of rows) {
     const seen = new Set<number>();

@@ -36,6 +36,8 @@ const status = fc.constantFrom('OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CL
 const type = fc.constantFrom('INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST');
 const category = fc.constantFrom('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER');
 const padding = fc.constantFrom('', '', ' ', '\t');
+/** External ids from a small set, so that many requests use one that a ticket already has. */
+const externalId = fc.nat(99).map((number) => `old:${number}`);
 const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
 
 /** The arguments of a command that creates a ticket. The arguments reference rows by position. */
@@ -51,6 +53,7 @@ const newTicketGiven = fc.record(
     requester: user,
     watchers: fc.array(user, { maxLength: 4 }),
     parent,
+    externalId: seldom(externalId),
     customFields,
   },
   { requiredKeys: ['title', 'description', 'type', 'category'], noNullPrototype: true },
@@ -67,6 +70,7 @@ const patchGiven = some({
   assignee: user,
   watchers: fc.array(user, { maxLength: 4 }),
   parent,
+  externalId: fc.option(externalId),
   customFields,
   resolution: fc.option(words),
 });
@@ -83,10 +87,11 @@ const queryGiven = fc.record({
   watchers: valuesOf(user),
   parents: valuesOf(place),
   created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
+  externalId: valuesOf(externalId),
   q: question,
   sort: fc.constantFrom(undefined, 'id', '-id'),
   /** The indexes of the filters that the request uses. If requests used all filters, most lists would be empty. */
-  kept: fc.uniqueArray(fc.nat(8), { maxLength: 3 }),
+  kept: fc.uniqueArray(fc.nat(9), { maxLength: 3 }),
 });
 type QueryGiven = typeof queryGiven extends fc.Arbitrary<infer Given> ? Given : never;
 
@@ -158,10 +163,13 @@ function noteNew(turn: Turn, reported: RowResponse, body: NewTicket, marker: str
       world.expect(isRejection(answer, outcome.codes), `an invalid ticket was not rejected: ${marker}`, sent);
     return;
   }
+  if (noteTaken(turn, reported, body)) return;
   const { row } = outcome;
   if (answer === undefined) {
     const step = (id: number) => ({ ...made(reported, { row, actor, id }), isCertain: true });
-    workspace.tickets.creations.push({ marker, request: turn.number, step });
+    // The server rejects a ticket whose external id another ticket has.
+    const request = body.externalId == null ? turn.number : undefined;
+    workspace.tickets.creations.push({ marker, request, step });
     return;
   }
   const ticket = answer.body?.data as Ticket | undefined;
@@ -171,6 +179,20 @@ function noteNew(turn: Turn, reported: RowResponse, body: NewTicket, marker: str
   workspace.tickets.of(ticket.id).steps.push(made(reported, { row, actor, id: ticket.id }));
   workspace.tickets.know(ticket.id);
   noteParent(turn, ticket.id, ticket.parentId);
+}
+
+/**
+ * If a request was rejected because a ticket has the external id, records that this ticket has it, and returns true.
+ * The error contains the id of the ticket.
+ */
+function noteTaken(
+  { workspace }: Turn,
+  { sent, answer }: RowResponse,
+  { externalId }: { externalId?: string | null | undefined },
+): boolean {
+  if (externalId == null || !isRejection(answer, ['EXTERNAL_ID_EXISTS'])) return false;
+  workspace.tickets.of(answer?.body.error.details[0].id).steps.push(readStep(sent, { externalId }));
+  return true;
 }
 
 function noteParent({ workspace: { parents } }: Turn, id: number, parentId: number | null | undefined): void {
@@ -187,12 +209,14 @@ function notePatch(
   const { workspace, references, actor } = turn;
   const parentsBefore = workspace.parents;
   noteParent(turn, id, body.parentId);
+  const isTaken = noteTaken(turn, reported, body);
   const step = changed<Ticket>(reported, {
     actor,
     ifMatch,
     change: (row) => changeTicket(row, body, references),
     mayBeRejected: (answer) =>
-      isRejection(answer, ['VALIDATION_ERROR']) && body.parentId != null && isAbove(parentsBefore, body.parentId, id),
+      isTaken ||
+      (isRejection(answer, ['VALIDATION_ERROR']) && body.parentId != null && isAbove(parentsBefore, body.parentId, id)),
   });
   workspace.tickets.of(id).steps.push(step);
   noteTag(workspace.tickets.of(id), reported.answer);
