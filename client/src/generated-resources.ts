@@ -213,6 +213,20 @@ export interface Comments {
   list(ticketId: TicketReference, query?: CommentQuery, options?: RequestOptions): ApiList<Comment>;
 
   /**
+   * List the comments of all tickets.
+   *
+   * Returns the comments of all tickets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once. Without `since` and `cursor`, the feed starts with the oldest item.
+   *
+   * Requires the scope `tickets:read`: list and read tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const comment of client.comments.changes({ since: '2026-11-20T10:00:00Z' })) console.log(comment.id);
+   */
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Comment>;
+
+  /**
    * Comment on a ticket.
    *
    * Adds a comment to a ticket with any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
@@ -340,6 +354,20 @@ export interface Activities {
   ofTicket(ticketId: TicketReference, query?: TicketActivityQuery, options?: RequestOptions): ApiList<TicketActivity>;
 
   /**
+   * List the activity of all tickets.
+   *
+   * Returns the activity of all tickets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once. Without `since` and `cursor`, the feed starts with the oldest item.
+   *
+   * Requires the scope `tickets:read`: list and read tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const ticketActivity of client.activities.ofTickets({ since: '2026-11-20T10:00:00Z' })) console.log(ticketActivity.id);
+   */
+  ofTickets(query?: FollowQuery, options?: RequestOptions): ApiChanges<TicketActivity>;
+
+  /**
    * List the activity of an asset.
    *
    * Returns the newest actions first. The list doesn't include actions that occurred before the server started to record activity.
@@ -352,6 +380,20 @@ export interface Activities {
    * for await (const assetActivity of client.activities.ofAsset(11)) console.log(assetActivity.id);
    */
   ofAsset(assetId: number | string, query?: AssetActivityQuery, options?: RequestOptions): ApiList<AssetActivity>;
+
+  /**
+   * List the activity of all assets.
+   *
+   * Returns the activity of all assets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once. Without `since` and `cursor`, the feed starts with the oldest item.
+   *
+   * Requires the scope `assets:read`: list and read assets.
+   *
+   * Counts against the rate limit `assets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const assetActivity of client.activities.ofAssets({ since: '2026-11-20T10:00:00Z' })) console.log(assetActivity.id);
+   */
+  ofAssets(query?: FollowQuery, options?: RequestOptions): ApiChanges<AssetActivity>;
 }
 
 export interface Projects {

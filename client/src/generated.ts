@@ -692,6 +692,8 @@ export type TicketChanges = Record<string, {
 export interface TicketActivity {
   /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
+  /** The ticket. */
+  ticketId: number;
   /** When the action occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   at: string;
   /** The action on the resource. */
@@ -821,6 +823,8 @@ export type AssetChanges = Record<string, {
 export interface AssetActivity {
   /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
+  /** The asset. */
+  assetId: number;
   /** When the action occurred. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   at: string;
   /** The action on the resource. */
@@ -1211,6 +1215,20 @@ export interface TicketCreatedEvent {
   ticket: Ticket;
 }
 
+/** A comment on the ticket of the event. */
+export interface EventComment {
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  id: number;
+  /** The author: the user of the API key that created the comment. */
+  authorId: number;
+  /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  body: string;
+  /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
+  visibility: Open<CommentVisibility>;
+  /** When the comment was created. Comments never change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+}
+
 /** A ticket is updated. */
 export interface TicketUpdatedEvent {
   /** The id of the event. Every attempt has the same id. Use the id to deduplicate events. */
@@ -1225,6 +1243,8 @@ export interface TicketUpdatedEvent {
   ticket: Ticket;
   /** The changed fields of a ticket. `updatedAt` always changes and is not included. */
   changes: TicketChanges;
+  /** The new comment, if the update is a comment. INTERNAL comments are included: check `visibility` before you pass the text on. The `changes` of the event don't contain the text. */
+  comment?: EventComment | undefined;
 }
 
 /** An asset is created. */
@@ -1426,6 +1446,7 @@ export const routes = {
   },
   comments: {
     list: 'GET /tickets/:id/comments tickets:read query',
+    changes: 'GET /comments/changes tickets:read changes',
     create: 'POST /tickets/:id/comments tickets:write body',
     createMany: 'POST /tickets/:id/comments/bulk tickets:write items=comments',
   },
@@ -1438,7 +1459,9 @@ export const routes = {
   },
   activities: {
     ofTicket: 'GET /tickets/:id/activity tickets:read query',
+    ofTickets: 'GET /tickets/activity tickets:read changes',
     ofAsset: 'GET /assets/:id/activity assets:read query',
+    ofAssets: 'GET /assets/activity assets:read changes',
   },
   projects: {
     list: 'GET /projects projects:read query',

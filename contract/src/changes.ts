@@ -61,12 +61,36 @@ export function changesOf<const Path extends string, Row extends z.ZodType>(
       'Without `since` and `cursor`, the feed starts with the oldest change.',
     metadata,
     query: ChangesQuery,
-    responses: {
-      200: z.object({
-        success,
-        data: z.array(row).meta({ description: 'The changed resources, ordered by their last change.' }),
-        meta: ChangesMeta,
-      }),
-    },
+    responses: { 200: changesPage(row, 'The changed resources, ordered by their last change.') },
   } as const;
+}
+
+/**
+ * Returns the change feed endpoint of a resource whose rows never change, such as comments.
+ * @param path the complete path, such as `/comments/changes`
+ * @param what the rows, as the summary and the description name them, such as `the comments of all tickets`
+ */
+export function newRowsOf<const Path extends string, Row extends z.ZodType>(
+  path: Path,
+  what: string,
+  row: Row,
+  metadata: EndpointMeta,
+) {
+  return {
+    method: 'GET',
+    path,
+    summary: `List ${what}`,
+    description:
+      `Returns ${what} for incremental sync, in the order in which the transactions were committed. ` +
+      'To get the next page, send `nextCursor` as `cursor`. ' +
+      'The feed never omits an item, and an item can appear more than once. ' +
+      'Without `since` and `cursor`, the feed starts with the oldest item.',
+    metadata,
+    query: ChangesQuery,
+    responses: { 200: changesPage(row, 'The items, oldest first.') },
+  } as const;
+}
+
+function changesPage<Row extends z.ZodType>(row: Row, description: string) {
+  return z.object({ success, data: z.array(row).meta({ description }), meta: ChangesMeta });
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Actor, Timestamp } from './fields.ts';
 import { Asset } from './resources/assets.ts';
+import { EventComment } from './resources/comments.ts';
 import { Task, TaskChanges } from './resources/tasks.ts';
 import { Ticket, TicketChanges } from './resources/tickets.ts';
 
@@ -25,6 +26,12 @@ export const EventType = z
 /** The resource that an event contains, by event type. */
 export type EventPayload<Type extends EventType> = z.output<(typeof events)[Type]['payload']>;
 
+const comment = EventComment.meta({
+  description:
+    'The new comment, if the update is a comment. INTERNAL comments are included: ' +
+    "check `visibility` before you pass the text on. The `changes` of the event don't contain the text.",
+});
+
 /** Returns the schema of a webhook delivery body (docs/decisions/webhook-deliveries.md). */
 export function deliveryBody(type: EventType) {
   const { key, payload, changes } = events[type];
@@ -40,5 +47,6 @@ export function deliveryBody(type: EventType) {
     actor: Actor,
     [key]: payload.meta({ description: `The ${key} at the time of the event.` }),
     ...(changes && { changes }),
+    ...(type === 'ticket.updated' && { comment: comment.optional() }),
   });
 }

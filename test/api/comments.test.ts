@@ -78,18 +78,21 @@ describe('POST /tickets/{id}/comments', () => {
     expect((await workspace.createComment(id, { body })).body).toBe(body);
   });
 
-  it('emits only ticket.updated when a comment is added', async () => {
+  it('emits only ticket.updated with the comment when a comment is added', async () => {
     const owner = await createWorkspace(api);
     await owner.createWebhook({ events: ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'] });
     const { id } = await owner.createTicket();
-    await owner.createComment(id);
+    const { ticketId: _, externalId: __, ...made } = await owner.createComment(id, { visibility: 'INTERNAL' });
+    await owner.call('PATCH', `/tickets/${id}`, { title: 'Other' });
     const events = await api.prisma.event.findMany({ where: { tenantId: owner.tenantId }, orderBy: { id: 'asc' } });
-    expect(events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.updated']);
+    expect(events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.updated', 'ticket.updated']);
     expect(JSON.parse(events[1]?.body ?? '')).toMatchObject({
-      ticket: (await owner.call('GET', `/tickets/${id}`)).body.data,
+      ticket: { id, commentCount: 1 },
       changes: { commentCount: { from: 0, to: 1 } },
+      comment: made,
       actor: { userId: owner.userId, keyId: Number(owner.context.keyId) },
     });
+    expect(JSON.parse(events[2]?.body ?? '')).not.toHaveProperty('comment');
   });
 });
 
@@ -148,12 +151,12 @@ describe('POST /tickets/{id}/comments/bulk', () => {
     await owner.createWebhook({ events: ['ticket.updated'] });
     const { id } = await owner.createTicket();
     await owner.createComment(id);
-    await postMany(id, [comment, comment], owner);
+    await postMany(id, [comment, { ...comment, body: 'Second.' }], owner);
     const events = await api.prisma.event.findMany({ where: { tenantId: owner.tenantId }, orderBy: { id: 'asc' } });
     const { data } = (await owner.call('GET', `/tickets/${id}`)).body;
     expect(events.slice(1).map(({ body }) => JSON.parse(body))).toMatchObject([
-      { ticket: data, changes: { commentCount: { from: 1, to: 2 } } },
-      { ticket: data, changes: { commentCount: { from: 2, to: 3 } } },
+      { ticket: data, changes: { commentCount: { from: 1, to: 2 } }, comment },
+      { ticket: data, changes: { commentCount: { from: 2, to: 3 } }, comment: { body: 'Second.' } },
     ]);
   });
 });

@@ -209,6 +209,26 @@ describe('client change feed', () => {
     expect((await again).data.map(({ title }) => title)).toEqual(['Item 2', 'Item 3']);
   });
 
+  it('provides feeds of comments and activity', async () => {
+    const ticket = await workspace.createTicket();
+    const comment = await workspace.createComment(ticket.id);
+    const asset = await workspace.createAsset();
+    const rows = async () => {
+      const [comments, ofTickets, ofAssets] = await Promise.all([
+        client.comments.changes(),
+        client.activities.ofTickets({ since: '2026-01-01T00:00:00Z' }),
+        client.activities.ofAssets(),
+      ]);
+      return [
+        comments.data,
+        ofTickets.data.map(({ ticketId, action }) => [ticketId, action]),
+        ofAssets.data.map(({ assetId, action }) => [assetId, action]),
+      ];
+    };
+    const ofTicket = ['CREATED', 'COMMENTED'].map((action) => [ticket.id, action]);
+    await expect.poll(rows, { timeout: 30_000 }).toEqual([[comment], ofTicket, [[asset.id, 'CREATED']]]);
+  });
+
   it('provides change feeds for assets, projects, tasks and users', async () => {
     const project = await workspace.createProject();
     await Promise.all([workspace.createAsset(), client.tasks.create(project.id, { title: 'Order cables' })]);

@@ -197,6 +197,9 @@ holds<{
   deliveryGet: Same<Item<Deliveries['get']>, ItemOf<Api['deliveries']['get']>>;
   deliveryReplay: Same<Item<Deliveries['replay']>, ItemOf<Api['deliveries']['replay']>>;
   webhookDelete: Same<Item<Webhooks['delete']>, ItemOf<Api['webhooks']['delete']>>;
+  commentChanges: Same<Changed<Comments['changes']>, RowOf<Api['comments']['changes']>>;
+  activityOfTickets: Same<Changed<Activities['ofTickets']>, RowOf<Api['activities']['ofTickets']>>;
+  activityOfAssets: Same<Changed<Activities['ofAssets']>, RowOf<Api['activities']['ofAssets']>>;
   ticketChanges: Same<Changed<Tickets['changes']>, RowOf<Api['tickets']['changes']>>;
   assetChanges: Same<Changed<Assets['changes']>, RowOf<Api['assets']['changes']>>;
   projectChanges: Same<Changed<Projects['changes']>, RowOf<Api['projects']['changes']>>;
@@ -217,6 +220,7 @@ holds<{
   ticketUpdated: Same<EventOf<'ticket.updated'>['ticket'], contract.EventPayload<'ticket.updated'>>;
   assetCreated: Same<EventOf<'asset.created'>['asset'], contract.EventPayload<'asset.created'>>;
   taskUpdated: Same<EventOf<'task.updated'>['task'], contract.EventPayload<'task.updated'>>;
+  ticketComment: Same<NonNullable<EventOf<'ticket.updated'>['comment']>, contract.EventComment>;
   ticketChanges: Same<Named<EventOf<'ticket.updated'>['changes']>, Named<contract.TicketChanges>>;
   taskChanges: Same<Named<EventOf<'task.updated'>['changes']>, Named<contract.TaskChanges>>;
 }>();

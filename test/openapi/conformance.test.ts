@@ -183,7 +183,9 @@ describe('requests generated from the document', () => {
       watcherUserIds: users,
       parentId: tickets,
       since: [new Date(Date.now() - 3_600_000).toISOString()],
-      ...(path.endsWith('/changes') && { cursor: [(await workspace.call('GET', path)).body.meta.nextCursor] }),
+      ...(/^\/\w+\/(changes|activity)$/.test(path) && {
+        cursor: [(await workspace.call('GET', path)).body.meta.nextCursor],
+      }),
     };
   }
 });

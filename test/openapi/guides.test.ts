@@ -372,6 +372,7 @@ it('runs the code samples in docs/guides/sync-changes.md', async () => {
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount} tickets\n`);
   await workspace.createTicket();
   await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount + 1} tickets\n`);
+  expect(await run('sh', guide.take('sh'))).toContain('"action":"CREATED"');
   expect(await run('sh', guide.take('sh'))).toContain('"hasMore":false');
   const exporting = guide.take('sh').replace('itsm', itsm).replace('Acme', String(workspace.tenantId));
   const { cursor } = JSON.parse(

@@ -69,26 +69,76 @@ async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' 
 const expectChanges = (path: string, cursor: string | undefined, ids: number[]) =>
   expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 30_000 }).toEqual(ids);
 
-/** For each resource, a function that creates a row and a function that changes a row. */
-const writers: Record<string, { make(): Promise<{ id: number }>; change(id: number): Promise<unknown> }> = {
-  tickets: {
+/** Waits until the change feed contains the expected changes. */
+const expectContained = (path: string, ids: number[]) =>
+  expect.poll(async () => (await walk(path)).ids, { timeout: 30_000 }).toEqual(expect.arrayContaining(ids));
+
+/** Ends all database sessions, as a restart of PostgreSQL does. */
+const endSessions = () =>
+  sql.query(
+    `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+  );
+
+interface Writer {
+  /** The name of the feed in its cursors. */
+  resource: string;
+  make(): Promise<{ id: number }>;
+  /** Changes a row. Undefined if rows never change. */
+  change?(id: number): Promise<unknown>;
+  /** The path of a list that also contains the row, if there is one. */
+  listOf?(row: Record<string, unknown>): string;
+}
+
+/** Returns the newest activity entry of a ticket or an asset. */
+async function newestActivity(path: string): Promise<{ id: number }> {
+  return (await workspace.call('GET', `${path}/activity`)).body.data[0];
+}
+
+/** For each change feed, functions that create and change rows. */
+const writers: Record<string, Writer> = {
+  '/tickets/changes': {
+    resource: 'tickets',
+    listOf: () => '/tickets',
     make: () => workspace.createTicket(),
     change: (id) => workspace.call('PATCH', `/tickets/${id}`, { priority: 'CRITICAL' }),
   },
-  assets: {
+  '/comments/changes': {
+    resource: 'comments',
+    listOf: ({ ticketId }) => `/tickets/${ticketId}/comments`,
+    make: async () => workspace.createComment((await workspace.createTicket()).id),
+  },
+  '/assets/changes': {
+    resource: 'assets',
+    listOf: () => '/assets',
     make: () => workspace.createAsset(),
     change: (id) => workspace.call('PATCH', `/assets/${id}`, { name: 'Changed' }),
   },
-  projects: {
+  '/tickets/activity': {
+    resource: 'TICKET',
+    listOf: ({ ticketId }) => `/tickets/${ticketId}/activity`,
+    make: async () => newestActivity(`/tickets/${(await workspace.createTicket()).id}`),
+  },
+  '/assets/activity': {
+    resource: 'ASSET',
+    listOf: ({ assetId }) => `/assets/${assetId}/activity`,
+    make: async () => newestActivity(`/assets/${(await workspace.createAsset()).id}`),
+  },
+  '/projects/changes': {
+    resource: 'projects',
+    listOf: () => '/projects',
     make: () => workspace.createProject(),
     change: (id) =>
       sql.query("UPDATE projects SET name = 'Changed' WHERE tenant_id = $1 AND id = $2", idParameters(id)),
   },
-  tasks: {
+  '/tasks/changes': {
+    resource: 'tasks',
     make: () => workspace.createTask(),
     change: (id) => workspace.call('PATCH', `/tasks/${id}`, { title: 'Changed' }),
   },
-  users: {
+  '/users/changes': {
+    resource: 'users',
+    listOf: () => '/users',
     make: () => workspace.createUser(),
     change: (id) => sql.query("UPDATE users SET name = 'Changed' WHERE tenant_id = $1 AND id = $2", idParameters(id)),
   },
@@ -96,29 +146,40 @@ const writers: Record<string, { make(): Promise<{ id: number }>; change(id: numb
 const idParameters = (id: number) => [workspace.tenantId, id];
 
 it('has a change feed for every resource that records changes', () => {
-  expect(feeds.map(({ title }) => title)).toEqual(Object.keys(writers).map((name) => `GET /${name}/changes`));
+  expect(feeds.map(({ title }) => title)).toEqual(Object.keys(writers).map((path) => `GET ${path}`));
 });
 
 describe.each(feeds)('$title', ({ route }) => {
   const path = route.path.slice(pathPrefix.length);
-  const { make, change } = writers[path.split('/')[1] ?? ''] as (typeof writers)[string];
+  const { resource, make, change, listOf } = writers[path] as Writer;
 
-  it('lists each changed row once in the change feed, sorted by time of last change', async () => {
+  it('lists each new row in the change feed with the fields that the list has', async () => {
     const begin = (await walk(path)).cursor;
-    const rows = [await make(), await make(), await make()].map(({ id }) => id) as [number, number, number];
+    const rows = [await make(), await make(), await make()].map(({ id }) => id);
     await expectChanges(path, begin, rows);
-    await change(rows[0]);
-    await expectChanges(path, begin, [rows[1], rows[2], rows[0]]);
-
     const all = await walk(path);
-    expect(all.ids.slice(-3)).toEqual([rows[1], rows[2], rows[0]]);
-    const list =
-      path === '/tasks/changes' ? undefined : await workspace.call('GET', `${path.slice(0, -8)}?perPage=100`);
-    for (const row of list?.body.data ?? []) expect(all.data).toContainEqual(row);
     expect((await walk(path, all.cursor)).ids).toEqual([]);
-    await change(rows[1]);
-    await expectChanges(path, all.cursor, [rows[1]]);
+    for (const row of all.data) {
+      const list = listOf && (await workspace.call('GET', `${listOf(row)}?perPage=100`)).body.data;
+      expect(list ?? [row]).toContainEqual(row);
+    }
   });
+
+  it.each(change === undefined ? [] : [change])(
+    'lists each changed row once, sorted by time of last change',
+    async (change) => {
+      const begin = (await walk(path)).cursor;
+      const rows = [await make(), await make(), await make()].map(({ id }) => id) as [number, number, number];
+      await expectChanges(path, begin, rows);
+      await change(rows[0]);
+      await expectChanges(path, begin, [rows[1], rows[2], rows[0]]);
+
+      const all = await walk(path);
+      expect(all.ids.slice(-3)).toEqual([rows[1], rows[2], rows[0]]);
+      await change(rows[1]);
+      await expectChanges(path, all.cursor, [rows[1]]);
+    },
+  );
 
   it('returns consecutive pages of the change feed for any page size', async () => {
     const begin = (await walk(path)).cursor;
@@ -140,7 +201,7 @@ describe.each(feeds)('$title', ({ route }) => {
     const foreign = (await theirs.call('GET', path)).body.meta.nextCursor;
     const middle = Math.floor(cursor.length / 2);
     const swapped = cursor[middle] === 'A' ? 'B' : 'A';
-    const followed = { tenantId: workspace.tenantId, resource: route.path.split('/').at(-2) ?? '' };
+    const followed = { tenantId: workspace.tenantId, resource };
     const wrong = {
       cut: cursor.slice(0, -1),
       changed: cursor.slice(0, middle) + swapped + cursor.slice(middle + 1),
@@ -255,6 +316,83 @@ describe('since', () => {
   });
 });
 
+describe.each(['/comments/changes', '/tickets/activity'])('GET %s', (path) => {
+  const { make } = writers[path] as Writer;
+  const table = path === '/comments/changes' ? 'comments' : 'activities';
+
+  it('returns the rows of a transaction that was still open at the time of `since`', async () => {
+    const { id: ticketId } = await workspace.createTicket();
+    const begin = (await walk(path)).cursor;
+    const late = new pg.Client({ connectionString: api.databaseUrl });
+    await late.connect();
+    await late.query('BEGIN');
+    const insert =
+      table === 'comments'
+        ? `INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility)
+           VALUES ($1, $2, ${workspace.userId}, 'Late', 'PUBLIC') RETURNING id::int`
+        : `INSERT INTO activities (tenant_id, resource, resource_id, action, at)
+           VALUES ($1, 'TICKET', $2, 'UPDATED', now()) RETURNING id::int`;
+    const { rows } = await late.query(insert, idParameters(ticketId));
+    const early = await make();
+    expect((await walk(path, begin)).ids).not.toContain(early.id);
+    await late.query('COMMIT');
+    await late.end();
+    await sql.query(`UPDATE ${table} SET recorded_at = now() - interval '2 hours' WHERE tenant_id = $1`, [
+      workspace.tenantId,
+    ]);
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    await expect
+      .poll(async () => (await changes(path, { since })).ids, { timeout: 30_000 })
+      .toEqual(expect.arrayContaining([rows[0].id, early.id]));
+  });
+
+  it('finds a new row by `since`, even if the row has an earlier time', async () => {
+    const since = new Date(Date.now() - 60_000).toISOString();
+    const [old, { id }] = [await make(), await make()];
+    const time = table === 'comments' ? 'created_at' : 'at';
+    await sql.query(`UPDATE ${table} SET ${time} = '2020-01-01' WHERE tenant_id = $1 AND id = $2`, idParameters(id));
+    await expect
+      .poll(async () => (await changes(path, { since })).ids, { timeout: 30_000 })
+      .toEqual(expect.arrayContaining([old.id, id]));
+  });
+
+  it('lists rows that are older than the change feed first, and omits them after a later `since`', async () => {
+    const [newer, ...older] = [await make(), await make(), await make()].map(({ id }) => id);
+    await expectContained(path, [newer as number]);
+    // The values of rows that existed before the migration.
+    await sql.query(
+      `UPDATE ${table} SET position = DEFAULT, horizon = DEFAULT, recorded_at = now() - interval '1 day'
+       WHERE tenant_id = $1 AND id <> $2`,
+      idParameters(newer as number),
+    );
+    const { ids } = await walk(path);
+    expect(ids).toEqual([...ids.slice(0, -1)].sort((a, b) => a - b).concat(newer as number));
+    expect(ids).toEqual(expect.arrayContaining(older));
+    const first = await changes(path, { perPage: '1' });
+    expect((await walk(path, first.cursor)).ids).toEqual(ids.slice(1));
+    const sinceHours = async (hours: number) =>
+      (await changes(path, { since: new Date(Date.now() - hours * 3_600_000).toISOString() })).ids;
+    expect([await sinceHours(12), await sinceHours(36)]).toEqual([[newer], ids]);
+    await sql.query(
+      `UPDATE ${table} SET position = DEFAULT, horizon = DEFAULT, recorded_at = now() - interval '1 day'
+      WHERE tenant_id = $1`,
+      [workspace.tenantId],
+    );
+    expect([await sinceHours(12), (await sinceHours(36)).length]).toEqual([[], ids.length]);
+  });
+});
+
+it('prevents a client from choosing the position of a comment', async () => {
+  const { id } = await workspace.createTicket();
+  const { rows } = await sql.query(
+    `INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, position, horizon, recorded_at)
+     VALUES ($1, $2, ${workspace.userId}, 'Given', 'PUBLIC', 5, 5, '2020-01-01')
+     RETURNING position > 5 AND horizon > 5 AND recorded_at > '2021-01-01' AS "isReplaced"`,
+    idParameters(id),
+  );
+  expect(rows).toEqual([{ isReplaced: true }]);
+});
+
 describe('changes from different writers', () => {
   it.each<[string, (id: number) => Promise<unknown>]>([
     [
@@ -320,13 +458,6 @@ describe('a change feed when PostgreSQL', () => {
   const path = '/tickets/changes';
   const followed = () => ({ tenantId: workspace.tenantId, resource: 'tickets' });
   const dayMicroseconds = 86_400_000_000n;
-
-  /** Ends all database sessions, as a restart of PostgreSQL does. */
-  const endSessions = () =>
-    sql.query(
-      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    );
 
   /**
    * Simulates a restart of PostgreSQL after all previous writes. Converts the cursor into a cursor that the server
@@ -506,5 +637,31 @@ describe('a change feed when PostgreSQL', () => {
     const { cursor: there } = await walk(path, moved);
     await workspace.call('PATCH', `/tickets/${second.id}`, { title: 'Later' });
     await expectChanges(path, there, [second.id]);
+  });
+
+  it.each([
+    ['/comments/changes', 'comments'],
+    ['/tickets/activity', 'activities'],
+  ])('continues GET %s after a restore on a server with lower transaction numbers', async (path, table) => {
+    const { resource, make } = writers[path] as Writer;
+    const { id } = await make();
+    await expectContained(path, [id]);
+    const { cursor } = await walk(path);
+    // Simulates that another server wrote the rows. No other table has such high positions.
+    const by = 3_000_000_000;
+    await sql.query(`UPDATE ${table} SET position = position + $1, horizon = horizon + $1 WHERE position > 0`, [by]);
+    await sql.query('UPDATE change_epochs SET system_identifier = 1');
+    await sql.query('UPDATE server_runs SET system_identifier = 1');
+    await endSessions();
+    const place = readCursor({ tenantId: workspace.tenantId, resource }, cursor);
+    const moved = writeCursor({ tenantId: workspace.tenantId, resource }, { ...place, position: place.position + by });
+    const next = await make();
+    await expect.poll(async () => (await walk(path, moved)).ids, { timeout: 30_000 }).toContain(next.id);
+    const { ids, cursor: there } = await walk(path, moved);
+    expect(ids).not.toContain(id);
+    const all = (await walk(path)).ids;
+    expect(all).toContain(id);
+    expect(all.at(-1)).toBe(next.id);
+    expect((await walk(path, there)).ids).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
 /** For each resource, the id of one row of the other tenant. */
-let their: Record<'user' | 'ticket' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery', number>;
+let their: Record<'user' | 'ticket' | 'comment' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery', number>;
 const unknownId = 9007199254740991;
 
 /** The resource that each id field refers to. */
@@ -32,16 +32,17 @@ beforeAll(async () => {
   theirs = await createWorkspace(api);
   const project = await theirs.createProject();
   const delivery = await theirs.createDelivery();
+  const ticket = await theirs.createTicket({ assigneeId: theirs.userId, watcherUserIds: [theirs.userId] });
   their = {
     user: theirs.userId,
-    ticket: (await theirs.createTicket({ assigneeId: theirs.userId, watcherUserIds: [theirs.userId] })).id,
+    ticket: ticket.id,
+    comment: (await theirs.createComment(ticket.id)).id,
     asset: (await theirs.createAsset({ assignedToId: theirs.userId })).id,
     project: project.id,
     task: (await theirs.createTask({ assigneeId: theirs.userId }, project)).id,
     webhook: delivery.webhookId,
     delivery: delivery.id,
   };
-  await theirs.createComment(their.ticket);
 });
 afterAll(() => api.close());
 
@@ -265,11 +266,13 @@ const feeds = keyedEndpoints.filter(({ route }) => 'cursor' in ((route.query as 
 describe.each(feeds)('$title', (endpoint) => {
   it('lists no rows of another tenant in the change feed', async () => {
     const own = await endpoint.sample(mine);
-    const resource = endpoint.route.path.split('/')[4]?.slice(0, -1);
+    const [name, kind] = endpoint.route.path.split('/').slice(4);
+    const resource = name?.slice(0, -1);
+    const field = kind === 'activity' ? `${resource}Id` : 'id';
     for (const query of ['', 'since=2020-01-01T00:00:00Z']) {
       const { status, body } = await call(endpoint, own, query);
       expect(status).toBe(200);
-      const ids = body.data.map(({ id }: { id: number }) => id);
+      const ids = body.data.map((row: Record<string, number>) => row[field]);
       expect(ids).not.toContain(their[resource as keyof typeof their]);
     }
   });

@@ -64,7 +64,10 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
         NULLIF(${of(['EMAIL', 'ACCESS', 'NONE'], 48)}, 'NONE'), ${userId}, ${assignee}, now() ${each};
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id)
       SELECT ${tenantId}, (SELECT max(id) FROM tickets), ${userId}, 'Comment', 'PUBLIC', 'old:' || i ${each};
-    UPDATE tickets SET comment_count = 3000 WHERE id = (SELECT max(id) FROM tickets)`);
+    UPDATE tickets SET comment_count = 3000 WHERE id = (SELECT max(id) FROM tickets);
+    INSERT INTO activities (tenant_id, resource, resource_id, action, at)
+      SELECT tenant_id, 'TICKET', id, 'CREATED', now() FROM tickets WHERE tenant_id = ${tenantId}
+      UNION ALL SELECT tenant_id, 'ASSET', id, 'CREATED', now() FROM assets WHERE tenant_id = ${tenantId}`);
 }
 
 interface Plan {
@@ -209,10 +212,12 @@ const feeds = endpoints.filter(({ route }) => 'cursor' in ((route.query as Parti
 it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.length)]))(
   'uses indexes for the change positions and the rows of %s',
   async (_, path) => {
+    const ownPositions = path.endsWith('/activity') ? 'activities' : 'comments';
+    const table = /activity|comments/.test(path) ? ownPositions : 'changes';
     const { body } = await workspace.call('GET', `${path}?perPage=1`);
     for (const from of ['', `cursor=${body.meta.nextCursor}`, 'since=2020-01-01T00:00:00Z']) {
       const nodes = (await getPlans(`${path}?${from}`)).flatMap((plan) => plan.nodes);
-      const reading = nodes.filter((node) => node['Relation Name'] === 'changes');
+      const reading = nodes.filter((node) => node['Relation Name'] === table);
       expect(reading.length).toBeGreaterThan(0);
       for (const node of reading) expect(node['Node Type'], from).toMatch(/^Index (Only )?Scan$/);
       const places = reading.map((node) => node['Index Cond'] ?? '').join(' ');
@@ -220,7 +225,7 @@ it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.leng
       if (from.startsWith('since')) expect(places).toMatch(/"position" <= /);
       // PostgreSQL sorts only the rows of one page, at most 100 rows.
       const sorted = nodes.filter((node) => /Sort/.test(node['Node Type'])).flatMap((node) => node.Plans ?? []);
-      expect(sorted.map((node) => node['Relation Name'])).not.toContain('changes');
+      expect(sorted.map((node) => node['Relation Name'])).not.toContain(table);
     }
   },
 );

@@ -38,6 +38,7 @@ const samples: Samples = {
       params: { id: (await workspace.createTicket()).id },
       body: { comments: [comment, comment] },
     }),
+    changes: async () => ({}),
   },
   assets: {
     list: async () => ({}),
@@ -48,7 +49,9 @@ const samples: Samples = {
   },
   activities: {
     ofTicket: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
+    ofTickets: async () => ({}),
     ofAsset: async (workspace) => ({ params: { id: (await workspace.createAsset()).id } }),
+    ofAssets: async () => ({}),
   },
   projects: {
     list: async () => ({}),

@@ -48,7 +48,7 @@ function named(
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
   if (where === 'header') return [name, { name, in: where, required: false, description, schema }];
-  if (path.endsWith('/changes')) {
+  if (/v1\/\w+\/(changes|activity)$/.test(path)) {
     return [`Changes${capitalize(name)}`, { name, in: where, required: false, description, schema }];
   }
   if (schema.type !== 'array') {

@@ -57,7 +57,8 @@ sequence of letters and digits.
 \`GET …/changes\` is a change feed: it returns the current version of each changed resource, ordered by the last
 change. While \`hasMore\` is true, request the next page with \`nextCursor\`. When \`hasMore\` is false, store \`nextCursor\`
 and start your next sync with this cursor. The feed contains every resource with a change that is committed after the
-server issued the cursor. A resource can appear more than once.
+server issued the cursor. A resource can appear more than once. \`GET /tickets/activity\` and
+\`GET /assets/activity\` work in the same way.
 
 # Updates
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { newRowsOf } from '../changes.ts';
 import { endpoints, IdParam, list, listQuery, meta } from '../endpoint.ts';
 import { Actor, Id, Timestamp } from '../fields.ts';
 import { AssetChanges } from './assets.ts';
@@ -17,10 +18,14 @@ export type ActivityAction = z.output<typeof ActivityAction>;
 export const activityTextLength = 1000;
 
 /** Returns the schema of an activity entry for one type of resource. */
-function activity<Fields extends z.ZodObject>(id: string, { resource, changes, example }: Kind<Fields>) {
+function activity<Owner extends z.ZodRawShape, Fields extends z.ZodObject>(
+  id: string,
+  { resource, owner, changes, example }: Kind<Owner, Fields>,
+) {
   return z
     .object({
       id: Id,
+      ...owner,
       at: Timestamp.meta({ description: 'When the action occurred.' }),
       action: ActivityAction,
       actor: Actor,
@@ -41,29 +46,35 @@ function activity<Fields extends z.ZodObject>(id: string, { resource, changes, e
         at: '2026-11-20T10:05:00.000Z',
         action: 'UPDATED',
         actor: { userId: 1, keyId: 1 },
-        changes: example,
+        ...example,
       },
     });
 }
 
-/** The resource name with its article (`a ticket`), the schema of the changes, and example changes. */
-interface Kind<Fields> {
+/** The properties of an activity entry that depend on the type of the resource. */
+interface Kind<Owner, Fields> {
+  /** The resource name with its article, such as `a ticket`. */
   resource: string;
+  /** The field that contains the id of the resource. */
+  owner: Owner;
   changes: Fields;
-  example: object;
+  /** Example values of the id and the changes. */
+  example: Record<string, unknown>;
 }
 
 export const TicketActivity = activity('TicketActivity', {
   resource: 'a ticket',
+  owner: { ticketId: Id.meta({ description: 'The ticket.' }) },
   changes: TicketChanges,
-  example: { status: { from: 'OPEN', to: 'RESOLVED' } },
+  example: { ticketId: 38, changes: { status: { from: 'OPEN', to: 'RESOLVED' } } },
 });
 export type TicketActivity = z.output<typeof TicketActivity>;
 
 export const AssetActivity = activity('AssetActivity', {
   resource: 'an asset',
+  owner: { assetId: Id.meta({ description: 'The asset.' }) },
   changes: AssetChanges,
-  example: { status: { from: 'IN_USE', to: 'IN_STOCK' } },
+  example: { assetId: 11, changes: { status: { from: 'IN_USE', to: 'IN_STOCK' } } },
 });
 export type AssetActivity = z.output<typeof AssetActivity>;
 
@@ -85,6 +96,12 @@ export const activities = endpoints({
     query: ActivityQuery,
     responses: { 200: list(TicketActivity) },
   },
+  ofTickets: newRowsOf(
+    '/tickets/activity',
+    'the activity of all tickets',
+    TicketActivity,
+    meta({ scope: 'tickets:read', group: 'tickets' }),
+  ),
   ofAsset: {
     method: 'GET',
     path: '/assets/:id/activity',
@@ -95,4 +112,10 @@ export const activities = endpoints({
     query: ActivityQuery,
     responses: { 200: list(AssetActivity) },
   },
+  ofAssets: newRowsOf(
+    '/assets/activity',
+    'the activity of all assets',
+    AssetActivity,
+    meta({ scope: 'assets:read', group: 'assets' }),
+  ),
 });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { BulkRefusal, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
+import { newRowsOf } from '../changes.ts';
 import { endpoints, filter, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
 import { ExternalId, Id, longText, responseText, Timestamp } from '../fields.ts';
 import { TicketIdParam } from './ticket-reference.ts';
@@ -38,6 +39,16 @@ export const Comment = z
     },
   });
 export type Comment = z.output<typeof Comment>;
+
+/** A new comment as part of the event `ticket.updated`. */
+export const EventComment = Comment.pick({
+  id: true,
+  authorId: true,
+  body: true,
+  visibility: true,
+  createdAt: true,
+}).meta({ id: 'EventComment', description: 'A comment on the ticket of the event.' });
+export type EventComment = z.output<typeof EventComment>;
 
 export const NewComment = z
   .strictObject({ body: Body, visibility: CommentVisibility, externalId: ExternalId.nullish() })
@@ -96,6 +107,12 @@ export const comments = endpoints({
     query: CommentQuery,
     responses: { 200: list(Comment) },
   },
+  changes: newRowsOf(
+    '/comments/changes',
+    'the comments of all tickets',
+    Comment,
+    meta({ scope: 'tickets:read', group: 'tickets' }),
+  ),
   create: {
     method: 'POST',
     path: '/tickets/:id/comments',

@@ -170,11 +170,12 @@ const resourceOf = ({ type, ...reported }: RowResponse) => reported[type.split('
 
 const keyOf = (type: EventType, row: object | undefined) => `${type.split('.')[0]} ${(row as { id?: number })?.id}`;
 
-function isOf(reported: RowResponse, type: EventType, { after, changes, actor }: Mutation<object>): boolean {
+function isOf(reported: RowResponse, type: EventType, { after, changes, comment, actor }: Mutation<object>): boolean {
   return (
     reported.type === type &&
     agrees(actor, reported.actor) &&
     agrees(after, resourceOf(reported)) &&
+    agrees(comment, reported.comment) &&
     (type.endsWith('.created') || agrees(changes, reported.changes))
   );
 }

@@ -12,16 +12,19 @@ import type { State } from './resources/rows.ts';
 import { isTaskIn } from './resources/tasks.ts';
 import { isTicketIn, prefixes } from './resources/tickets.ts';
 import { type Resource, select } from './resources/webhooks.ts';
-import { listed, readStep } from './steps.ts';
+import { activityOf, listed, readStep } from './steps.ts';
 import { type Servers, Turn } from './turn.ts';
 import { agrees, unknownText } from './values.ts';
 import {
+  type Followed,
   followed,
+  type followedLogs,
   type RowHistory,
   requestText,
   type Sent,
   searchOf,
   type Table,
+  type Walker,
   type Workspace,
   type World,
 } from './world.ts';
@@ -379,27 +382,55 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
   }
 }
 
+/**
+ * Reads a change feed to its end, and compares the readers' copies with the model.
+ * @param pairsOf returns the expected values, each with the value in the reader's copy
+ */
+async function compareFeed(
+  turn: Turn,
+  workspace: Workspace,
+  resource: Followed,
+  pairsOf: (walker: Walker) => [expected: unknown, copied: unknown][],
+): Promise<void> {
+  for (const walker of workspace.walkers[resource]) {
+    for (const deadline = Date.now() + maxWaitMs; ; ) {
+      const hasMore = await followPage(turn, resource, walker, 100);
+      if (hasMore) continue;
+      const missing = pairsOf(walker).filter(([expected, copied]) => !agrees(expected, copied));
+      if (missing.length === 0) break;
+      if (Date.now() < deadline) {
+        await sleep(20);
+        continue;
+      }
+      const history = missing.slice(0, 3).map((pair) => pair.map((each) => JSON.stringify(each)).join('\n    '));
+      turn.world.find(`the change feed of ${resource} omitted ${missing.length} rows`, history);
+      break;
+    }
+  }
+}
+
 /** Reads all change feeds to their ends, and compares the readers' copies with the rows in the model. */
 async function compareCopies(turn: Turn, workspace: Workspace): Promise<void> {
-  for (const resource of followed) {
+  for (const resource of Object.keys(followed) as (keyof typeof followed)[]) {
     const rows = resource === 'users' || resource === 'projects' ? workspace[resource] : workspace[resource].current();
-    for (const walker of workspace.walkers[resource]) {
-      for (const deadline = Date.now() + maxWaitMs; ; ) {
-        const hasMore = await followPage(turn, resource, walker, 100);
-        if (hasMore) continue;
-        const missing = rows.filter((row) => !agrees(row, walker.copy.get(row.id)));
-        if (missing.length === 0) break;
-        if (Date.now() < deadline) {
-          await sleep(20);
-          continue;
-        }
-        const history = missing
-          .slice(0, 3)
-          .map((row) => `${JSON.stringify(row)}\n    ${JSON.stringify(walker.copy.get(row.id))}`);
-        turn.world.find(`the change feed of ${resource} omitted ${missing.length} rows`, history);
-        break;
-      }
-    }
+    await compareFeed(turn, workspace, resource, ({ copy }) => rows.map((row) => [row, copy.get(row.id)]));
+  }
+  const { tickets, assets } = workspace;
+  const logs = {
+    comments: () => [...tickets.rows.values()].map(({ id, state }) => [id, state?.comments]),
+    ticketActivity: () => [...tickets.rows.values()].map(({ id, state }) => [id, state?.mutations.map(activityOf)]),
+    assetActivity: () => [...assets.rows.values()].map(({ id, state }) => [id, state?.mutations.map(activityOf)]),
+  } satisfies Record<keyof typeof followedLogs, () => unknown>;
+  for (const [resource, expectedOf] of Object.entries(logs) as [
+    keyof typeof followedLogs,
+    () => [number, unknown][],
+  ][]) {
+    const expected = expectedOf();
+    await compareFeed(turn, workspace, resource, ({ copy }) => {
+      const entries = [...copy.values()] as { id: number; ticketId?: number; assetId?: number }[];
+      const byOwner = Map.groupBy(entries, ({ ticketId, assetId }) => ticketId ?? assetId);
+      return expected.map(([id, rows = []]) => [rows, (byOwner.get(id) ?? []).toSorted((a, b) => a.id - b.id)]);
+    });
   }
   for (const resource of ['tickets', 'assets', 'tasks'] as const) {
     const table: Table<{ id: number }> = workspace[resource];

@@ -7,6 +7,7 @@ export interface RowResponse {
   type: EventType;
   actor: unknown;
   changes?: unknown;
+  comment?: unknown;
   [resource: string]: unknown;
 }
 

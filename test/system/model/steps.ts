@@ -222,14 +222,17 @@ export function commented<Row extends object>(
         const isRight = (answer: Answer, index: number) =>
           answer.status === 201 && agrees(expected[index], answer.body.data);
         if (answers !== undefined && !answers.every(isRight)) return undefined;
+        const added: Comment[] = answers?.map(({ body }) => body.data) ?? expected;
         const rows = [state.row];
         for (const _ of comments) rows.push(change(rows.at(-1) as Row));
         const row = rows.at(-1) as Row;
         const mutations = rows.slice(1).map((each, index): Mutation<Row> => {
+          const { id, authorId, body, visibility, createdAt } = added[index] as Comment;
           return {
             action: 'COMMENTED',
             actor,
             changes: changesBetween(rows[index] as Row, each),
+            comment: { id, authorId, body, visibility, createdAt },
             after: row,
             ...placeOf(sent),
           };
@@ -237,7 +240,7 @@ export function commented<Row extends object>(
         return {
           row,
           formerTags: formerTagsAfter(state),
-          comments: [...state.comments, ...(answers?.map(({ body }) => body.data) ?? expected)],
+          comments: [...state.comments, ...added],
           mutations: [...state.mutations, ...mutations],
         };
       },
@@ -267,8 +270,11 @@ export function listed<Row>(
   );
 }
 
-function activityOf<Row>({ action, actor, changes }: Mutation<Row>) {
-  return { id: unknownId, at: unknownText, action, actor, changes: keptChanges(changes) };
+/** Returns the activity entry of a change to a ticket or an asset. */
+export function activityOf<Row>({ action, actor, changes, after }: Mutation<Row>) {
+  const { id, assetTag } = after as { id: number; assetTag?: string };
+  const owner = assetTag === undefined ? { ticketId: id } : { assetId: id };
+  return { id: unknownId, ...owner, at: unknownText, action, actor, changes: keptChanges(changes) };
 }
 
 const placeOf = ({ begin, end }: Sent) => ({ begin, end });

@@ -11,7 +11,7 @@ import { type Supervised, supervise } from '../../support/server-process.ts';
 import { addWorkspace, type Workspace as Made } from '../../support/subscribed-workspaces.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 import type { Servers } from './turn.ts';
-import { followed, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
+import { followed, followedLogs, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
 
 /**
  * The faults to inject, named after the component that fails. `backend` kills one PostgreSQL backend, which makes
@@ -209,7 +209,9 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     assets: new Table(),
     tasks: new Table(),
     webhooks: new Table(),
-    walkers: Object.fromEntries(followed.map((each) => [each, walkers()])) as Workspace['walkers'],
+    walkers: Object.fromEntries(
+      [...Object.keys(followed), ...Object.keys(followedLogs)].map((each) => [each, walkers()]),
+    ) as Workspace['walkers'],
     parents: new Map(),
     options: [],
     bodies: new Map(),

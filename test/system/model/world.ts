@@ -121,8 +121,21 @@ export interface Walker {
   isBusy: boolean;
 }
 
-export const followed = ['tickets', 'assets', 'tasks', 'projects', 'users'] as const;
-export type Followed = (typeof followed)[number];
+/** The operations of the change feeds whose rows can change, by resource. */
+export const followed = {
+  tickets: 'tickets.changes',
+  assets: 'assets.changes',
+  tasks: 'tasks.changes',
+  projects: 'projects.changes',
+  users: 'users.changes',
+} as const;
+/** The operations of the change feeds whose rows never change. */
+export const followedLogs = {
+  comments: 'comments.changes',
+  ticketActivity: 'activities.ofTickets',
+  assetActivity: 'activities.ofAssets',
+} as const;
+export type Followed = keyof typeof followed | keyof typeof followedLogs;
 
 /** A workspace, with the state that the model predicts. */
 export interface Workspace {

@@ -284,7 +284,10 @@ export const CommentScalarFieldEnum = {
   body: 'body',
   visibility: 'visibility',
   externalId: 'externalId',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  position: 'position',
+  horizon: 'horizon',
+  recordedAt: 'recordedAt'
 } as const
 
 export type CommentScalarFieldEnum = (typeof CommentScalarFieldEnum)[keyof typeof CommentScalarFieldEnum]
@@ -299,7 +302,10 @@ export const ActivityScalarFieldEnum = {
   at: 'at',
   actorUserId: 'actorUserId',
   actorKeyId: 'actorKeyId',
-  changes: 'changes'
+  changes: 'changes',
+  position: 'position',
+  horizon: 'horizon',
+  recordedAt: 'recordedAt'
 } as const
 
 export type ActivityScalarFieldEnum = (typeof ActivityScalarFieldEnum)[keyof typeof ActivityScalarFieldEnum]

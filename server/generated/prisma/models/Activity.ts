@@ -35,6 +35,8 @@ export type ActivityAvgAggregateOutputType = {
   resourceId: number | null
   actorUserId: number | null
   actorKeyId: number | null
+  position: number | null
+  horizon: number | null
 }
 
 export type ActivitySumAggregateOutputType = {
@@ -43,6 +45,8 @@ export type ActivitySumAggregateOutputType = {
   resourceId: bigint | null
   actorUserId: bigint | null
   actorKeyId: bigint | null
+  position: bigint | null
+  horizon: bigint | null
 }
 
 export type ActivityMinAggregateOutputType = {
@@ -54,6 +58,9 @@ export type ActivityMinAggregateOutputType = {
   at: Date | null
   actorUserId: bigint | null
   actorKeyId: bigint | null
+  position: bigint | null
+  horizon: bigint | null
+  recordedAt: Date | null
 }
 
 export type ActivityMaxAggregateOutputType = {
@@ -65,6 +72,9 @@ export type ActivityMaxAggregateOutputType = {
   at: Date | null
   actorUserId: bigint | null
   actorKeyId: bigint | null
+  position: bigint | null
+  horizon: bigint | null
+  recordedAt: Date | null
 }
 
 export type ActivityCountAggregateOutputType = {
@@ -77,6 +87,9 @@ export type ActivityCountAggregateOutputType = {
   actorUserId: number
   actorKeyId: number
   changes: number
+  position: number
+  horizon: number
+  recordedAt: number
   _all: number
 }
 
@@ -87,6 +100,8 @@ export type ActivityAvgAggregateInputType = {
   resourceId?: true | runtime.Types.Skip
   actorUserId?: true | runtime.Types.Skip
   actorKeyId?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
 }
 
 export type ActivitySumAggregateInputType = {
@@ -95,6 +110,8 @@ export type ActivitySumAggregateInputType = {
   resourceId?: true | runtime.Types.Skip
   actorUserId?: true | runtime.Types.Skip
   actorKeyId?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
 }
 
 export type ActivityMinAggregateInputType = {
@@ -106,6 +123,9 @@ export type ActivityMinAggregateInputType = {
   at?: true | runtime.Types.Skip
   actorUserId?: true | runtime.Types.Skip
   actorKeyId?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
+  recordedAt?: true | runtime.Types.Skip
 }
 
 export type ActivityMaxAggregateInputType = {
@@ -117,6 +137,9 @@ export type ActivityMaxAggregateInputType = {
   at?: true | runtime.Types.Skip
   actorUserId?: true | runtime.Types.Skip
   actorKeyId?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
+  recordedAt?: true | runtime.Types.Skip
 }
 
 export type ActivityCountAggregateInputType = {
@@ -129,6 +152,9 @@ export type ActivityCountAggregateInputType = {
   actorUserId?: true | runtime.Types.Skip
   actorKeyId?: true | runtime.Types.Skip
   changes?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
+  recordedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -228,6 +254,9 @@ export type ActivityGroupByOutputType = {
   actorUserId: bigint | null
   actorKeyId: bigint | null
   changes:(import("@itsm-api/contract").Changes)
+  position: bigint
+  horizon: bigint
+  recordedAt: Date
   _count: ActivityCountAggregateOutputType | null
   _avg: ActivityAvgAggregateOutputType | null
   _sum: ActivitySumAggregateOutputType | null
@@ -263,6 +292,9 @@ export type ActivityWhereInput = {
   actorUserId?: Prisma.BigIntNullableFilter<"Activity"> | bigint | number | null | runtime.Types.Skip
   actorKeyId?: Prisma.BigIntNullableFilter<"Activity"> | bigint | number | null | runtime.Types.Skip
   changes?: Prisma.JsonFilter<"Activity"> | runtime.Types.Skip
+  position?: Prisma.BigIntFilter<"Activity"> | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFilter<"Activity"> | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFilter<"Activity"> | Date | string | runtime.Types.Skip
 }
 
 export type ActivityOrderByWithRelationInput = {
@@ -275,6 +307,9 @@ export type ActivityOrderByWithRelationInput = {
   actorUserId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   actorKeyId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   changes?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ActivityWhereUniqueInput = Prisma.AtLeast<{
@@ -291,6 +326,9 @@ export type ActivityWhereUniqueInput = Prisma.AtLeast<{
   actorUserId?: Prisma.BigIntNullableFilter<"Activity"> | bigint | number | null | runtime.Types.Skip
   actorKeyId?: Prisma.BigIntNullableFilter<"Activity"> | bigint | number | null | runtime.Types.Skip
   changes?: Prisma.JsonFilter<"Activity"> | runtime.Types.Skip
+  position?: Prisma.BigIntFilter<"Activity"> | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFilter<"Activity"> | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFilter<"Activity"> | Date | string | runtime.Types.Skip
 }, "tenantId_resource_resourceId_id">
 
 export type ActivityOrderByWithAggregationInput = {
@@ -303,6 +341,9 @@ export type ActivityOrderByWithAggregationInput = {
   actorUserId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   actorKeyId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   changes?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ActivityCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.ActivityAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ActivityMaxOrderByAggregateInput | runtime.Types.Skip
@@ -323,6 +364,9 @@ export type ActivityScalarWhereWithAggregatesInput = {
   actorUserId?: Prisma.BigIntNullableWithAggregatesFilter<"Activity"> | bigint | number | null | runtime.Types.Skip
   actorKeyId?: Prisma.BigIntNullableWithAggregatesFilter<"Activity"> | bigint | number | null | runtime.Types.Skip
   changes?: Prisma.JsonWithAggregatesFilter<"Activity"> | runtime.Types.Skip
+  position?: Prisma.BigIntWithAggregatesFilter<"Activity"> | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntWithAggregatesFilter<"Activity"> | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeWithAggregatesFilter<"Activity"> | Date | string | runtime.Types.Skip
 }
 
 export type ActivityCreateInput = {
@@ -335,6 +379,9 @@ export type ActivityCreateInput = {
   actorUserId?: bigint | number | null | runtime.Types.Skip
   actorKeyId?: bigint | number | null | runtime.Types.Skip
   changes?:(import("@itsm-api/contract").Changes)| runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ActivityUncheckedCreateInput = {
@@ -347,6 +394,9 @@ export type ActivityUncheckedCreateInput = {
   actorUserId?: bigint | number | null | runtime.Types.Skip
   actorKeyId?: bigint | number | null | runtime.Types.Skip
   changes?:(import("@itsm-api/contract").Changes)| runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ActivityUpdateInput = {
@@ -359,6 +409,9 @@ export type ActivityUpdateInput = {
   actorUserId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   actorKeyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   changes?:(import("@itsm-api/contract").Changes)| runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ActivityUncheckedUpdateInput = {
@@ -371,6 +424,9 @@ export type ActivityUncheckedUpdateInput = {
   actorUserId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   actorKeyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   changes?:(import("@itsm-api/contract").Changes)| runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ActivityCreateManyInput = {
@@ -383,6 +439,9 @@ export type ActivityCreateManyInput = {
   actorUserId?: bigint | number | null | runtime.Types.Skip
   actorKeyId?: bigint | number | null | runtime.Types.Skip
   changes?:(import("@itsm-api/contract").Changes)| runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ActivityUpdateManyMutationInput = {
@@ -395,6 +454,9 @@ export type ActivityUpdateManyMutationInput = {
   actorUserId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   actorKeyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   changes?:(import("@itsm-api/contract").Changes)| runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ActivityUncheckedUpdateManyInput = {
@@ -407,6 +469,9 @@ export type ActivityUncheckedUpdateManyInput = {
   actorUserId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   actorKeyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   changes?:(import("@itsm-api/contract").Changes)| runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ActivityTenantIdResourceResourceIdIdCompoundUniqueInput = {
@@ -426,6 +491,9 @@ export type ActivityCountOrderByAggregateInput = {
   actorUserId?: Prisma.SortOrder | runtime.Types.Skip
   actorKeyId?: Prisma.SortOrder | runtime.Types.Skip
   changes?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ActivityAvgOrderByAggregateInput = {
@@ -434,6 +502,8 @@ export type ActivityAvgOrderByAggregateInput = {
   resourceId?: Prisma.SortOrder | runtime.Types.Skip
   actorUserId?: Prisma.SortOrder | runtime.Types.Skip
   actorKeyId?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ActivityMaxOrderByAggregateInput = {
@@ -445,6 +515,9 @@ export type ActivityMaxOrderByAggregateInput = {
   at?: Prisma.SortOrder | runtime.Types.Skip
   actorUserId?: Prisma.SortOrder | runtime.Types.Skip
   actorKeyId?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ActivityMinOrderByAggregateInput = {
@@ -456,6 +529,9 @@ export type ActivityMinOrderByAggregateInput = {
   at?: Prisma.SortOrder | runtime.Types.Skip
   actorUserId?: Prisma.SortOrder | runtime.Types.Skip
   actorKeyId?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ActivitySumOrderByAggregateInput = {
@@ -464,6 +540,8 @@ export type ActivitySumOrderByAggregateInput = {
   resourceId?: Prisma.SortOrder | runtime.Types.Skip
   actorUserId?: Prisma.SortOrder | runtime.Types.Skip
   actorKeyId?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 
@@ -478,6 +556,9 @@ export type ActivitySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   actorUserId?: boolean | runtime.Types.Skip
   actorKeyId?: boolean | runtime.Types.Skip
   changes?: boolean | runtime.Types.Skip
+  position?: boolean | runtime.Types.Skip
+  horizon?: boolean | runtime.Types.Skip
+  recordedAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["activity"]>
 
 export type ActivitySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -490,6 +571,9 @@ export type ActivitySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   actorUserId?: boolean | runtime.Types.Skip
   actorKeyId?: boolean | runtime.Types.Skip
   changes?: boolean | runtime.Types.Skip
+  position?: boolean | runtime.Types.Skip
+  horizon?: boolean | runtime.Types.Skip
+  recordedAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["activity"]>
 
 export type ActivitySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -502,6 +586,9 @@ export type ActivitySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   actorUserId?: boolean | runtime.Types.Skip
   actorKeyId?: boolean | runtime.Types.Skip
   changes?: boolean | runtime.Types.Skip
+  position?: boolean | runtime.Types.Skip
+  horizon?: boolean | runtime.Types.Skip
+  recordedAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["activity"]>
 
 export type ActivitySelectScalar = {
@@ -514,9 +601,12 @@ export type ActivitySelectScalar = {
   actorUserId?: boolean | runtime.Types.Skip
   actorKeyId?: boolean | runtime.Types.Skip
   changes?: boolean | runtime.Types.Skip
+  position?: boolean | runtime.Types.Skip
+  horizon?: boolean | runtime.Types.Skip
+  recordedAt?: boolean | runtime.Types.Skip
 }
 
-export type ActivityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "resource" | "resourceId" | "action" | "at" | "actorUserId" | "actorKeyId" | "changes", ExtArgs["result"]["activity"], runtime.Types.Skip>
+export type ActivityOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "resource" | "resourceId" | "action" | "at" | "actorUserId" | "actorKeyId" | "changes" | "position" | "horizon" | "recordedAt", ExtArgs["result"]["activity"], runtime.Types.Skip>
 
 export type $ActivityPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Activity"
@@ -543,6 +633,12 @@ export type $ActivityPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
      * ![import("@itsm-api/contract").Changes]
      */
     changes:(import("@itsm-api/contract").Changes)
+    /**
+     * The position of the row in the change feed, as in Comment.
+     */
+    position: bigint
+    horizon: bigint
+    recordedAt: Date
   }, ExtArgs["result"]["activity"]>
   composites: {}
 }
@@ -975,6 +1071,9 @@ export interface ActivityFieldRefs {
   readonly actorUserId: Prisma.FieldRef<"Activity", 'BigInt'>
   readonly actorKeyId: Prisma.FieldRef<"Activity", 'BigInt'>
   readonly changes: Prisma.FieldRef<"Activity", 'Json'>
+  readonly position: Prisma.FieldRef<"Activity", 'BigInt'>
+  readonly horizon: Prisma.FieldRef<"Activity", 'BigInt'>
+  readonly recordedAt: Prisma.FieldRef<"Activity", 'DateTime'>
 }
     
 

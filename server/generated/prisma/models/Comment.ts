@@ -33,6 +33,8 @@ export type CommentAvgAggregateOutputType = {
   id: number | null
   ticketId: number | null
   authorId: number | null
+  position: number | null
+  horizon: number | null
 }
 
 export type CommentSumAggregateOutputType = {
@@ -40,6 +42,8 @@ export type CommentSumAggregateOutputType = {
   id: bigint | null
   ticketId: bigint | null
   authorId: bigint | null
+  position: bigint | null
+  horizon: bigint | null
 }
 
 export type CommentMinAggregateOutputType = {
@@ -51,6 +55,9 @@ export type CommentMinAggregateOutputType = {
   visibility:(import("@itsm-api/contract").CommentVisibility) | null
   externalId: string | null
   createdAt: Date | null
+  position: bigint | null
+  horizon: bigint | null
+  recordedAt: Date | null
 }
 
 export type CommentMaxAggregateOutputType = {
@@ -62,6 +69,9 @@ export type CommentMaxAggregateOutputType = {
   visibility:(import("@itsm-api/contract").CommentVisibility) | null
   externalId: string | null
   createdAt: Date | null
+  position: bigint | null
+  horizon: bigint | null
+  recordedAt: Date | null
 }
 
 export type CommentCountAggregateOutputType = {
@@ -73,6 +83,9 @@ export type CommentCountAggregateOutputType = {
   visibility: number
   externalId: number
   createdAt: number
+  position: number
+  horizon: number
+  recordedAt: number
   _all: number
 }
 
@@ -82,6 +95,8 @@ export type CommentAvgAggregateInputType = {
   id?: true | runtime.Types.Skip
   ticketId?: true | runtime.Types.Skip
   authorId?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
 }
 
 export type CommentSumAggregateInputType = {
@@ -89,6 +104,8 @@ export type CommentSumAggregateInputType = {
   id?: true | runtime.Types.Skip
   ticketId?: true | runtime.Types.Skip
   authorId?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
 }
 
 export type CommentMinAggregateInputType = {
@@ -100,6 +117,9 @@ export type CommentMinAggregateInputType = {
   visibility?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
+  recordedAt?: true | runtime.Types.Skip
 }
 
 export type CommentMaxAggregateInputType = {
@@ -111,6 +131,9 @@ export type CommentMaxAggregateInputType = {
   visibility?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
+  recordedAt?: true | runtime.Types.Skip
 }
 
 export type CommentCountAggregateInputType = {
@@ -122,6 +145,9 @@ export type CommentCountAggregateInputType = {
   visibility?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  position?: true | runtime.Types.Skip
+  horizon?: true | runtime.Types.Skip
+  recordedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -220,6 +246,9 @@ export type CommentGroupByOutputType = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId: string | null
   createdAt: Date
+  position: bigint
+  horizon: bigint
+  recordedAt: Date
   _count: CommentCountAggregateOutputType | null
   _avg: CommentAvgAggregateOutputType | null
   _sum: CommentSumAggregateOutputType | null
@@ -254,6 +283,9 @@ export type CommentWhereInput = {
   visibility?:PJTG.TypedStringFilter<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
   ticket?: Prisma.XOR<Prisma.TicketScalarRelationFilter, Prisma.TicketWhereInput> | runtime.Types.Skip
   author?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
 }
@@ -267,6 +299,9 @@ export type CommentOrderByWithRelationInput = {
   visibility?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
   ticket?: Prisma.TicketOrderByWithRelationInput | runtime.Types.Skip
   author?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
 }
@@ -285,6 +320,9 @@ export type CommentWhereUniqueInput = Prisma.AtLeast<{
   visibility?: Prisma.StringFilter<"Comment"> | string | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
   ticket?: Prisma.XOR<Prisma.TicketScalarRelationFilter, Prisma.TicketWhereInput> | runtime.Types.Skip
   author?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_externalId">
@@ -298,6 +336,9 @@ export type CommentOrderByWithAggregationInput = {
   visibility?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.CommentCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.CommentAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.CommentMaxOrderByAggregateInput | runtime.Types.Skip
@@ -317,6 +358,9 @@ export type CommentScalarWhereWithAggregatesInput = {
   visibility?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.StringNullableWithAggregatesFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Comment"> | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntWithAggregatesFilter<"Comment"> | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntWithAggregatesFilter<"Comment"> | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeWithAggregatesFilter<"Comment"> | Date | string | runtime.Types.Skip
 }
 
 export type CommentCreateInput = {
@@ -325,6 +369,9 @@ export type CommentCreateInput = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
   ticket: Prisma.TicketCreateNestedOneWithoutCommentsInput
   author: Prisma.UserCreateNestedOneWithoutCommentsInput
 }
@@ -338,6 +385,9 @@ export type CommentUncheckedCreateInput = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
 }
 
 export type CommentUpdateInput = {
@@ -346,6 +396,9 @@ export type CommentUpdateInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   ticket?: Prisma.TicketUpdateOneRequiredWithoutCommentsNestedInput | runtime.Types.Skip
   author?: Prisma.UserUpdateOneRequiredWithoutCommentsNestedInput | runtime.Types.Skip
 }
@@ -359,6 +412,9 @@ export type CommentUncheckedUpdateInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type CommentCreateManyInput = {
@@ -370,6 +426,9 @@ export type CommentCreateManyInput = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
 }
 
 export type CommentUpdateManyMutationInput = {
@@ -378,6 +437,9 @@ export type CommentUpdateManyMutationInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type CommentUncheckedUpdateManyInput = {
@@ -389,6 +451,9 @@ export type CommentUncheckedUpdateManyInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type CommentListRelationFilter = {
@@ -420,6 +485,9 @@ export type CommentCountOrderByAggregateInput = {
   visibility?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type CommentAvgOrderByAggregateInput = {
@@ -427,6 +495,8 @@ export type CommentAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   ticketId?: Prisma.SortOrder | runtime.Types.Skip
   authorId?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type CommentMaxOrderByAggregateInput = {
@@ -438,6 +508,9 @@ export type CommentMaxOrderByAggregateInput = {
   visibility?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type CommentMinOrderByAggregateInput = {
@@ -449,6 +522,9 @@ export type CommentMinOrderByAggregateInput = {
   visibility?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
+  recordedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type CommentSumOrderByAggregateInput = {
@@ -456,6 +532,8 @@ export type CommentSumOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   ticketId?: Prisma.SortOrder | runtime.Types.Skip
   authorId?: Prisma.SortOrder | runtime.Types.Skip
+  position?: Prisma.SortOrder | runtime.Types.Skip
+  horizon?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type CommentCreateNestedManyWithoutAuthorInput = {
@@ -548,6 +626,9 @@ export type CommentCreateWithoutAuthorInput = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
   ticket: Prisma.TicketCreateNestedOneWithoutCommentsInput
 }
 
@@ -558,6 +639,9 @@ export type CommentUncheckedCreateWithoutAuthorInput = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
 }
 
 export type CommentCreateOrConnectWithoutAuthorInput = {
@@ -598,6 +682,9 @@ export type CommentScalarWhereInput = {
   visibility?:PJTG.TypedStringFilter<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
 }
 
 export type CommentCreateWithoutTicketInput = {
@@ -606,6 +693,9 @@ export type CommentCreateWithoutTicketInput = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
   author: Prisma.UserCreateNestedOneWithoutCommentsInput
 }
 
@@ -616,6 +706,9 @@ export type CommentUncheckedCreateWithoutTicketInput = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
 }
 
 export type CommentCreateOrConnectWithoutTicketInput = {
@@ -651,6 +744,9 @@ export type CommentCreateManyAuthorInput = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
 }
 
 export type CommentUpdateWithoutAuthorInput = {
@@ -659,6 +755,9 @@ export type CommentUpdateWithoutAuthorInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   ticket?: Prisma.TicketUpdateOneRequiredWithoutCommentsNestedInput | runtime.Types.Skip
 }
 
@@ -669,6 +768,9 @@ export type CommentUncheckedUpdateWithoutAuthorInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type CommentUncheckedUpdateManyWithoutAuthorInput = {
@@ -678,6 +780,9 @@ export type CommentUncheckedUpdateManyWithoutAuthorInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type CommentCreateManyTicketInput = {
@@ -687,6 +792,9 @@ export type CommentCreateManyTicketInput = {
   visibility:(import("@itsm-api/contract").CommentVisibility)
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  position?: bigint | number | runtime.Types.Skip
+  horizon?: bigint | number | runtime.Types.Skip
+  recordedAt?: Date | string | runtime.Types.Skip
 }
 
 export type CommentUpdateWithoutTicketInput = {
@@ -695,6 +803,9 @@ export type CommentUpdateWithoutTicketInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   author?: Prisma.UserUpdateOneRequiredWithoutCommentsNestedInput | runtime.Types.Skip
 }
 
@@ -705,6 +816,9 @@ export type CommentUncheckedUpdateWithoutTicketInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type CommentUncheckedUpdateManyWithoutTicketInput = {
@@ -714,6 +828,9 @@ export type CommentUncheckedUpdateManyWithoutTicketInput = {
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 
@@ -727,6 +844,9 @@ export type CommentSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   visibility?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  position?: boolean | runtime.Types.Skip
+  horizon?: boolean | runtime.Types.Skip
+  recordedAt?: boolean | runtime.Types.Skip
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["comment"]>
@@ -740,6 +860,9 @@ export type CommentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   visibility?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  position?: boolean | runtime.Types.Skip
+  horizon?: boolean | runtime.Types.Skip
+  recordedAt?: boolean | runtime.Types.Skip
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["comment"]>
@@ -753,6 +876,9 @@ export type CommentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   visibility?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  position?: boolean | runtime.Types.Skip
+  horizon?: boolean | runtime.Types.Skip
+  recordedAt?: boolean | runtime.Types.Skip
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["comment"]>
@@ -766,9 +892,12 @@ export type CommentSelectScalar = {
   visibility?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  position?: boolean | runtime.Types.Skip
+  horizon?: boolean | runtime.Types.Skip
+  recordedAt?: boolean | runtime.Types.Skip
 }
 
-export type CommentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "authorId" | "body" | "visibility" | "externalId" | "createdAt", ExtArgs["result"]["comment"], runtime.Types.Skip>
+export type CommentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "authorId" | "body" | "visibility" | "externalId" | "createdAt" | "position" | "horizon" | "recordedAt", ExtArgs["result"]["comment"], runtime.Types.Skip>
 export type CommentInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -800,6 +929,13 @@ export type $CommentPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     visibility:(import("@itsm-api/contract").CommentVisibility)
     externalId: string | null
     createdAt: Date
+    /**
+     * The position of the row in the change feed, with the meaning of the same columns in Change. A trigger sets the
+     * columns on every INSERT. Rows with the position 0 are older than the columns.
+     */
+    position: bigint
+    horizon: bigint
+    recordedAt: Date
   }, ExtArgs["result"]["comment"]>
   composites: {}
 }
@@ -1233,6 +1369,9 @@ export interface CommentFieldRefs {
   readonly visibility: Prisma.FieldRef<"Comment", 'String'>
   readonly externalId: Prisma.FieldRef<"Comment", 'String'>
   readonly createdAt: Prisma.FieldRef<"Comment", 'DateTime'>
+  readonly position: Prisma.FieldRef<"Comment", 'BigInt'>
+  readonly horizon: Prisma.FieldRef<"Comment", 'BigInt'>
+  readonly recordedAt: Prisma.FieldRef<"Comment", 'DateTime'>
 }
     
 

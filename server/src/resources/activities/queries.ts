@@ -1,31 +1,27 @@
 import type { ActivityQuery, AssetActivity, TicketActivity, TicketReference } from '@itsm-api/contract';
-import type { Activity as Columns } from '../../../generated/prisma/client.ts';
 import { queryOne, type TenantQuery, tenantQuery } from '../../database/client/raw-sql.ts';
 import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
+import type { FeedRows } from '../sync/change-feed.ts';
 import { resolveTicketId } from '../tickets/ticket-reference.ts';
 import type { Recorded } from './record.ts';
 
 /** The response types for activities, by resource. */
 type Activities = { TICKET: TicketActivity; ASSET: AssetActivity };
 
-/** A row of the activity log, as JSON. */
-interface ActivityRow<Changes> extends Pick<Columns, 'action'> {
-  id: number;
-  at: string;
-  actorUserId: number | null;
-  actorKeyId: number | null;
-  changes: Changes;
-}
-
 const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
+
+const columnsOf = (resource: Recorded) =>
+  `a.id, a.resource_id AS "${resource.toLowerCase()}Id", a.at, a.action, a.changes, CASE WHEN a.actor_user_id IS NOT NULL
+    THEN json_build_object('userId', a.actor_user_id, 'keyId', a.actor_key_id) END AS actor`;
 
 /**
  * Builds the query for a page of activities and their total. If the resource doesn't exist, the query returns no row.
  * If the page is past the end, the query reads only the total. The query counts and skips rows with an index-only scan,
- * and then looks up the rows of the page by primary key, regardless of the planner's estimates.
+ * and then looks up the rows of the page by primary key, regardless of the planner's estimates. The count has an ORDER BY
+ * so that the planner doesn't prefer the index of the feed.
  */
 const buildListing = (resource: Recorded) => {
   const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;
@@ -34,11 +30,10 @@ const buildListing = (resource: Recorded) => {
         SELECT a.id FROM activities a WHERE ${own}
         ORDER BY a.id DESC OFFSET $3::bigint LIMIT least($4::bigint, ${maxCounted} - $3::bigint)
       ) AS page CROSS JOIN LATERAL (
-        SELECT a.id, a.at, a.action, a.actor_user_id AS "actorUserId", a.actor_key_id AS "actorKeyId", a.changes
-        FROM activities a WHERE ${own} AND a.id = page.id LIMIT 1
+        SELECT ${columnsOf(resource)} FROM activities a WHERE ${own} AND a.id = page.id LIMIT 1
       ) AS activity) END AS activities
     FROM ${tables[resource]} t, (
-      SELECT count(*)::int AS n FROM (SELECT FROM activities a WHERE ${own} LIMIT ${maxCounted + 1}) AS a
+      SELECT count(*)::int AS n FROM (SELECT FROM activities a WHERE ${own} ORDER BY a.id DESC LIMIT ${maxCounted + 1}) AS a
     ) AS counted
     WHERE t.tenant_id = $1 AND t.id = $2`);
 };
@@ -65,15 +60,30 @@ async function listActivity<Resource extends Recorded>(
   query: ActivityQuery,
 ) {
   const { page, perPage } = query;
-  type Rows = ActivityRow<Activities[Resource]['changes']>[];
   const values = [id, BigInt(page - 1) * BigInt(perPage), perPage];
-  const row = await queryOne<{ counted: number; activities: Rows | null }>(db, listings[resource], values);
+  const row = await queryOne<{ counted: number; activities: Activities[Resource][] | null }>(
+    db,
+    listings[resource],
+    values,
+  );
   if (row === undefined) throw notFound(resource.toLowerCase());
   const total = { totalCount: Math.min(row.counted, maxCounted), isCapped: row.counted > maxCounted };
   return { data: (row.activities ?? []).map(presentActivity), meta: pageMeta(query, total) };
 }
 
-function presentActivity<Changes>({ id, at, action, actorUserId, actorKeyId, changes }: ActivityRow<Changes>) {
-  const actor = actorUserId === null ? null : { userId: actorUserId, keyId: actorKeyId };
-  return { id, at: serializeTimestamp(at), action, actor, changes };
+function presentActivity<Activity extends { at: string }>(row: Activity): Activity {
+  return { ...row, at: serializeTimestamp(row.at) };
 }
+
+/** Reads the activities of all resources of a type for incremental sync. */
+const rowsOf = <Resource extends Recorded>(resource: Resource): FeedRows<Activities[Resource]> => ({
+  resource,
+  positions: 'SELECT *, recorded_at AS changed_at FROM activities WHERE tenant_id = $1 AND resource = $2',
+  named: {
+    text: `SELECT json_agg(activity) FROM (SELECT ${columnsOf(resource)} FROM page AS a) AS activity`,
+    present: (rows) => ((rows ?? []) as Activities[Resource][]).map(presentActivity),
+  },
+});
+
+/** Functions that read the activities for incremental sync, by type of resource. */
+export const activityRows = { TICKET: rowsOf('TICKET'), ASSET: rowsOf('ASSET') };

@@ -24,6 +24,7 @@ import {
   withoutRepeated,
 } from '../shared/external-ids.ts';
 import type { Page } from '../shared/lists.ts';
+import type { Rows } from '../sync/change-feed.ts';
 import { presentTicket } from '../tickets/presenter.ts';
 import { nextUpdatedAt, type TicketRow, columns as ticketColumns } from '../tickets/sql.ts';
 import { resolveTicketId } from '../tickets/ticket-reference.ts';
@@ -69,6 +70,23 @@ export async function listComments(
   if (row === undefined) throw notFound('ticket');
   return { data: (row.comments ?? []).map(presentComment), meta: { page, perPage, totalCount: row.totalCount } };
 }
+
+const afterQuery = tenantQuery(`SELECT json_agg(comment) AS comments FROM (
+  SELECT ${columns} FROM comments c WHERE c.tenant_id = $1 AND c.id > $2 ORDER BY c.id LIMIT $3) AS comment`);
+
+/** Functions that read comments for incremental sync and exports. */
+export const commentRows: Rows<Comment> = {
+  resource: 'comments',
+  positions: "SELECT *, recorded_at AS changed_at FROM comments WHERE tenant_id = $1 AND $2 = 'comments'",
+  named: {
+    text: `SELECT json_agg(comment) FROM (SELECT ${columns} FROM page AS c) AS comment`,
+    present: (rows) => ((rows ?? []) as Comment[]).map(presentComment),
+  },
+  after: async (db, id, take) => {
+    const row = await queryOne<{ comments: Comment[] | null }>(db, afterQuery, [id, take]);
+    return (row?.comments ?? []).map(presentComment);
+  },
+};
 
 /** A comment to insert. */
 export interface NewCommentRow extends NewComment {
@@ -138,16 +156,22 @@ export async function writeComments(
     querySubscribers(db, 'ticket.updated'),
   ])) as [object[], { tickets: TicketRow[] | null; comments: Comment[] | null }[], { hasSubscribers: boolean }[]];
   const tickets = new Map((written?.tickets ?? []).map((row) => [row.id, presentTicket(row)]));
+  const comments = (written?.comments ?? []).map(presentComment);
   if (subscribers?.hasSubscribers) {
-    const emissions = given.flatMap(({ ticketId, nth }) => {
-      const payload = tickets.get(ticketId);
-      if (payload === undefined) return [];
+    const inserted = given.filter(({ ticketId }) => tickets.has(ticketId));
+    const emissions = inserted.map(({ ticketId, nth }, index) => {
+      const payload = tickets.get(ticketId) as Ticket;
+      const { id, authorId, body, visibility, createdAt } = comments[index] as Comment;
       const to = payload.commentCount - (counts.get(ticketId) ?? 0) + nth;
-      return [{ payload, changes: { commentCount: { from: to - 1, to } } }];
+      return {
+        payload,
+        changes: { commentCount: { from: to - 1, to } },
+        comment: { id, authorId, body, visibility, createdAt },
+      };
     });
     for (const batch of chunksOf(emissions, eventBatch)) await emitAll(context, 'ticket.updated', batch);
   }
-  return { comments: (written?.comments ?? []).map(presentComment), tickets };
+  return { comments, tickets };
 }
 
 /** Adds a comment to a ticket. @throws ApiError EXTERNAL_ID_EXISTS, or NOT_FOUND if the ticket doesn't exist */

@@ -10,15 +10,25 @@ import { type CursorPosition, readCursor, writeCursor } from './change-cursor.ts
  * transaction that may still be running (docs/decisions/change-feed.md).
  */
 
-/** Functions that read rows of a resource for incremental sync and exports. The rows have the API format. */
-export interface Rows<Row> {
-  /** The name of the table. */
+/** Functions that read rows of a resource for incremental sync. The rows have the API format. */
+export interface FeedRows<Row> {
+  /** The name of the feed, and the value of `resource` in the table that contains the positions. */
   resource: string;
+  /**
+   * SQL that selects all rows of the feed with the columns `position`, `id`, `horizon` and `changed_at`, and with the
+   * columns that `named` needs. $1 is the tenant, and $2 is `resource`. Default: the table `changes`. Rows that never
+   * change contain their own positions, so the statement reads a page of them without a join.
+   */
+  positions?: string;
   /**
    * Either a function that returns the existing rows with the given ids in any order, or SQL that selects these rows.
    * The statement that finds the changes contains this SQL.
    */
   named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
+}
+
+/** Functions that read rows of a resource for incremental sync and exports. */
+export interface Rows<Row> extends FeedRows<Row> {
   /** Returns up to `take` rows with ids greater than `id`, in ascending order. */
   after(db: TenantClient, id: number, take: number): Promise<Row[]>;
 }
@@ -28,7 +38,10 @@ export interface Rows<Row> {
  * trip.
  */
 interface InStatement<Row> {
-  /** SQL that selects the rows as a JSON array. The CTE `page` contains their ids. $1 is the tenant. */
+  /**
+   * SQL that selects the rows as a JSON array. The CTE `page` contains their ids, or all columns of `positions`. $1 is
+   * the tenant.
+   */
   text: string;
   /** Serializes the rows for API responses. @param rows the selected array, or null if there are no rows */
   present(rows: unknown): Row[];
@@ -40,13 +53,13 @@ interface InStatement<Row> {
  */
 export async function listChanges<Row extends { id: number }>(
   { db, now }: Context,
-  rows: Rows<Row>,
+  rows: FeedRows<Row>,
   { since, cursor, perPage }: ChangesQuery,
 ): Promise<{ data: Row[]; meta: ChangesMeta }> {
   const feed = { tenantId: db.$tenantId, resource: rows.resource };
   const start = cursor === undefined ? startSince(since, now()) : startAt(readCursor(feed, cursor));
   const { named } = rows;
-  const page = tenantQuery(buildPageText(start.text, typeof named === 'function' ? 'NULL' : named.text));
+  const page = tenantQuery(buildPageText(start.text, rows));
   const found = await queryOne<Found>(db, page, [rows.resource, perPage + 1, ...start.values]);
   if (found === undefined) throw new Error('The query for the change feed returned no row.');
 
@@ -138,20 +151,22 @@ const nowQuery = tenantQuery(`WITH ${epoch} SELECT ${startOf} AS "startedAt", ho
  * Builds the SQL statement that reads a page. $1 is the tenant, $2 the resource and $3 the limit. The parameters for
  * `start` begin at $4.
  * @param start CTEs that end with the CTE `start`; its only row is the position after which the page begins
- * @param rows SQL that reads the rows of the page
+ * @param rows the SQL that selects the positions and the rows
  */
-function buildPageText(start: string, rows: string): string {
-  return `WITH RECURSIVE ${epoch}, ${start}, page AS MATERIALIZED (
-    SELECT position, id FROM changes WHERE tenant_id = $1 AND resource = $2
-      AND (position, id) > ((SELECT position FROM start), (SELECT id FROM start))
+function buildPageText(start: string, { positions = storedPositions, named }: FeedRows<unknown>): string {
+  return `WITH RECURSIVE entries AS NOT MATERIALIZED (${positions}), ${epoch}, ${start}, page AS MATERIALIZED (
+    SELECT ${positions === storedPositions ? 'position, id' : '*'} FROM entries
+      WHERE (position, id) > ((SELECT position FROM start), (SELECT id FROM start))
       AND position < (SELECT horizon FROM epoch)
     ORDER BY position, id LIMIT $3
   )
   SELECT (SELECT ${startOf} FROM epoch) AS "startedAt",
     (SELECT json_build_object('position', position, 'id', id) FROM start) AS start,
     (SELECT json_agg(json_build_array(position, id) ORDER BY position, id) FROM page) AS changes,
-    (${rows}) AS rows`;
+    (${typeof named === 'function' ? 'NULL' : named.text}) AS rows`;
 }
+
+const storedPositions = 'SELECT position, id, horizon, changed_at FROM changes WHERE tenant_id = $1 AND resource = $2';
 
 /** A position before all other positions. It is the smallest integer that a JavaScript number can represent exactly. */
 const firstPosition = Number.MIN_SAFE_INTEGER;
@@ -191,16 +206,16 @@ const startAtCursor = `start AS MATERIALIZED (
  */
 const startAtTime = `halves (low, high, horizon) AS (
     SELECT first.position, last.position, first.horizon
-    FROM (SELECT * FROM changes WHERE tenant_id = $1 AND resource = $2 ORDER BY position, id LIMIT 1) AS first,
-      (SELECT * FROM changes WHERE tenant_id = $1 AND resource = $2 ORDER BY position DESC, id DESC LIMIT 1) AS last
+    FROM (SELECT * FROM entries ORDER BY position, id LIMIT 1) AS first,
+      (SELECT * FROM entries ORDER BY position DESC, id DESC LIMIT 1) AS last
     WHERE first.changed_at < $4::timestamptz
     UNION ALL
     SELECT CASE WHEN is_before THEN middle ELSE low END, CASE WHEN is_before THEN high ELSE found.position - 1 END,
       CASE WHEN is_before THEN found.horizon ELSE halves.horizon END
     FROM (SELECT *, low + (high - low + 1) / 2 AS middle FROM halves WHERE low < high) AS halves
     CROSS JOIN LATERAL (
-      SELECT position, horizon, changed_at < $4::timestamptz AS is_before FROM changes
-      WHERE tenant_id = $1 AND resource = $2 AND position <= middle ORDER BY position DESC, id DESC LIMIT 1
+      SELECT position, horizon, changed_at < $4::timestamptz AS is_before FROM entries
+      WHERE position <= middle ORDER BY position DESC, id DESC LIMIT 1
     ) AS found
   ), start AS MATERIALIZED (
     SELECT COALESCE((SELECT horizon FROM halves WHERE low >= high), ${firstPosition}) AS position, 0::bigint AS id

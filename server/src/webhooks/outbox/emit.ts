@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type Changes, type EventPayload, type EventType, events, filterLimits } from '@itsm-api/contract';
+import {
+  type Changes,
+  type EventComment,
+  type EventPayload,
+  type EventType,
+  events,
+  filterLimits,
+} from '@itsm-api/contract';
 import { queryRows, type Statement } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type Acting, actorOf } from '../../shared/actor.ts';
@@ -26,6 +33,8 @@ export interface Emitter extends Acting {
 export interface Emission<Type extends EventType> {
   payload: EventPayload<Type>;
   changes?: Changes;
+  /** The new comment of a ticket. */
+  comment?: EventComment;
   /**
    * When the event happened. Default: the resource's `updatedAt`. Receivers compare timestamps to find the latest
    * version of a resource.
@@ -62,9 +71,17 @@ export async function emitAll<Type extends EventType>(
   const tenantId = db.$tenantId;
   const actor = actorOf({ userId, keyId });
   const { key } = events[type];
-  const written = emissions.map(({ payload, changes, timestamp = payload.updatedAt, publicId }) => {
+  const written = emissions.map(({ payload, changes, comment, timestamp = payload.updatedAt, publicId }) => {
     const id = publicId ?? newEventId('evt_');
-    const body = { id, type, timestamp, actor, [key]: payload, ...(changes && { changes }) };
+    const body = {
+      id,
+      type,
+      timestamp,
+      actor,
+      [key]: payload,
+      ...(changes && { changes }),
+      ...(comment && { comment }),
+    };
     return { id, body: JSON.stringify(body), fields: JSON.stringify(getFilterValues(payload, changes)) };
   });
 

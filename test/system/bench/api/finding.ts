@@ -67,6 +67,9 @@ async function otherRequests(server: Measured, data: Data): Promise<string[]> {
     'assets?q=laptop',
     `${ticket}/comments`,
     `${ticket}/activity`,
+    'comments/changes',
+    'tickets/activity',
+    'assets/activity',
     'assets/changes',
     'users/changes',
   ];

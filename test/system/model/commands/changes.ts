@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { isSame } from '../resources/rows.ts';
 import { readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
-import type { Followed, Table, Walker } from '../world.ts';
+import { type Followed, followed, followedLogs, type Table, type Walker } from '../world.ts';
 import { kind } from './command.ts';
 
 const given = fc.record({ walker: fc.nat(1), perPage: fc.constantFrom(7, 100) });
@@ -34,14 +34,17 @@ export async function followPage(
 ): Promise<boolean | undefined> {
   const { cursor } = walker;
   const search = `perPage=${perPage}${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`;
-  const sent = await turn.ask(`${resource}.changes`, { search });
+  const sent = await turn.ask({ ...followed, ...followedLogs }[resource], { search });
   if (sent?.answer === undefined) return undefined;
   turn.world.expect(sent.answer.status === 200, 'changes were rejected', sent);
   if (sent.answer.status !== 200) return undefined;
   const { data, meta } = sent.answer.body as { data: { id: number }[]; meta: { nextCursor: string; hasMore: boolean } };
   for (const row of data) {
+    const before = walker.copy.get(row.id);
     walker.copy.set(row.id, row);
-    if (resource === 'projects' || resource === 'users') {
+    if (isLog(resource)) {
+      turn.world.expect(isSame(row, before ?? row), `a row of ${resource} has changed`, sent);
+    } else if (resource === 'projects' || resource === 'users') {
       const known = turn.workspace[resource].find(({ id }) => id === row.id);
       turn.world.expect(isSame(row, known), `the change feed has a wrong row of ${resource}`, sent);
     } else (turn.workspace[resource] as Table<{ id: number }>).of(row.id).steps.push(readStep(sent, row));
@@ -50,10 +53,17 @@ export async function followPage(
   return meta.hasMore;
 }
 
+function isLog(resource: Followed): resource is keyof typeof followedLogs {
+  return resource in followedLogs;
+}
+
 export const changes = {
   tickets: follow(14, 'tickets'),
   assets: follow(4, 'assets'),
   tasks: follow(3, 'tasks'),
   projects: follow(1, 'projects'),
   users: follow(1, 'users'),
+  comments: follow(2, 'comments'),
+  ticketActivity: follow(4, 'ticketActivity'),
+  assetActivity: follow(1, 'assetActivity'),
 };

@@ -1,4 +1,4 @@
-import type { Actor, Changes, Comment, CustomFields, ErrorCode } from '@itsm-api/contract';
+import type { Actor, Changes, Comment, CustomFields, ErrorCode, EventComment } from '@itsm-api/contract';
 
 /* Models the common properties of all rows (docs/decisions/api-conventions.md, data-model.md, tickets.md). */
 
@@ -18,6 +18,8 @@ export interface Mutation<Row> {
   action: 'CREATED' | 'UPDATED' | 'COMMENTED';
   actor: Actor;
   changes: Changes;
+  /** The new comment, if the change is a comment. */
+  comment?: EventComment;
   after: Row;
   /** The change took effect between the positions `begin` and `end` in the run's sequence of requests and responses. */
   begin: number;
