@@ -54,13 +54,16 @@ async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
 describe('export', { timeout: 120_000 }, () => {
   it('exports each resource in the API format and prints a change feed cursor', async () => {
     const project = await workspace.createProject();
+    const commented = await workspace.createTicket();
     for (let i = 0; i < 3; i++) {
       await workspace.createTicket({ title: `Ünïcödé ${i}`, watcherUserIds: [workspace.userId] });
+      await workspace.createComment(commented.id, { body: `Ünïcödé ${i}` });
       await workspace.createAsset();
       await workspace.createTask({}, project);
     }
     const lists: Record<string, string> = {
       tickets: '/tickets',
+      comments: `/tickets/${commented.id}/comments`,
       assets: '/assets',
       projects: '/projects',
       tasks: `/projects/${project.id}/tasks`,

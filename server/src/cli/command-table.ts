@@ -34,6 +34,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/deliveries.ts')).deliveries,
   },
   tickets: { summary: 'Export tickets', load: async () => (await import('./commands/tickets.ts')).tickets },
+  comments: {
+    summary: 'Export the comments of all tickets',
+    load: async () => (await import('./commands/comments.ts')).comments,
+  },
   tasks: { summary: 'Export the tasks of projects', load: async () => (await import('./commands/tasks.ts')).tasks },
   secrets: {
     summary: 'Re-encrypt webhook secrets',
