@@ -63,6 +63,8 @@ export interface Key {
   lastFour: string;
   /** The scopes of the API key. */
   scopes: Open<Scope>[];
+  /** Whether the API key is an import key, which can set the original times and authors of new rows. */
+  import: boolean;
   /** When the API key was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
   /** When the API key expires, or null if it never expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -286,6 +288,14 @@ export type NewTicket = AtLeastOne<{
   externalId?: string | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
+  /** The status. The default is OPEN. Only an import key can set it. */
+  status?: Open<TicketStatus> | undefined;
+  /** When the ticket was created. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt?: string | undefined;
+  /** When the status became RESOLVED. Requires the status RESOLVED or CLOSED. The default is `closedAt` or the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  resolvedAt?: string | undefined;
+  /** When the status became CLOSED. Requires the status CLOSED. The default is the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  closedAt?: string | undefined;
 };
 
 /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
@@ -330,6 +340,10 @@ export interface NewComment {
   visibility: Open<CommentVisibility>;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
+  /** The author, who can be inactive. The default is the user of the API key. Only an import key can set it. */
+  authorId?: number | undefined;
+  /** When the comment was created. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt?: string | undefined;
 }
 
 /** A new ticket and its first comments. Set `category`, `categoryConfigId` or both. */
@@ -359,6 +373,14 @@ export type NewTicketItem = AtLeastOne<{
   externalId?: string | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
+  /** The status. The default is OPEN. Only an import key can set it. */
+  status?: Open<TicketStatus> | undefined;
+  /** When the ticket was created. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt?: string | undefined;
+  /** When the status became RESOLVED. Requires the status RESOLVED or CLOSED. The default is `closedAt` or the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  resolvedAt?: string | undefined;
+  /** When the status became CLOSED. Requires the status CLOSED. The default is the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  closedAt?: string | undefined;
   /** The first comments of the ticket, oldest first. If one of them is invalid, the item fails. At most 100 items. */
   comments?: readonly NewComment[] | undefined;
 };
@@ -572,6 +594,8 @@ export type Actor = {
   userId: number;
   /** The API key, or null if the action used no API key. */
   keyId: number | null;
+  /** Present if the API key is an import key. */
+  import?: true | undefined;
 } | null;
 
 /** The changed fields of a ticket. `updatedAt` always changes and is not included. */

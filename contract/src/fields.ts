@@ -275,6 +275,7 @@ export const Actor = z
   .object({
     userId: Id.meta({ description: 'The user of the API key, or the user who was signed in to the developer area.' }),
     keyId: Id.nullable().meta({ description: 'The API key, or null if the action used no API key.' }),
+    import: z.literal(true).optional().meta({ description: 'Present if the API key is an import key.' }),
   })
   .nullable()
   .meta({

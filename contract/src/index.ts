@@ -47,6 +47,7 @@ export * from './events.ts';
 export * from './field-diff.ts';
 export * from './fields.ts';
 export * from './idempotency.ts';
+export * from './imports.ts';
 export * from './limits.ts';
 export * from './resources/activities.ts';
 export * from './resources/assets.ts';

@@ -46,7 +46,15 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
       department: null,
       active: true,
     });
-    expect(JSON.parse(all.stdout)).toMatchObject({ user: 'ada@acme.example', scopes: Object.keys(scopes) });
+    expect(JSON.parse(all.stdout)).toMatchObject({
+      user: 'ada@acme.example',
+      scopes: Object.keys(scopes),
+      isImport: false,
+    });
+    const move = await itsm(
+      'keys create --tenant Acme --user ada@acme.example --name move --scopes all --expires-in-days 7 --import --json',
+    );
+    expect(JSON.parse(move.stdout)).toMatchObject({ isImport: true });
 
     const ci = '--user jonas@acme.example --name ci --expires-in-days 30 --scopes';
     const made = await itsm(`keys create --tenant Acme ${ci}`, 'users:read, tickets:read');

@@ -90,6 +90,21 @@ describe('/developer/keys/new', () => {
     expect(JSON.stringify(entries, (_, value) => String(value))).not.toContain(key);
   });
 
+  it('creates an import key, which expires within 30 days, and names it in the audit log', async () => {
+    const long = await admin.submit(fresh, 'create', { ...newKey, name: 'move', life: '90', isImport: 'yes' });
+    expect(long.status).toBe(400);
+    expect(long.text).toContain('must be 30 days, because the key is for an import');
+    const sent = await admin.submit(fresh, 'create', { ...newKey, name: 'move', isImport: 'yes' });
+    const page = sent.headers.location as string;
+    const { text } = await admin.get(page);
+    expect(text).toContain('Can set original times and authors');
+    expect((await auditOf('key.created'))[0]?.subject).toBe('move (import)');
+    const { isImport } = await api.prisma.apiKey.findFirstOrThrow({
+      where: { id: BigInt(page.split('/').at(-1) ?? '') },
+    });
+    expect(isImport).toBe(true);
+  });
+
   it('shows errors in the API key form next to the fields and keeps the entered values', async () => {
     const sent = await admin.submit(fresh, 'create', {
       name: '<script>alert(1)</script>',

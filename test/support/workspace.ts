@@ -36,7 +36,7 @@ export interface Workspace {
   context: UserContext;
   /** Calls an endpoint with the API key of the workspace. The path is relative to the API prefix. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  createKey(options?: { scopes?: Scope[]; expiresAt?: Date; revokedAt?: Date }): Promise<string>;
+  createKey(options?: { scopes?: Scope[]; isImport?: boolean; expiresAt?: Date; revokedAt?: Date }): Promise<string>;
   createUser(overrides?: Partial<NewUser>): Promise<User>;
   createTicket(overrides?: Partial<NewTicket>): Promise<Ticket>;
   createComment(ticketId: number, overrides?: Partial<NewComment>): Promise<Comment>;
@@ -69,6 +69,7 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
         hash: hashKey(key),
         lastFour: key.slice(-4),
         scopes: options.scopes ?? Object.keys(scopes),
+        isImport: options.isImport ?? false,
         expiresAt: options.expiresAt ?? null,
         revokedAt: options.revokedAt ?? null,
       },

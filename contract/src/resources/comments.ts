@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { BulkRefusal, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { newRowsOf } from '../changes.ts';
 import { endpoints, filter, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { ExternalId, Id, longText, responseText, Timestamp } from '../fields.ts';
+import { ExternalId, Id, longText, responseText, Timestamp, TimestampInput } from '../fields.ts';
+import { importField } from '../imports.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
@@ -51,7 +52,13 @@ export const EventComment = Comment.pick({
 export type EventComment = z.output<typeof EventComment>;
 
 export const NewComment = z
-  .strictObject({ body: Body, visibility: CommentVisibility, externalId: ExternalId.nullish() })
+  .strictObject({
+    body: Body,
+    visibility: CommentVisibility,
+    externalId: ExternalId.nullish(),
+    authorId: importField(Id, 'The author, who can be inactive. The default is the user of the API key.'),
+    createdAt: importField(TimestampInput, 'When the comment was created.'),
+  })
   .meta({
     id: 'NewComment',
     description: 'A new comment.',

@@ -12,6 +12,9 @@ const Key = z
       .string()
       .meta({ description: 'The last four characters of the API key. The server does not store the complete key.' }),
     scopes: z.array(Scope).meta({ description: 'The scopes of the API key.' }),
+    import: z.boolean().meta({
+      description: 'Whether the API key is an import key, which can set the original times and authors of new rows.',
+    }),
     createdAt: Timestamp.meta({ description: 'When the API key was created.' }),
     expiresAt: Timestamp.nullable().meta({ description: 'When the API key expires, or null if it never expires.' }),
     lastUsedAt: Timestamp.nullable().meta({
@@ -53,6 +56,7 @@ export const Identity = z
         name: 'Monitoring',
         lastFour: 'x7Qa',
         scopes: ['tickets:read', 'tickets:write'],
+        import: false,
         createdAt: '2026-10-01T08:00:00.000Z',
         expiresAt: null,
         lastUsedAt: '2026-11-20T09:59:00.000Z',

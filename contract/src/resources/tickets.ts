@@ -28,11 +28,13 @@ import {
   StoredCustomFields,
   Timestamp,
   TimestampBound,
+  TimestampInput,
   Title,
   text,
   validateAll,
   versionFields,
 } from '../fields.ts';
+import { importField } from '../imports.ts';
 import { NewComment } from './comments.ts';
 import {
   NamedTicket,
@@ -184,6 +186,30 @@ export const TicketChanges = fieldDiff(
 });
 export type TicketChanges = z.output<typeof TicketChanges>;
 
+/** Checks the times of an imported ticket against its status and against each other. */
+function checkTimes(
+  {
+    status,
+    createdAt,
+    resolvedAt,
+    closedAt,
+  }: Partial<Record<'status' | 'createdAt' | 'resolvedAt' | 'closedAt', string>>,
+  context: z.core.$RefinementCtx,
+): void {
+  const reject = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+  if (resolvedAt !== undefined && status !== 'RESOLVED' && status !== 'CLOSED') {
+    reject('resolvedAt', 'requires the status RESOLVED or CLOSED');
+  }
+  if (closedAt !== undefined && status !== 'CLOSED') reject('closedAt', 'requires the status CLOSED');
+  if (resolvedAt !== undefined && createdAt !== undefined && resolvedAt < createdAt) {
+    reject('resolvedAt', 'must not be before createdAt');
+  }
+  const previous = resolvedAt ?? createdAt;
+  if (closedAt !== undefined && previous !== undefined && closedAt < previous) {
+    reject('closedAt', `must not be before ${resolvedAt === undefined ? 'createdAt' : 'resolvedAt'}`);
+  }
+}
+
 export const NewTicket = z
   .strictObject({
     title: Title,
@@ -200,7 +226,18 @@ export const NewTicket = z
     parentId: NamedParent.nullish(),
     externalId: ExternalId.nullish(),
     customFields: CustomFields.nullish(),
+    status: importField(TicketStatus, 'The status. The default is OPEN.'),
+    createdAt: importField(TimestampInput, 'When the ticket was created.'),
+    resolvedAt: importField(
+      TimestampInput,
+      'When the status became RESOLVED. Requires the status RESOLVED or CLOSED. The default is `closedAt` or the current time.',
+    ),
+    closedAt: importField(
+      TimestampInput,
+      'When the status became CLOSED. Requires the status CLOSED. The default is the current time.',
+    ),
   })
+  .superRefine(checkTimes)
   .refine((ticket) => ticket.category != null || ticket.categoryConfigId != null, {
     ...validateAll,
     path: ['category'],

@@ -1,4 +1,4 @@
-import { type Endpoint, hasBody } from '@itsm-api/contract';
+import { type Endpoint, hasBody, isImportField } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /**
@@ -40,11 +40,13 @@ export function shapeOf(schema: unknown): Record<string, z.ZodType> {
  * The fields that tool definitions omit, because only programs that synchronize data need them. The API still accepts
  * these fields.
  */
-const omitted = new Set(['externalId']);
+const omitted = new Set(['externalId', 'ifMatch']);
 
-/** Returns the JSON Schema for the arguments of an endpoint. */
+/** Returns the JSON Schema for the arguments of an endpoint, without fields that only programs need. */
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {
-  const fields = Object.entries(argumentsOf(route)).filter(([name]) => !omitted.has(name));
+  const fields = Object.entries(argumentsOf(route)).filter(
+    ([name, schema]) => !omitted.has(name) && !isImportField(schema),
+  );
   const required = fields.filter(([, schema]) => !schema.safeParse(undefined).success).map(([name]) => name);
   const clearsWithNull = route.method === 'PATCH';
   return {

@@ -4,6 +4,8 @@ import type { Actor } from '@itsm-api/contract';
 export interface Acting {
   userId?: bigint | undefined;
   keyId?: bigint | undefined;
+  /** Whether the API key is an import key (docs/decisions/imports.md). */
+  isImport?: boolean | undefined;
 }
 
 /** Returns the actor of a change in the format that activities and events use. */

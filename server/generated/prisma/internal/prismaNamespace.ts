@@ -2884,6 +2884,7 @@ export const ApiKeyScalarFieldEnum = {
   hash: 'hash',
   lastFour: 'lastFour',
   scopes: 'scopes',
+  isImport: 'isImport',
   expiresAt: 'expiresAt',
   revokedAt: 'revokedAt',
   lastUsedAt: 'lastUsedAt',

@@ -50,6 +50,7 @@ export type ApiKeyMinAggregateOutputType = {
   name: string | null
   hash: runtime.Bytes | null
   lastFour: string | null
+  isImport: boolean | null
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
@@ -65,6 +66,7 @@ export type ApiKeyMaxAggregateOutputType = {
   name: string | null
   hash: runtime.Bytes | null
   lastFour: string | null
+  isImport: boolean | null
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
@@ -81,6 +83,7 @@ export type ApiKeyCountAggregateOutputType = {
   hash: number
   lastFour: number
   scopes: number
+  isImport: number
   expiresAt: number
   revokedAt: number
   lastUsedAt: number
@@ -112,6 +115,7 @@ export type ApiKeyMinAggregateInputType = {
   name?: true | runtime.Types.Skip
   hash?: true | runtime.Types.Skip
   lastFour?: true | runtime.Types.Skip
+  isImport?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
   revokedAt?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
@@ -127,6 +131,7 @@ export type ApiKeyMaxAggregateInputType = {
   name?: true | runtime.Types.Skip
   hash?: true | runtime.Types.Skip
   lastFour?: true | runtime.Types.Skip
+  isImport?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
   revokedAt?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
@@ -143,6 +148,7 @@ export type ApiKeyCountAggregateInputType = {
   hash?: true | runtime.Types.Skip
   lastFour?: true | runtime.Types.Skip
   scopes?: true | runtime.Types.Skip
+  isImport?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
   revokedAt?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
@@ -246,6 +252,7 @@ export type ApiKeyGroupByOutputType = {
   hash: runtime.Bytes
   lastFour: string
   scopes: string[]
+  isImport: boolean
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
@@ -285,6 +292,7 @@ export type ApiKeyWhereInput = {
   hash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
+  isImport?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
@@ -306,6 +314,7 @@ export type ApiKeyOrderByWithRelationInput = {
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   scopes?: Prisma.SortOrder | runtime.Types.Skip
+  isImport?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -331,6 +340,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
+  isImport?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
@@ -352,6 +362,7 @@ export type ApiKeyOrderByWithAggregationInput = {
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   scopes?: Prisma.SortOrder | runtime.Types.Skip
+  isImport?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -376,6 +387,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   hash?: Prisma.BytesWithAggregatesFilter<"ApiKey"> | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
+  isImport?: Prisma.BoolWithAggregatesFilter<"ApiKey"> | boolean | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
@@ -389,6 +401,7 @@ export type ApiKeyCreateInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -410,6 +423,7 @@ export type ApiKeyUncheckedCreateInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -425,6 +439,7 @@ export type ApiKeyUpdateInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -446,6 +461,7 @@ export type ApiKeyUncheckedUpdateInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -464,6 +480,7 @@ export type ApiKeyCreateManyInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -477,6 +494,7 @@ export type ApiKeyUpdateManyMutationInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -493,6 +511,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -537,6 +556,7 @@ export type ApiKeyCountOrderByAggregateInput = {
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   scopes?: Prisma.SortOrder | runtime.Types.Skip
+  isImport?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -559,6 +579,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
+  isImport?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -574,6 +595,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
+  isImport?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -777,6 +799,7 @@ export type ApiKeyCreateWithoutTenantInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -796,6 +819,7 @@ export type ApiKeyUncheckedCreateWithoutTenantInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -843,6 +867,7 @@ export type ApiKeyScalarWhereInput = {
   hash?: Prisma.BytesFilter<"ApiKey"> | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
+  isImport?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
@@ -856,6 +881,7 @@ export type ApiKeyCreateWithoutUserInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -874,6 +900,7 @@ export type ApiKeyUncheckedCreateWithoutUserInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -915,6 +942,7 @@ export type ApiKeyCreateWithoutNextInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -935,6 +963,7 @@ export type ApiKeyUncheckedCreateWithoutNextInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -954,6 +983,7 @@ export type ApiKeyCreateWithoutPreviousInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -972,6 +1002,7 @@ export type ApiKeyUncheckedCreateWithoutPreviousInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -1008,6 +1039,7 @@ export type ApiKeyUpdateWithoutNextInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1028,6 +1060,7 @@ export type ApiKeyUncheckedUpdateWithoutNextInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1058,6 +1091,7 @@ export type ApiKeyCreateWithoutWebhooksInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -1078,6 +1112,7 @@ export type ApiKeyUncheckedCreateWithoutWebhooksInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -1108,6 +1143,7 @@ export type ApiKeyUpdateWithoutWebhooksInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1128,6 +1164,7 @@ export type ApiKeyUncheckedUpdateWithoutWebhooksInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1144,6 +1181,7 @@ export type ApiKeyCreateManyTenantInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -1157,6 +1195,7 @@ export type ApiKeyUpdateWithoutTenantInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1176,6 +1215,7 @@ export type ApiKeyUncheckedUpdateWithoutTenantInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1193,6 +1233,7 @@ export type ApiKeyUncheckedUpdateManyWithoutTenantInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1207,6 +1248,7 @@ export type ApiKeyCreateManyUserInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -1220,6 +1262,7 @@ export type ApiKeyUpdateWithoutUserInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1238,6 +1281,7 @@ export type ApiKeyUncheckedUpdateWithoutUserInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1254,6 +1298,7 @@ export type ApiKeyUncheckedUpdateManyWithoutUserInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1268,6 +1313,7 @@ export type ApiKeyCreateManyPreviousInput = {
   hash: runtime.Bytes
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
@@ -1281,6 +1327,7 @@ export type ApiKeyUpdateWithoutPreviousInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1299,6 +1346,7 @@ export type ApiKeyUncheckedUpdateWithoutPreviousInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1315,6 +1363,7 @@ export type ApiKeyUncheckedUpdateManyWithoutPreviousInput = {
   hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1371,6 +1420,7 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   hash?: boolean | runtime.Types.Skip
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
@@ -1393,6 +1443,7 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   hash?: boolean | runtime.Types.Skip
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
@@ -1412,6 +1463,7 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   hash?: boolean | runtime.Types.Skip
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
@@ -1431,6 +1483,7 @@ export type ApiKeySelectScalar = {
   hash?: boolean | runtime.Types.Skip
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
@@ -1438,7 +1491,7 @@ export type ApiKeySelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "rotatedFrom" | "name" | "hash" | "lastFour" | "scopes" | "expiresAt" | "revokedAt" | "lastUsedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "rotatedFrom" | "name" | "hash" | "lastFour" | "scopes" | "isImport" | "expiresAt" | "revokedAt" | "lastUsedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1485,6 +1538,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     hash: runtime.Bytes
     lastFour: string
     scopes: string[]
+    /**
+     * Whether the key can import tickets and comments with their original times and authors.
+     */
+    isImport: boolean
     expiresAt: Date | null
     revokedAt: Date | null
     lastUsedAt: Date | null
@@ -1926,6 +1983,7 @@ export interface ApiKeyFieldRefs {
   readonly hash: Prisma.FieldRef<"ApiKey", 'Bytes'>
   readonly lastFour: Prisma.FieldRef<"ApiKey", 'String'>
   readonly scopes: Prisma.FieldRef<"ApiKey", 'String[]'>
+  readonly isImport: Prisma.FieldRef<"ApiKey", 'Boolean'>
   readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly revokedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>

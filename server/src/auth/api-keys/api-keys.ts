@@ -12,6 +12,9 @@ import { knownScopes } from './known-scopes.ts';
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const expiryError = 'must be a whole number of days from 1 to 3650';
+/** The maximum lifetime of an import key in days. */
+const importDays = 30;
+const importExpiryError = `must be at most ${importDays} days after the creation of an import key`;
 const overlapError = 'must be a whole number of hours from 0 to 720';
 
 const Name = trimmedText(1, 255);
@@ -30,6 +33,8 @@ export const NewKey = z.strictObject({
   name: Name,
   scopes: Scopes,
   expiresInDays: ExpiresInDays.optional(),
+  /** Whether the key is for an import (docs/decisions/imports.md). */
+  isImport: z.boolean().optional(),
 });
 export type NewKey = z.output<typeof NewKey>;
 
@@ -37,7 +42,9 @@ export type NewKey = z.output<typeof NewKey>;
  * The properties of an API key that clients can change. `expiresInDays` counts from the time of the change, and null
  * removes the expiry date.
  */
-export const KeyPatch = NewKey.omit({ user: true }).extend({ expiresInDays: ExpiresInDays.nullable() }).partial();
+export const KeyPatch = NewKey.omit({ user: true, isImport: true })
+  .extend({ expiresInDays: ExpiresInDays.nullable() })
+  .partial();
 export type KeyPatch = z.output<typeof KeyPatch>;
 
 /**
@@ -64,6 +71,8 @@ export interface Key {
   userId: number;
   state: KeyStatus;
   scopes: Scope[];
+  /** Whether the key is for an import (docs/decisions/imports.md). */
+  isImport: boolean;
   /** The id of the API key that this key replaced, or null if it didn't replace a key. */
   rotatedFrom: number | null;
   expiresAt: string | null;
@@ -77,7 +86,7 @@ export interface Key {
  * The API key columns that queries read. The hash is excluded, because the database role for requests can't read it.
  */
 export const keyColumns = {
-  ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true },
+  ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true, isImport: true },
   ...{ expiresAt: true, revokedAt: true, lastUsedAt: true, createdAt: true, updatedAt: true },
   user: { select: { email: true, active: true } },
 } as const satisfies Prisma.ApiKeySelect;
@@ -91,7 +100,8 @@ export function storedOf(key: string) {
 
 /**
  * Creates an API key for an active user. The key itself is available only in the result.
- * @throws ApiError INVALID_REFERENCE if the workspace has no active user with this email address
+ * @throws ApiError INVALID_REFERENCE if the workspace has no active user with this email address; VALIDATION_ERROR if
+ * the key is for an import, and lasts longer than 30 days or the user isn't an administrator
  */
 export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
   return transaction(context, async (context) => {
@@ -99,20 +109,31 @@ export function createKey(context: Context, input: NewKey): Promise<{ key: strin
     const where = { email: input.user };
     const found = await db.user.findFirst({ where, select: { id: true } });
     if (found !== null) await lockUser(context, found.id);
-    const user = await db.user.findFirst({ where, select: { id: true, active: true } });
+    const user = await db.user.findFirst({ where, select: { id: true, active: true, role: true } });
     if (user === null || !user.active) {
       throw invalidField('INVALID_REFERENCE', 'user', `${input.user} must be an active user of this workspace`);
+    }
+    const { isImport = false, expiresInDays } = input;
+    if (isImport && user.role !== 'ADMIN') {
+      throw invalidField('VALIDATION_ERROR', 'user', 'must be an administrator, because the key is for an import');
+    }
+    if (isImport && (expiresInDays === undefined || expiresInDays > importDays)) {
+      throw invalidField('VALIDATION_ERROR', 'expiresInDays', importExpiryError);
     }
     return addKey(context, {
       userId: user.id,
       name: input.name,
       scopes: [...new Set(input.scopes)],
-      expiresAt: input.expiresInDays === undefined ? null : daysAfter(now(), input.expiresInDays),
+      isImport,
+      expiresAt: expiresInDays === undefined ? null : daysAfter(now(), expiresInDays),
     });
   });
 }
 
-type KeyFields = Pick<Prisma.ApiKeyUncheckedCreateInput, 'userId' | 'name' | 'scopes' | 'expiresAt' | 'rotatedFrom'>;
+type KeyFields = Pick<
+  Prisma.ApiKeyUncheckedCreateInput,
+  'userId' | 'name' | 'scopes' | 'isImport' | 'expiresAt' | 'rotatedFrom'
+>;
 
 async function addKey(context: Context, fields: KeyFields): Promise<{ key: string } & Key> {
   const key = newKey();
@@ -134,7 +155,10 @@ export async function successorsOf({ db }: Context, id: number): Promise<number[
   return rows.map((row) => serializeId(row.id));
 }
 
-/** Updates an API key. All processes use the new values within a second. @throws ApiError NOT_FOUND */
+/**
+ * Updates an API key. All processes use the new values within a second.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if an import key would last longer than 30 days
+ */
 export function updateKey(context: Context, id: number, { expiresInDays, scopes, ...columns }: KeyPatch): Promise<Key> {
   const data = {
     ...columns,
@@ -144,6 +168,12 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
     }),
   };
   return transaction(context, async (context) => {
+    const { isImport, createdAt } = await getKey(context, id);
+    const isTooLong =
+      data.expiresAt === null || Number(data.expiresAt) > Number(daysAfter(new Date(createdAt), importDays));
+    if (isImport && data.expiresAt !== undefined && isTooLong) {
+      throw invalidField('VALIDATION_ERROR', 'expiresInDays', importExpiryError);
+    }
     await context.db.apiKey.updateMany({ where: { id }, data });
     return getKey(context, id);
   });
@@ -181,7 +211,7 @@ export function rotateKey(
     const { db } = context;
     const now = context.now();
     await lockUser(context, (await getKey(context, id)).userId);
-    const { userId, user, name, scopes, state, ...current } = await lockKey(context, id);
+    const { userId, user, name, scopes, isImport, state, ...current } = await lockKey(context, id);
     if (state === 'revoked' || state === 'expired') {
       const message = `API key ${id} is expired or revoked and can't be rotated. Create a new key.`;
       throw new ApiError('VALIDATION_ERROR', message);
@@ -204,7 +234,7 @@ export function rotateKey(
       });
     }
     const successor = await addKey(context, {
-      ...{ userId, name, scopes, rotatedFrom: id },
+      ...{ userId, name, scopes, isImport, rotatedFrom: id },
       expiresAt: latest.expiresAt && new Date(now.getTime() + latest.expiresAt.getTime() - latest.createdAt.getTime()),
     });
     const end = new Date(now.getTime() + overlapHours * hourMs);
@@ -250,6 +280,7 @@ export function presentKey(row: KeyRow, now: Date): Key {
     user: row.user.email,
     userId: serializeId(row.userId),
     scopes: knownScopes(row.scopes),
+    isImport: row.isImport,
     state: keyStatus(row, now),
     rotatedFrom: serializeId(row.rotatedFrom),
     expiresAt: serializeTimestamp(row.expiresAt),

@@ -17,6 +17,7 @@ export interface KeyIdentity {
   tenantId: TenantId;
   userId: bigint;
   scopes: ReadonlySet<Scope>;
+  isImport: boolean;
   expiresAt: Date | null;
   /** The database client for the tenant's data. */
   db: TenantClient;
@@ -95,6 +96,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
       tenantId,
       userId: BigInt(row.user_id),
       scopes: new Set(knownScopes(row.scopes)),
+      isImport: row.is_import,
       expiresAt: row.expires_at,
       db: tenantClient(requests, tenantId),
     };
@@ -139,11 +141,12 @@ interface KeyRow {
   tenant_id: string;
   user_id: string;
   scopes: string[];
+  is_import: boolean;
   expires_at: Date | null;
 }
 
 const byHash = `
-  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.expires_at FROM api_keys k
+  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import, k.expires_at FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
   JOIN tenants t ON t.id = k.tenant_id AND t.active
   WHERE k.hash = $1 AND k.revoked_at IS NULL`;

@@ -56,6 +56,7 @@ export const show = action({
     card({
       ...{ id: key.id, name: key.name, key: `…${key.lastFour}`, user: key.user },
       scopes: formatScopes(key),
+      import: key.isImport ? 'yes' : null,
       status: statusLabel(key.state),
       until: time(key.revokedAt ?? key.expiresAt, 'never expires'),
       'last used': time(key.lastUsedAt, 'never'),
@@ -65,8 +66,13 @@ export const show = action({
 });
 
 export const create = action({
-  input: NewKey.extend({ tenant: z.string(), scopes: scopeList }),
-  work: async (runtime, { tenant, ...key }) => createKey(await activeTenantContext(runtime, tenant), key),
+  input: NewKey.omit({ isImport: true }).extend({
+    tenant: z.string(),
+    scopes: scopeList,
+    import: z.boolean().optional(),
+  }),
+  work: async (runtime, { tenant, import: isImport, ...key }) =>
+    createKey(await activeTenantContext(runtime, tenant), { ...key, isImport }),
   hint: (key) => `Created the API key ${key.id} "${key.name}", which acts for ${key.user}. ${shownOnce}`,
   format: ({ key }) => key,
   next: (_result, _input, runtime) => tryKeyCommands(runtime),

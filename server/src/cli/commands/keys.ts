@@ -54,10 +54,12 @@ export const keys = noun({
           values: scopeValues,
         },
         { flags: '--expires-in-days <days>', about: 'days until the key expires (default: never)' },
+        { flags: '--import', about: 'create a key for an import, which expires within 30 days' },
       ],
       examples: [
         'keys create --tenant Acme --user ada@acme.example --name ci --scopes tickets:read,tickets:write',
         'keys create --tenant Acme --user ada@acme.example --name trial --scopes all --expires-in-days 30',
+        'keys create --tenant Acme --user ada@acme.example --name zendesk --scopes all --expires-in-days 7 --import',
       ],
     },
     update: {

@@ -83,7 +83,13 @@ export async function addGuard(
       throw error;
     });
     this.identity = identity;
-    this.ctx = { ...services, db: identity.db, userId: identity.userId, keyId: identity.keyId };
+    this.ctx = {
+      ...services,
+      db: identity.db,
+      userId: identity.userId,
+      keyId: identity.keyId,
+      isImport: identity.isImport,
+    };
     lastUsed.touch(identity);
   });
 

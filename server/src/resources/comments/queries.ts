@@ -1,11 +1,11 @@
-import type {
-  Comment,
-  CommentQuery,
-  InvalidItem,
+import {
+  type Comment,
+  type CommentQuery,
+  type InvalidItem,
   NewComment,
-  NewCommentAnswer,
-  Ticket,
-  TicketReference,
+  type NewCommentAnswer,
+  type Ticket,
+  type TicketReference,
 } from '@itsm-api/contract';
 import { queryOne, queryPipelined, tenantQuery } from '../../database/client/raw-sql.ts';
 import { lockOf, lockRow } from '../../database/row-lock.ts';
@@ -23,6 +23,8 @@ import {
   rejectTaken,
   withoutRepeated,
 } from '../shared/external-ids.ts';
+import { assertKnown, checkUsers, findKnown, type References, reference } from '../shared/foreign-keys.ts';
+import { checkImportFields } from '../shared/imports.ts';
 import type { Page } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { presentTicket } from '../tickets/presenter.ts';
@@ -59,11 +61,11 @@ const filteredListing = tenantQuery(`WITH named AS MATERIALIZED (
 /** Returns a page of a ticket's comments, newest first. @throws ApiError NOT_FOUND if the ticket doesn't exist */
 export async function listComments(
   context: Context,
-  reference: TicketReference,
+  ticket: TicketReference,
   { page, perPage, externalId }: CommentQuery,
 ): Promise<Page<Comment>> {
   const { db } = context;
-  const ticketId = await resolveTicketId(context, reference);
+  const ticketId = await resolveTicketId(context, ticket);
   const values = [ticketId, BigInt(page - 1) * BigInt(perPage), perPage];
   const [query, all] = externalId === undefined ? [listing, values] : [filteredListing, [...values, externalId]];
   const row = await queryOne<{ totalCount: number; comments: Comment[] | null }>(db, query, all);
@@ -94,6 +96,16 @@ export interface NewCommentRow extends NewComment {
 }
 
 /**
+ * Checks a new comment, and returns the users that it references.
+ * @param path the path of the comment in the request body, which ends with a dot; empty if the comment is the body
+ * @throws ApiError VALIDATION_ERROR if the input has a field that only an import key can set
+ */
+export function checkComment(context: Context, input: NewComment, path = ''): References['users'] {
+  checkImportFields(context, NewComment, input, path);
+  return reference(`${path}authorId`, input.authorId);
+}
+
+/**
  * Inserts comments and updates their tickets.
  *
  * - $1: the tenant
@@ -105,7 +117,8 @@ export interface NewCommentRow extends NewComment {
  */
 const insert = `WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($3::json)
-      AS given (place int, nth int, "ticketId" bigint, body text, visibility text, "externalId" text)
+      AS given (place int, nth int, "ticketId" bigint, "authorId" bigint, body text, visibility text,
+        "externalId" text, "createdAt" timestamptz)
   ), t AS (
     UPDATE tickets SET comment_count = comment_count + added.count, updated_at = ${nextUpdatedAt('$2')}
     FROM (SELECT "ticketId", count(*)::int AS count FROM given GROUP BY 1) AS added
@@ -113,7 +126,9 @@ const insert = `WITH given AS MATERIALIZED (
     RETURNING tickets.*, comment_count - added.count AS count_before
   ), c AS (
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id, created_at)
-    SELECT $1, t.id, $5::bigint, body, visibility, "externalId", t.updated_at FROM given JOIN t ON t.id = "ticketId" ORDER BY place
+    SELECT $1, t.id, COALESCE("authorId", $5::bigint), body, visibility, "externalId",
+      COALESCE("createdAt", t.updated_at)
+    FROM given JOIN t ON t.id = "ticketId" ORDER BY place
     RETURNING *
   ), activity AS (${insertActivity({
     resource: 'TICKET',
@@ -174,10 +189,15 @@ export async function writeComments(
   return { comments, tickets };
 }
 
-/** Adds a comment to a ticket. @throws ApiError EXTERNAL_ID_EXISTS, or NOT_FOUND if the ticket doesn't exist */
-export function createComment(context: UserContext, reference: TicketReference, input: NewComment): Promise<Comment> {
+/**
+ * Adds a comment to a ticket.
+ * @throws ApiError EXTERNAL_ID_EXISTS; NOT_FOUND if the ticket doesn't exist; VALIDATION_ERROR and INVALID_REFERENCE as
+ * for `checkComment`
+ */
+export function createComment(context: UserContext, ticket: TicketReference, input: NewComment): Promise<Comment> {
   return transaction(context, async (context) => {
-    const ticketId = await resolveTicketId(context, reference);
+    const ticketId = await resolveTicketId(context, ticket);
+    await checkUsers(context, checkComment(context, input));
     if (input.externalId != null) {
       // Locks the ticket first, as updates of tickets do. Otherwise, transactions could deadlock.
       if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
@@ -195,19 +215,26 @@ export function createComment(context: UserContext, reference: TicketReference, 
  */
 export function createComments(
   context: UserContext,
-  reference: TicketReference,
+  ticket: TicketReference,
   given: readonly (NewComment | InvalidItem)[],
 ): Promise<NewCommentAnswer[]> {
   return transaction(context, async (context) => {
-    const ticketId = await resolveTicketId(context, reference);
+    const ticketId = await resolveTicketId(context, ticket);
     if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
-    const items = BulkItems.of(given);
+    const items = BulkItems.of(given).next((input) => {
+      return { input, references: { users: checkComment(context, input), tickets: [] } };
+    });
+    const known = await findKnown(
+      context,
+      items.accepted.map(({ references }) => references),
+    );
     const taken = await lockExternalIds(
       context,
       'comment',
-      items.accepted.map(({ externalId }) => externalId),
+      items.accepted.map(({ input }) => input.externalId),
     );
-    const rows = items.next((input): NewCommentRow => {
+    const rows = items.next(({ input, references }): NewCommentRow => {
+      assertKnown(references, known);
       rejectTaken('comment', taken, input.externalId);
       return { ...input, ticketId };
     });

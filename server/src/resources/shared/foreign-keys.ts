@@ -48,16 +48,21 @@ export async function checkReferences(context: Context, references: References):
   assertKnown(references, await findKnown(context, [references]));
 }
 
-/** Looks up all referenced ids in one statement. If there are no ids, doesn't query the database. */
-export async function findKnown({ db }: Context, all: readonly References[]): Promise<Known> {
+/**
+ * Looks up all referenced ids in one statement. If there are no ids, doesn't query the database. With an import key,
+ * inactive users are valid, because tickets can belong to people who have left.
+ */
+export async function findKnown({ db, isImport = false }: Context, all: readonly References[]): Promise<Known> {
   const named = { users: collectIds(all, 'users'), tickets: collectIds(all, 'tickets') };
   const isEmpty = named.users.length === 0 && named.tickets.length === 0;
-  const found = isEmpty ? undefined : await queryOne<typeof named>(db, selectKnown, [named.users, named.tickets]);
+  const found = isEmpty
+    ? undefined
+    : await queryOne<typeof named>(db, selectKnown, [named.users, named.tickets, isImport]);
   return { users: new Set(found?.users), tickets: new Set(found?.tickets) };
 }
 
 const selectKnown = tenantQuery(`SELECT
-  ARRAY(SELECT id FROM users WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND active) AS users,
+  ARRAY(SELECT id FROM users WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND (active OR $4::boolean)) AS users,
   ARRAY(SELECT id FROM tickets WHERE tenant_id = $1 AND id = ANY ($3::bigint[])) AS tickets`);
 
 function collectIds(all: readonly References[], kind: keyof References): number[] {

@@ -12,7 +12,7 @@ import {
 } from '@itsm-api/contract';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
-import { writeComments } from '../comments/queries.ts';
+import { checkComment, writeComments } from '../comments/queries.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import {
@@ -60,7 +60,9 @@ export function createTickets(
     );
     const items = bodies.next(({ comments = [], ...body }) => {
       const input = byId(body, findId);
-      return { input, comments, references: collectReferences(input) };
+      const authors = comments.flatMap((comment, index) => checkComment(context, comment, `comments.${index}.`));
+      const { users, tickets } = collectReferences(input);
+      return { input, comments, references: { users: [...users, ...authors], tickets } };
     });
     const known = await findKnown(
       context,

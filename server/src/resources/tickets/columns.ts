@@ -11,7 +11,7 @@ const ticketColumns = {
   number: column('integer'),
   title: column('text', 'INSERT', 'UPDATE'),
   description: column('text', 'INSERT', 'UPDATE'),
-  status: column('text', 'UPDATE'),
+  status: column('text', 'INSERT', 'UPDATE'),
   priority: column('text', 'INSERT', 'UPDATE'),
   category: column('text', 'INSERT', 'UPDATE'),
   categoryConfigId: column('text', 'INSERT', 'UPDATE'),
@@ -21,12 +21,12 @@ const ticketColumns = {
   externalId: column('text', 'INSERT', 'UPDATE'),
   customFields: column('jsonb', 'INSERT', 'UPDATE'),
   resolution: column('text', 'UPDATE'),
-  resolvedAt: column('timestamptz', 'UPDATE'),
-  closedAt: column('timestamptz', 'UPDATE'),
+  resolvedAt: column('timestamptz', 'INSERT', 'UPDATE'),
+  closedAt: column('timestamptz', 'INSERT', 'UPDATE'),
   commentCount: column('integer'),
   version: column('integer'),
   createdAt: column('timestamptz', 'INSERT'),
-  updatedAt: column('timestamptz'),
+  updatedAt: column('timestamptz', 'INSERT'),
 } satisfies Record<Exclude<keyof Columns, 'tenantId' | 'ordinal'>, { type: string; writes: readonly Write[] }>;
 
 function column<const Writes extends readonly Write[]>(type: string, ...writes: Writes) {

@@ -35,8 +35,8 @@ const buildInsert = ({ watched }: { watched: boolean }) => `
     FROM sequence, json_to_recordset($2::json) AS given (place int, "placeOfType" int, "watcherUserIds" bigint[],
       ${inserted.definitions})
   ), t AS (
-    INSERT INTO tickets (id, tenant_id, ordinal, number, updated_at, ${inserted.targets})
-    SELECT id, $1, ordinal, number, "createdAt", ${inserted.values}
+    INSERT INTO tickets (id, tenant_id, ordinal, number, ${inserted.targets})
+    SELECT id, $1, ordinal, number, ${inserted.values}
     FROM given ORDER BY ordinal
     RETURNING *
   )${
@@ -50,7 +50,7 @@ const buildInsert = ({ watched }: { watched: boolean }) => `
     action: 'CREATED',
     tenantId: '$1',
     rows: 'given',
-    at: '"createdAt"',
+    at: '"updatedAt"',
     userId: '$8',
     keyId: '$9',
     changes: "'{}'",

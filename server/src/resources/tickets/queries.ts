@@ -1,6 +1,6 @@
 import {
   type Changes,
-  type NewTicket,
+  NewTicket,
   type Ticket,
   type TicketPatch,
   type TicketQuery,
@@ -16,6 +16,7 @@ import { type Context, isWithin, type Transaction, transaction, type UserContext
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, mergeExternalId } from '../shared/external-ids.ts';
 import { checkReferences, type References, reference } from '../shared/foreign-keys.ts';
+import { checkImportFields } from '../shared/imports.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
 import { rejectBroadQuery } from '../shared/search.ts';
 import type { Rows } from '../sync/change-feed.ts';
@@ -276,8 +277,16 @@ function getStatusTimestamps(from: Ticket, to: TicketStatus, now: Date): Pick<Ti
   return { resolvedAt: null, closedAt: null };
 }
 
-/** Converts the input of a request to the values of a new ticket. */
-export function newRow({ userId, now }: UserContext, input: ById<NewTicket>): NewTicketRow {
+/**
+ * Converts the input of a request to the values of a new ticket.
+ * @throws ApiError VALIDATION_ERROR if the input has a field that only an import key can set
+ */
+export function newRow(context: UserContext, input: ById<NewTicket>): NewTicketRow {
+  checkImportFields(context, NewTicket, input);
+  const now = context.now().toISOString();
+  const { status = 'OPEN', createdAt = now } = input;
+  const closedAt = status === 'CLOSED' ? (input.closedAt ?? now) : null;
+  const resolvedAt = status === 'CLOSED' || status === 'RESOLVED' ? (input.resolvedAt ?? input.closedAt ?? now) : null;
   return {
     title: input.title,
     description: input.description,
@@ -285,13 +294,14 @@ export function newRow({ userId, now }: UserContext, input: ById<NewTicket>): Ne
     priority: input.priority ?? 'MEDIUM',
     category: input.category ?? null,
     categoryConfigId: input.categoryConfigId ?? null,
-    requesterId: input.requesterId ?? Number(userId),
+    requesterId: input.requesterId ?? Number(context.userId),
     assigneeId: input.assigneeId ?? null,
     parentId: input.parentId ?? null,
     externalId: input.externalId ?? null,
     watcherUserIds: ascending(input.watcherUserIds ?? []),
     customFields: input.customFields ?? {},
-    createdAt: now().toISOString(),
+    ...{ status, createdAt, resolvedAt, closedAt },
+    updatedAt: now,
   };
 }
 

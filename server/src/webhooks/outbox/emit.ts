@@ -56,18 +56,20 @@ export function emit<Type extends EventType>(
 /**
  * Writes public events to the outbox, in order (spec §6). Inserts each event with its serialized body, a delivery for
  * each matching active subscription, and jobs for workers. Everything happens in the transaction of the changes. If no
- * subscription matches, writes nothing and runs only one statement.
+ * subscription matches, writes nothing and runs only one statement. For an import key, does nothing.
  *
  * Call this function after the changes, because another transaction may commit a new subscription while a change waits
  * for a lock.
  * @param onlyTo the only subscription that receives the events; default: all matching subscriptions
  */
 export async function emitAll<Type extends EventType>(
-  { db, dispatchJobs, afterCommit, wakeWorkers, traceParent, userId, keyId }: Emitter,
+  { db, dispatchJobs, afterCommit, wakeWorkers, traceParent, userId, keyId, isImport }: Emitter,
   type: Type,
   emissions: readonly Emission<Type>[],
   onlyTo?: bigint,
 ): Promise<void> {
+  // An import key emits no events, except a test event or a replay that a request asks for.
+  if (isImport === true && onlyTo === undefined) return;
   const tenantId = db.$tenantId;
   const actor = actorOf({ userId, keyId });
   const { key } = events[type];

@@ -165,6 +165,7 @@ function renderFacts(key: Key, { requests, successors }: KeyActivity, { time }: 
     Status: html`${stateBadge(key.state)} ${keyStatuses[key.state]}`,
     Key: html`<code>…${key.lastFour}</code>`,
     Scopes: summarizeScopes(key),
+    Import: key.isImport ? 'Can set original times and authors, and emits no webhook events' : null,
     'Created by': key.user,
     Created: time(key.createdAt),
     [key.revokedAt === null ? 'Expires' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'No expiration'),

@@ -2,7 +2,7 @@ import { Scope } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createKey, NewKey } from '../../../auth/api-keys/api-keys.ts';
 import { form, page } from '../../framework/page.ts';
-import { renderForm, selectField, several, submit, textField } from '../../ui/form-fields.ts';
+import { checkbox, checked, renderForm, selectField, several, submit, textField } from '../../ui/form-fields.ts';
 import { html } from '../../ui/html.ts';
 import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
 
@@ -31,18 +31,39 @@ ${renderForm(
 ${textField(sent, { name: 'name', label: 'Name', hint: 'The program that uses the key, such as "nightly export".', required: true })}
 ${selectField(sent, { name: 'life', label: 'Expiration', value: '90', options: lifeOptions })}
 ${scopeTable(sent, { label: 'Scopes', offered: Scope.options, chosen: [] })}
+${checkbox(
+  'isImport',
+  'yes',
+  html`For an import, with an expiration of 30 days. The key can set the original times and authors of new
+tickets and comments, and emits no webhook events.`,
+  sent?.values.isImport !== undefined,
+)}
 ${submit('Create API key')}`,
 )}
 ${allowedEndpoints(Scope.options)}</div>`,
   }),
   forms: {
     create: form({
-      fields: z.strictObject({ name: NewKey.shape.name, scopes: several(NewKey.shape.scopes), life: Life }),
+      fields: z
+        .strictObject({
+          name: NewKey.shape.name,
+          scopes: several(NewKey.shape.scopes),
+          life: Life,
+          isImport: checked,
+        })
+        .refine(({ life, isImport }) => !isImport || life === 30, {
+          path: ['life'],
+          error: 'must be 30 days, because the key is for an import',
+        }),
       audit: 'key.created',
       async run({ visit: { context, user }, fields: { life, ...fields } }) {
         const given = { ...fields, user: user.account.email, ...(life !== null && { expiresInDays: life }) };
         const { key, id, name } = await createKey(context, given);
-        return { subject: name, redirect: `/developer/keys/${id}`, flash: { key, id } };
+        return {
+          subject: fields.isImport ? `${name} (import)` : name,
+          redirect: `/developer/keys/${id}`,
+          flash: { key, id },
+        };
       },
     }),
   },
