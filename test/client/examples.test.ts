@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { ItsmClient, type Ticket } from '@itsm-api/client';
 import { signTestEvent } from '@itsm-api/client/webhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Sender, startSender } from '../support/receiver.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const secret = 'a secret of the test, long enough';
 let sender: Sender;
@@ -60,6 +61,53 @@ describe('examples/sync-tickets.ts', () => {
         /^The API key is invalid, expired or revoked\. Send the complete key, or create a new one\. \(INVALID_API_KEY, page 1, request \w+\)\n$/,
       );
       expect((await readFile(file, 'utf8')).trim().split('\n')).toEqual(tickets);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('examples/migrate-tickets.ts', () => {
+  it('imports each ticket and comment once, even if it is killed and the idempotency keys have expired', async () => {
+    const { api } = sender;
+    const own = await createWorkspace(api);
+    const author = await own.createUser();
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-migrate-'));
+    const file = join(folder, 'export.ndjson');
+    const createdAt = '2019-03-01T08:00:00.000Z';
+    const comment = { author: author.email, public: true, createdAt };
+    const lines = Array.from({ length: 400 }, (_, index) => ({
+      id: index,
+      subject: `Ticket ${index}`,
+      description: 'From another service desk.',
+      status: 'closed',
+      requester: 'someone@old.example',
+      createdAt,
+      solvedAt: '2019-03-02T08:00:00.000Z',
+      closedAt: '2019-03-03T08:00:00.000Z',
+      comments: Array.from({ length: index === 0 ? 130 : 2 }, (_, i) => ({
+        ...comment,
+        id: index * 1000 + i,
+        body: `No. ${i}`,
+      })),
+    }));
+    await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const env = { ITSM_KEY: await own.createKey({ isImport: true }) };
+    try {
+      const killed = run('migrate-tickets', { args: [file], env });
+      await eventually(() => expect(killed.output()).toContain('100 tickets imported'));
+      running.at(-1)?.kill('SIGKILL');
+      await killed.exit;
+      await api.prisma.idempotencyKey.deleteMany({ where: { tenantId: own.tenantId } });
+      const program = run('migrate-tickets', { args: [file], env });
+      expect(await program.exit, program.output()).toBe(0);
+      expect(program.output()).toMatch(/already existed, 0 failed\n$/);
+      const tickets = await api.prisma.ticket.findMany({ where: { tenantId: own.tenantId }, orderBy: { id: 'asc' } });
+      expect(tickets.map(({ externalId }) => externalId)).toEqual(lines.map(({ id }) => `zendesk:${id}`));
+      expect(tickets[0]).toMatchObject({ status: 'CLOSED', commentCount: 130, createdAt: new Date(createdAt) });
+      const comments = await api.prisma.comment.findMany({ where: { tenantId: own.tenantId } });
+      expect(comments).toHaveLength(130 + 399 * 2);
+      expect(comments[0]).toMatchObject({ authorId: BigInt(author.id), createdAt: new Date(createdAt) });
     } finally {
       await rm(folder, { recursive: true });
     }

@@ -154,6 +154,7 @@ it('has a test for the code samples of every guide', async () => {
     'first-request.md',
     'handle-errors.md',
     'manage-webhooks.md',
+    'migrate.md',
     'optimistic-concurrency.md',
     'pagination.md',
     'rate-limits.md',
@@ -359,6 +360,24 @@ it('runs the code samples in docs/guides/bulk-requests.md', async () => {
   const commented = JSON.parse(await run('sh', guide.take('sh')));
   expect(commented.data).toMatchObject([{ status: 201 }, { status: 201 }]);
   expect(await run('ts', guide.take('ts'))).toBe('1 resolved\n');
+});
+
+it('runs the code samples in docs/guides/migrate.md', { timeout: 60_000 }, async () => {
+  const guide = await readGuide('migrate');
+  const own = await createWorkspace(api);
+  const { email } = await own.createUser({ role: 'ADMIN' });
+  const create = guide.take('sh').replace('./itsm', itsm).replace('Acme Corporation', String(own.tenantId));
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
+  const key = (await run('sh', create.replace('ada.okafor@acme.example', email), env)).trim();
+  const line = guide.take('json').replace('ada.okafor@acme.example', email);
+  await writeFile(join(folder, 'export.ndjson'), JSON.stringify(JSON.parse(line)));
+  const program = fileURLToPath(new URL('../../examples/migrate-tickets.ts', import.meta.url));
+  const command = guide.take('sh').replace('itsm_…', key).replace('migrate-tickets.ts', program);
+  expect(await run('sh', command)).toBe('1 tickets imported, 0 already existed, 0 failed\n');
+  expect((await own.call('GET', '/tickets?externalId=zendesk:4711')).body.data).toMatchObject([
+    { status: 'CLOSED', createdAt: '2024-03-01T08:00:00.000Z', commentCount: 1 },
+  ]);
+  expect(guide.blocks).toEqual([]);
 });
 
 it('runs the code samples in docs/guides/sync-changes.md', async () => {
