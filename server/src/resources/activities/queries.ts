@@ -14,8 +14,12 @@ type Activities = { TICKET: TicketActivity; ASSET: AssetActivity };
 const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
 
 const columnsOf = (resource: Recorded) =>
-  `a.id, a.resource_id AS "${resource.toLowerCase()}Id", a.at, a.action, a.changes, CASE WHEN a.actor_user_id IS NOT NULL
-    THEN json_build_object('userId', a.actor_user_id, 'keyId', a.actor_key_id) END AS actor`;
+  `a.id, a.resource_id AS "${resource.toLowerCase()}Id", a.at, a.action, a.changes, CASE
+      WHEN a.actor_user_id IS NULL THEN NULL
+      WHEN (SELECT is_import FROM api_keys k WHERE k.tenant_id = a.tenant_id AND k.id = a.actor_key_id)
+        THEN json_build_object('userId', a.actor_user_id, 'keyId', a.actor_key_id, 'import', true)
+      ELSE json_build_object('userId', a.actor_user_id, 'keyId', a.actor_key_id)
+    END AS actor`;
 
 /**
  * Builds the query for a page of activities and their total. If the resource doesn't exist, the query returns no row.
