@@ -27,6 +27,7 @@ describe('GET /me', () => {
         name: 'test',
         lastFour: key.slice(-4),
         scopes: ['kb:read', 'users:read'],
+        import: false,
         createdAt: timestamp,
         expiresAt: expiresAt.toISOString(),
         lastUsedAt: null,

@@ -1,4 +1,4 @@
-import { hasBody } from '@itsm-api/contract';
+import { hasBody, isImportField } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ZodArray, ZodCatch, ZodObject, ZodPipe, ZodType } from 'zod';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
@@ -12,6 +12,7 @@ import { createWorkspace, unique, type Workspace, webhook } from '../support/wor
 let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
+let importKey: string;
 /** For each resource, the id of one row of the other tenant. */
 let their: Record<'user' | 'ticket' | 'comment' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery', number>;
 const unknownId = 9007199254740991;
@@ -19,6 +20,7 @@ const unknownId = 9007199254740991;
 /** The resource that each id field refers to. */
 const fieldResources: Record<string, keyof typeof their> = {
   assigneeId: 'user',
+  authorId: 'user',
   assignedToId: 'user',
   watcherUserIds: 'user',
   parentId: 'ticket',
@@ -30,6 +32,7 @@ beforeAll(async () => {
   api = await startApi();
   mine = await createWorkspace(api);
   theirs = await createWorkspace(api);
+  importKey = await mine.createKey({ isImport: true });
   const project = await theirs.createProject();
   const delivery = await theirs.createDelivery();
   const ticket = await theirs.createTicket({ assigneeId: theirs.userId, watcherUserIds: [theirs.userId] });
@@ -75,19 +78,23 @@ function comparable({ status, headers }: Answer) {
   return { status, headers: Object.fromEntries(kept) };
 }
 
-function call(endpoint: SampledEndpoint, sample: Parameters<typeof callOf>[1], query = ''): Promise<Answer> {
+function call(
+  endpoint: SampledEndpoint,
+  sample: Parameters<typeof callOf>[1],
+  { query = '', key = mine.key } = {},
+): Promise<Answer> {
   const headers = { 'x-request-id': 'the-same-for-both' };
-  return api.call({ ...callOf(endpoint, sample, query), key: mine.key, headers });
+  return api.call({ ...callOf(endpoint, sample, query), key, headers });
 }
 
 /** Returns the fields of a request schema that accept an id or a list of ids. */
-function idFields(schema: unknown): { name: string; many: boolean }[] {
+function idFields(schema: unknown): { name: string; many: boolean; isImport: boolean }[] {
   const { shape } = schema as ZodObject;
   return Object.entries(shape).flatMap(([name, field]) => {
     const takes = (value: unknown) => (field as ZodType).safeParse(value).success;
     if (!/Ids?$/.test(name) || (!takes(1) && !takes([1]))) return [];
     if (fieldResources[name] === undefined) throw new Error(`Add ${name} to fieldResources.`);
-    return [{ name, many: !takes(1) }];
+    return [{ name, many: !takes(1), isImport: isImportField(field as ZodType) }];
   });
 }
 
@@ -141,7 +148,8 @@ describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({
     const own = async () => (await endpoint.sample(mine)).params;
     const answer = await expectSameResponse(their[fieldResources[field.name] as keyof typeof their], async (id) => {
       const value = field.many ? [mine.userId, id] : id;
-      return call(endpoint, { params: await own(), body: { ...sample.body, [field.name]: value } });
+      const key = field.isImport ? importKey : mine.key;
+      return call(endpoint, { params: await own(), body: { ...sample.body, [field.name]: value } }, { key });
     });
     expect(answer.status).toBe(400);
     expect(errorOf(answer).code).toBe('INVALID_REFERENCE');
@@ -160,7 +168,7 @@ const bulks = keyedEndpoints.flatMap((endpoint) => {
 
 /** Returns the `id` field if the items of a bulk request have one. Otherwise, returns an empty list. */
 function rowIds(item: unknown) {
-  return 'id' in (item as ZodObject).shape ? [{ name: 'id', many: false }] : [];
+  return 'id' in (item as ZodObject).shape ? [{ name: 'id', many: false, isImport: false }] : [];
 }
 
 const bulkFields = bulks.flatMap(({ fields, ...bulk }) => fields.map((field) => ({ ...bulk, field })));
@@ -244,7 +252,9 @@ describe.each(filters)("$title filtered by the other tenant's id as $field.name"
   it("returns an empty page if a filter contains another tenant's id", async () => {
     const sample = await endpoint.sample(mine);
     const foreignId = their[fieldResources[field.name] as keyof typeof their];
-    const answer = await expectSameResponse(foreignId, (id) => call(endpoint, sample, `${field.name}=${id}`));
+    const answer = await expectSameResponse(foreignId, (id) =>
+      call(endpoint, sample, { query: `${field.name}=${id}` }),
+    );
     expect(answer).toMatchObject({ status: 200, body: { data: [], meta: { totalCount: 0 } } });
   });
 });
@@ -270,7 +280,7 @@ describe.each(feeds)('$title', (endpoint) => {
     const resource = name?.slice(0, -1);
     const field = kind === 'activity' ? `${resource}Id` : 'id';
     for (const query of ['', 'since=2020-01-01T00:00:00Z']) {
-      const { status, body } = await call(endpoint, own, query);
+      const { status, body } = await call(endpoint, own, { query });
       expect(status).toBe(200);
       const ids = body.data.map((row: Record<string, number>) => row[field]);
       expect(ids).not.toContain(their[resource as keyof typeof their]);
@@ -282,7 +292,7 @@ describe.each(feeds)('$title', (endpoint) => {
     const { path } = callOf(endpoint, { params });
     const given = (await api.call({ method: 'GET', path, key: theirs.key })).body.meta.nextCursor;
     const [foreign, made] = await Promise.all(
-      [given, `${given}A`].map((cursor) => call(endpoint, { params }, `cursor=${cursor}`)),
+      [given, `${given}A`].map((cursor) => call(endpoint, { params }, { query: `cursor=${cursor}` })),
     );
     expect(errorOf(foreign as Answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
     expect(foreign?.text).toBe(made?.text);
