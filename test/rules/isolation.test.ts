@@ -263,7 +263,7 @@ const lists = keyedEndpoints.filter(({ route }) => 'page' in ((route.query as Zo
 
 describe.each(lists)('$title', (endpoint) => {
   it('lists no rows of another tenant', async () => {
-    const answer = await call(endpoint, await endpoint.sample(mine), 'perPage=100');
+    const answer = await call(endpoint, await endpoint.sample(mine), { query: 'perPage=100' });
     const ids = answer.body.data.map(({ id }: { id: number }) => id);
     const resource = endpoint.route.path.split('/').at(-1)?.slice(0, -1);
     expect(ids).not.toContain(their[resource as keyof typeof their]);
