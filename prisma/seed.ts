@@ -111,6 +111,11 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
     const number = ++lastNumbers[type];
     ordinal++;
     const resolvedAt = status === 'RESOLVED' || status === 'CLOSED' ? moment(-daysAgo, hours) : null;
+    const createdAt = moment(-daysAgo);
+    const hoursLater = (count: number) => new Date(createdAt.getTime() + count * 3_600_000);
+    const isResponse = ([, author, visibility]: CommentFacts) =>
+      visibility === 'PUBLIC' && author !== requester && people[author].role !== 'REQUESTER';
+    const response = comments.find(isResponse);
     const closedAt = status === 'CLOSED' ? moment(-daysAgo, hours + hoursUntilClosed) : null;
     const { id } = await tx.ticket.create({
       data: {
@@ -133,7 +138,9 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         assigneeId: assignee && users[assignee].id,
         parentId: parent === undefined ? null : (ids.get(parent) ?? null),
         commentCount: comments.length,
-        createdAt: moment(-daysAgo),
+        dueAt: hoursLater(resolutionTargets[priority] / 60),
+        firstRespondedAt: response ? hoursLater(response[0]) : null,
+        createdAt,
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
@@ -144,14 +151,14 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
     });
     await tx.comment.createMany({
-      data: comments.map(([hoursLater, author, visibility, body, externalId = null]) => {
-        const createdAt = moment(-daysAgo, hoursLater);
+      data: comments.map(([hours, author, visibility, body, externalId = null]) => {
+        const createdAt = hoursLater(hours);
         return { tenantId, ticketId: id, authorId: users[author].id, visibility, body, externalId, createdAt };
       }),
     });
   }
   const { INCIDENT: incident, PROBLEM: problem, CHANGE: change, SERVICE_REQUEST: serviceRequest } = lastNumbers;
-  const sequence = { total: ordinal, incident, problem, change, serviceRequest };
+  const sequence = { total: ordinal, incident, problem, change, serviceRequest, resolutionTargets };
   await tx.ticketSequence.upsert({ where: { tenantId }, create: { tenantId, ...sequence }, update: sequence });
 }
 
@@ -214,6 +221,8 @@ const daysSinceStart = 120;
 /** The number of hours between the resolution of a ticket and its closing. */
 const hoursUntilClosed = 72;
 const warrantyDays = 3 * 365;
+/** The resolution targets of the demo workspace, in minutes. */
+const resolutionTargets: Record<Priority, number> = { CRITICAL: 240, HIGH: 480, MEDIUM: 1440, LOW: 4320 };
 
 const people = {
   ada: {
@@ -269,8 +278,16 @@ interface TicketExtras {
   externalId?: string;
   customFields?: CustomFields;
   /** The comments on the ticket, oldest first. No comment is later than the last change of the ticket. */
-  comments?: [hoursLater: number, author: Person, visibility: CommentVisibility, body: string, externalId?: string][];
+  comments?: CommentFacts[];
 }
+
+type CommentFacts = [
+  hoursLater: number,
+  author: Person,
+  visibility: CommentVisibility,
+  body: string,
+  externalId?: string,
+];
 
 /** The demo tickets, oldest first. */
 const tickets: [

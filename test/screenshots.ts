@@ -40,6 +40,7 @@ const areaPages = {
   'area-project': '/developer/projects/2',
   'area-projects-import': '/developer/projects/import',
   'area-ticket': '/developer/tickets/40',
+  'area-settings': '/developer/settings',
   'area-audit': '/developer/audit',
   'area-account': '/developer/account',
   'area-not-found': '/developer/nothing',

@@ -121,6 +121,8 @@ export class Types {
       return union([element, printArray(element, 'request')]);
     }
     if (schema instanceof z.ZodBoolean) return "boolean | 'true' | 'false'";
+    if (schema instanceof z.ZodLiteral)
+      return union([...schema.values].flatMap((value) => [value, `${value}`]).map(literal));
     // The schema allows only some strings, such as ticket numbers, so the type `string` would be too wide.
     if (schema instanceof z.ZodUnion) return this.print(schema, 'request');
     return union([this.print(schema, 'request'), 'string']);

@@ -201,6 +201,10 @@ export interface Ticket {
   resolvedAt: string | null;
   /** When the status became CLOSED, or null if it is not closed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   closedAt: string | null;
+  /** When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the resolution target that the workspace has for the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  dueAt: string | null;
+  /** When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  firstRespondedAt: string | null;
   /** The number of PUBLIC and INTERNAL comments. */
   commentCount: number;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -245,6 +249,12 @@ export interface TicketQuery {
   createdSince?: string | undefined;
   /** Returns only tickets created before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdBefore?: string | undefined;
+  /** Returns only tickets due at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  dueSince?: string | undefined;
+  /** Returns only tickets due before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  dueBefore?: string | undefined;
+  /** Returns only tickets with a `dueAt` in the past that are not RESOLVED, CLOSED or CANCELLED. */
+  overdue?: true | 'true' | undefined;
   /** Full-text search in number, title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
   /** The sort order: newest first (`-id`) or oldest first (`id`). Default: "-id". */
@@ -288,6 +298,8 @@ export type NewTicket = AtLeastOne<{
   externalId?: string | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
+  /** When the ticket is due, or null for no due date. The default is `createdAt` plus the resolution target of the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  dueAt?: string | null | undefined;
   /** The status. The default is OPEN. Only an import key can set it. */
   status?: Open<TicketStatus> | undefined;
   /** When the ticket was created. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -327,6 +339,8 @@ export interface TicketPatch {
   customFields?: CustomFieldsPatch | undefined;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
+  /** When the ticket is due, or null for no due date. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  dueAt?: string | null | undefined;
 }
 
 /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
@@ -373,6 +387,8 @@ export type NewTicketItem = AtLeastOne<{
   externalId?: string | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
+  /** When the ticket is due, or null for no due date. The default is `createdAt` plus the resolution target of the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  dueAt?: string | null | undefined;
   /** The status. The default is OPEN. Only an import key can set it. */
   status?: Open<TicketStatus> | undefined;
   /** When the ticket was created. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -415,6 +431,8 @@ export interface TicketPatchItem {
   customFields?: CustomFieldsPatch | undefined;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
+  /** When the ticket is due, or null for no due date. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  dueAt?: string | null | undefined;
 }
 
 /** A comment on a ticket. */
@@ -698,6 +716,20 @@ export type TicketChanges = Record<string, {
   } | undefined;
   /** The change to `closedAt`. Absent if unchanged. */
   closedAt?: {
+    /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    from: string | null;
+    /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    to: string | null;
+  } | undefined;
+  /** The change to `dueAt`. Absent if unchanged. */
+  dueAt?: {
+    /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    from: string | null;
+    /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    to: string | null;
+  } | undefined;
+  /** The change to `firstRespondedAt`. Absent if unchanged. */
+  firstRespondedAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */

@@ -48,6 +48,8 @@ describe('POST /tickets', () => {
         resolution: null,
         resolvedAt: null,
         closedAt: null,
+        dueAt: null,
+        firstRespondedAt: null,
         commentCount: 0,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

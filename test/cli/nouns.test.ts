@@ -82,6 +82,23 @@ describe('tenants and users', { timeout: 180_000 }, () => {
   });
 });
 
+describe('resolution targets', { timeout: 180_000 }, () => {
+  it('changes, shows and clears the resolution targets of a tenant with itsm commands', async () => {
+    const name = `Targets${unique()}`;
+    await createTenant(name);
+    const none = { CRITICAL: null, HIGH: null, MEDIUM: null, LOW: null };
+    const changed = await json(`tenants update ${name} --target-critical 240 --target-low 525600`);
+    expect(changed).toMatchObject({ name, resolutionTargets: { ...none, CRITICAL: 240, LOW: 525_600 } });
+    const cleared = await json(`tenants update ${name} --target-low`, '');
+    expect(cleared).toMatchObject({ resolutionTargets: { ...none, CRITICAL: 240 } });
+    expect(await json(`tenants show ${name}`)).toMatchObject({ resolutionTargets: { ...none, CRITICAL: 240 } });
+    expect((await itsm(`tenants show ${name}`)).stdout).toContain('CRITICAL 240 min');
+    for (const minutes of ['0', '525601', '1.5', 'soon']) {
+      expect((await itsm(`tenants update ${name} --target-high ${minutes}`)).code, minutes).toBe(2);
+    }
+  });
+});
+
 describe('users that lose permissions', { timeout: 180_000 }, () => {
   it.each([
     ['users deactivate EMAIL', 'is inactive.'],

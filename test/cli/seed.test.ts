@@ -71,7 +71,18 @@ describe('seed', () => {
       const moments = [createdAt, ...comments.map((each) => each.createdAt).reverse(), updatedAt];
       expect(moments).toEqual(moments.toSorted());
     }
+    expect(commented.every(({ firstRespondedAt }) => firstRespondedAt !== null)).toBe(true);
     expect(await findWrongTotals(api.databases.options)).toEqual([]);
+  });
+
+  it('gives demo tickets due dates, some of which are overdue', async () => {
+    const due = { LOW: 4320, MEDIUM: 1440, HIGH: 480, CRITICAL: 240 };
+    for (const { title, priority, createdAt, dueAt } of (await call('GET', '/tickets?perPage=100')).data as Ticket[]) {
+      expect((Date.parse(String(dueAt)) - Date.parse(createdAt)) / 60_000, title).toBe(due[priority]);
+    }
+    expect((await call('GET', '/tickets?overdue=true')).meta.totalCount).toBeGreaterThan(0);
+    const { createdAt, dueAt } = (await call('POST', '/tickets', { ...ticket, priority: 'LOW' })).data;
+    expect(Date.parse(dueAt) - Date.parse(createdAt)).toBe(due.LOW * 60_000);
   });
 
   it('numbers the seeded tickets consecutively after the demo tickets', async () => {

@@ -35,6 +35,15 @@ describe('/developer/tickets/:id', () => {
     expect(text).not.toContain('<form method="post"');
   });
 
+  it('shows the due date of a ticket and whether it is overdue', async () => {
+    const { id } = await workspace.createTicket({ dueAt: '2025-03-04T05:06:07.000Z' });
+    const { text } = await agent.get(`/developer/tickets/${id}`);
+    expect(text).toContain('2025-03-04T05:06:07.000Z');
+    expect(text).toContain('overdue');
+    await workspace.call('PATCH', `/tickets/${id}`, { status: 'RESOLVED' });
+    expect((await agent.get(`/developer/tickets/${id}`)).text).not.toContain('overdue');
+  });
+
   it('truncates long texts on a ticket page and shows the full text on request', async () => {
     const long = (last: string) => `${'long '.repeat(6000)}${last}`;
     const { id } = await workspace.createTicket({ description: long('end of description') });

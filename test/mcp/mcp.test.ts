@@ -76,6 +76,15 @@ describe('MCP tools', () => {
     expect(JSON.stringify(tools.map(({ definition }) => definition.inputSchema))).not.toContain('externalId');
   });
 
+  it('offers the due date and the filter overdue, but no other due date filter, as tool arguments', () => {
+    const argumentsOf = (name: string) => {
+      return Object.keys(tools.find(({ tool }) => tool === name)?.definition.inputSchema.properties ?? {});
+    };
+    expect(argumentsOf('list_tickets')).toContain('overdue');
+    expect(argumentsOf('list_tickets')).not.toContain('dueBefore');
+    for (const name of ['create_ticket', 'update_ticket']) expect(argumentsOf(name)).toContain('dueAt');
+  });
+
   it('annotates each MCP tool according to the HTTP method of its endpoint', () => {
     for (const { route, definition } of tools) {
       const { method } = route;

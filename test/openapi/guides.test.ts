@@ -151,6 +151,7 @@ it('has a test for the code samples of every guide', async () => {
     'bulk-requests.md',
     'comments-and-activity.md',
     'custom-fields.md',
+    'due-dates.md',
     'first-request.md',
     'handle-errors.md',
     'manage-webhooks.md',
@@ -326,6 +327,17 @@ it('runs the code samples in docs/guides/custom-fields.md', async () => {
   expect(data.customFields).toEqual({ costCentre: 'CC-104', floor: 3, tags: ['vip', 'berlin'] });
   const changed = JSON.parse(await run('sh', guide.take('sh').replace('/tickets/1"', `/tickets/${data.id}"`))).data;
   expect(changed.customFields).toEqual({ costCentre: 'CC-104', floor: 4 });
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/due-dates.md', async () => {
+  const guide = await readGuide('due-dates');
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
+  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toContain('HIGH 480 min, CRITICAL 240 min');
+  const { createdAt, dueAt } = await workspace.createTicket({ priority: 'HIGH' });
+  expect(Date.parse(String(dueAt)) - Date.parse(createdAt)).toBe(480 * 60_000);
+  expect(JSON.parse(await run('sh', guide.take('sh'))).data.dueAt).toBe('2026-01-31T16:00:00.000Z');
+  expect(await run('ts', guide.take('ts'))).toBe('Renew the certificate 2026-01-31T16:00:00.000Z\n');
   expect(guide.blocks).toEqual([]);
 });
 

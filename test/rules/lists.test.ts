@@ -58,10 +58,11 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 3000, 3000);
     INSERT INTO tickets (tenant_id, ordinal, number, external_id, type, title, description, status, priority, category, requester_id,
-        assignee_id, updated_at)
+        assignee_id, due_at, updated_at)
       SELECT ${tenantId}, i, i, 'old:' || i, ${of(['INCIDENT', 'CHANGE', 'PROBLEM'], 1)}, 'Ticket', 'It is broken.',
         ${of(['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'], 3)}, ${of(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'], 12)},
-        NULLIF(${of(['EMAIL', 'ACCESS', 'NONE'], 48)}, 'NONE'), ${userId}, ${assignee}, now() ${each};
+        NULLIF(${of(['EMAIL', 'ACCESS', 'NONE'], 48)}, 'NONE'), ${userId}, ${assignee},
+        CASE WHEN i % 5 = 0 THEN now() - i * interval '1 hour' END, now() ${each};
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id)
       SELECT ${tenantId}, (SELECT max(id) FROM tickets), ${userId}, 'Comment', 'PUBLIC', 'old:' || i ${each};
     UPDATE tickets SET comment_count = 3000 WHERE id = (SELECT max(id) FROM tickets);
@@ -143,6 +144,9 @@ const excludedParameters = [
   'watcherUserId',
   'createdSince',
   'createdBefore',
+  'dueSince',
+  'dueBefore',
+  'overdue',
 ];
 
 /** Returns the id of the newest row of the first resource in a path. */
@@ -193,6 +197,8 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
     [`watcherUserId=${userId}`]: ['user_id'],
     [`watcherUserId=${userId},${userId + 1}&sort=id`]: ['user_id'],
     'createdSince=2026-01-01T00:00:00Z&createdBefore=2026-01-02T00:00:00Z': ['created_at'],
+    'dueSince=2026-01-01T00:00:00Z&dueBefore=2026-01-02T00:00:00Z': ['due_at'],
+    'overdue=true': ['due_at'],
   };
   for (const [query, names] of Object.entries(columns)) {
     for (const page of [1, 2]) await expectIndexed(`/tickets?${query}&page=${page}&perPage=1`, names);

@@ -111,6 +111,7 @@ const NamedParent = NamedTicket.meta({
   description: 'The parent ticket, by id or number such as `INC-17`, or null for no parent.',
 });
 const Resolution = longText('How the ticket was resolved');
+const dueAt = 'When the ticket is due, or null for no due date.';
 
 export const Ticket = z
   .object({
@@ -136,6 +137,15 @@ export const Ticket = z
       description: 'When the status became RESOLVED, or null if the ticket is unresolved or reopened.',
     }),
     closedAt: Timestamp.nullable().meta({ description: 'When the status became CLOSED, or null if it is not closed.' }),
+    dueAt: Timestamp.nullable().meta({
+      description:
+        'When the ticket is due, or null if it has no due date. Until a request sets it, ' +
+        'it is `createdAt` plus the resolution target that the workspace has for the priority.',
+    }),
+    firstRespondedAt: Timestamp.nullable().meta({
+      description:
+        'When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment.',
+    }),
     commentCount: z.int().min(0).meta({ description: 'The number of PUBLIC and INTERNAL comments.' }),
     ...versionFields,
   })
@@ -161,6 +171,8 @@ export const Ticket = z
       resolution: null,
       resolvedAt: null,
       closedAt: null,
+      dueAt: '2026-11-20T18:00:00.000Z',
+      firstRespondedAt: null,
       commentCount: 0,
       createdAt: '2026-11-20T10:00:00.000Z',
       updatedAt: '2026-11-20T10:00:00.000Z',
@@ -226,6 +238,9 @@ export const NewTicket = z
     parentId: NamedParent.nullish(),
     externalId: ExternalId.nullish(),
     customFields: CustomFields.nullish(),
+    dueAt: TimestampInput.meta({
+      description: `${dueAt} The default is \`createdAt\` plus the resolution target of the priority.`,
+    }).nullish(),
     status: importField(TicketStatus, 'The status. The default is OPEN.'),
     createdAt: importField(TimestampInput, 'When the ticket was created.'),
     resolvedAt: importField(
@@ -273,6 +288,7 @@ const patchFields = {
   externalId: ExternalId.nullable().optional(),
   customFields: CustomFieldsPatch.optional(),
   resolution: Resolution.nullable().optional(),
+  dueAt: TimestampInput.meta({ description: dueAt }).nullable().optional(),
 };
 
 export const TicketPatch = patch(patchFields).meta({
@@ -377,6 +393,16 @@ const TicketAssignee = z
     description: 'A user id, `me` for the user of the API key, or `none` for no assignee.',
   });
 
+/** The statuses of tickets that can be overdue. The partial index of the filter `overdue` has the same list. */
+export const unresolvedStatuses: readonly TicketStatus[] = ['OPEN', 'IN_PROGRESS', 'PENDING'];
+
+/** Returns true if a ticket with this status can be overdue. */
+export function isUnresolved(status: TicketStatus): boolean {
+  return unresolvedStatuses.includes(status);
+}
+
+const OnlyTrue = z.preprocess((value: true | 'true') => value === 'true' || value, z.literal(true, 'must be true'));
+
 export const TicketQuery = listQuery({
   status: filter(TicketStatus),
   priority: filter(Priority),
@@ -389,6 +415,11 @@ export const TicketQuery = listQuery({
   externalId: filter(ExternalId),
   createdSince: TimestampBound.meta({ description: 'Returns only tickets created at or after this time.' }).optional(),
   createdBefore: TimestampBound.meta({ description: 'Returns only tickets created before this time.' }).optional(),
+  dueSince: TimestampBound.meta({ description: 'Returns only tickets due at or after this time.' }).optional(),
+  dueBefore: TimestampBound.meta({ description: 'Returns only tickets due before this time.' }).optional(),
+  overdue: OnlyTrue.meta({
+    description: 'Returns only tickets with a `dueAt` in the past that are not RESOLVED, CLOSED or CANCELLED.',
+  }).optional(),
   q: search('number, title and description'),
   sort: z
     .enum(['-id', 'id'])

@@ -12,6 +12,7 @@ import { keys } from './pages/keys/list.ts';
 import { newKey } from './pages/keys/new-key.ts';
 import { newProject, project } from './pages/projects/detail.ts';
 import { projectFiles, projects } from './pages/projects/list.ts';
+import { settings } from './pages/settings/settings-page.ts';
 import { ticket } from './pages/tickets/detail.ts';
 import { usage } from './pages/usage/overview.ts';
 import { newUser, user } from './pages/users/detail.ts';
@@ -29,5 +30,5 @@ export const pages: readonly AnyPage[] = [
   ...[users, newUser, user],
   ...[assets, newAsset, asset, ...assetFiles],
   ...[projects, newProject, project, ...projectFiles, ticket],
-  ...[audit, account, signIn, workspaces, join],
+  ...[settings, audit, account, signIn, workspaces, join],
 ];

@@ -36,11 +36,8 @@ export function shapeOf(schema: unknown): Record<string, z.ZodType> {
   return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
 }
 
-/**
- * The fields that tool definitions omit, because only programs that synchronize data need them. The API still accepts
- * these fields.
- */
-const omitted = new Set(['externalId', 'ifMatch']);
+/** The fields that tool definitions omit, because agents rarely need them. The API still accepts these fields. */
+const omitted = new Set(['externalId', 'ifMatch', 'dueSince', 'dueBefore']);
 
 /** Returns the JSON Schema for the arguments of an endpoint, without fields that only programs need. */
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {

@@ -201,7 +201,7 @@ interface Commenting<Row> {
   /** The new comments, in order. */
   comments: Omit<Comment, 'id' | 'createdAt'>[];
   /** Returns the row after one more comment. */
-  change(row: Row): Row;
+  change(row: Row, comment: Omit<Comment, 'id' | 'createdAt'>): Row;
 }
 
 /**
@@ -224,7 +224,7 @@ export function commented<Row extends object>(
         if (answers !== undefined && !answers.every(isRight)) return undefined;
         const added: Comment[] = answers?.map(({ body }) => body.data) ?? expected;
         const rows = [state.row];
-        for (const _ of comments) rows.push(change(rows.at(-1) as Row));
+        for (const comment of comments) rows.push(change(rows.at(-1) as Row, comment));
         const row = rows.at(-1) as Row;
         const mutations = rows.slice(1).map((each, index): Mutation<Row> => {
           const { id, authorId, body, visibility, createdAt } = added[index] as Comment;

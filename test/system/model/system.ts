@@ -3,6 +3,7 @@ import { type NewUser, type Scope, scopes } from '@itsm-api/contract';
 import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
+import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
 import { createUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
 import { openInstallation } from '../../support/installation.ts';
 import { type Postgres, steadyPort } from '../../support/postgres-server.ts';
@@ -10,6 +11,7 @@ import { startProxy } from '../../support/proxy.ts';
 import { type Supervised, supervise } from '../../support/server-process.ts';
 import { addWorkspace, type Workspace as Made } from '../../support/subscribed-workspaces.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
+import { resolutionTargets } from './resources/tickets.ts';
 import type { Servers } from './turn.ts';
 import { followed, followedLogs, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
 
@@ -193,6 +195,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   for (const status of ['ACTIVE', 'PLANNED'] as const) {
     await createProject(context, { key: status, name: `Project ${status} vpn`, status, description: 'New router.' });
   }
+  await setResolutionTargets(context.db, resolutionTargets);
   const first: Key = { id: Number(context.keyId), key, userId, scopes: allScopes, line: [Number(context.keyId)] };
   const rotated = await addKey(made, 'rotated');
   await context.db.apiKey.updateMany({ where: { id: rotated.id }, data: { rotatedFrom: context.keyId } });

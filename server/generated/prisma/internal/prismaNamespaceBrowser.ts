@@ -259,6 +259,9 @@ export const TicketScalarFieldEnum = {
   resolution: 'resolution',
   resolvedAt: 'resolvedAt',
   closedAt: 'closedAt',
+  dueAt: 'dueAt',
+  dueAtSet: 'dueAtSet',
+  firstRespondedAt: 'firstRespondedAt',
   commentCount: 'commentCount',
   version: 'version',
   createdAt: 'createdAt',
@@ -318,7 +321,8 @@ export const TicketSequenceScalarFieldEnum = {
   incident: 'incident',
   problem: 'problem',
   change: 'change',
-  serviceRequest: 'serviceRequest'
+  serviceRequest: 'serviceRequest',
+  resolutionTargets: 'resolutionTargets'
 } as const
 
 export type TicketSequenceScalarFieldEnum = (typeof TicketSequenceScalarFieldEnum)[keyof typeof TicketSequenceScalarFieldEnum]

@@ -71,6 +71,9 @@ export type TicketMinAggregateOutputType = {
   resolution: string | null
   resolvedAt: Date | null
   closedAt: Date | null
+  dueAt: Date | null
+  dueAtSet: boolean | null
+  firstRespondedAt: Date | null
   commentCount: number | null
   version: number | null
   createdAt: Date | null
@@ -96,6 +99,9 @@ export type TicketMaxAggregateOutputType = {
   resolution: string | null
   resolvedAt: Date | null
   closedAt: Date | null
+  dueAt: Date | null
+  dueAtSet: boolean | null
+  firstRespondedAt: Date | null
   commentCount: number | null
   version: number | null
   createdAt: Date | null
@@ -122,6 +128,9 @@ export type TicketCountAggregateOutputType = {
   resolution: number
   resolvedAt: number
   closedAt: number
+  dueAt: number
+  dueAtSet: number
+  firstRespondedAt: number
   commentCount: number
   version: number
   createdAt: number
@@ -173,6 +182,9 @@ export type TicketMinAggregateInputType = {
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
   closedAt?: true | runtime.Types.Skip
+  dueAt?: true | runtime.Types.Skip
+  dueAtSet?: true | runtime.Types.Skip
+  firstRespondedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -198,6 +210,9 @@ export type TicketMaxAggregateInputType = {
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
   closedAt?: true | runtime.Types.Skip
+  dueAt?: true | runtime.Types.Skip
+  dueAtSet?: true | runtime.Types.Skip
+  firstRespondedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -224,6 +239,9 @@ export type TicketCountAggregateInputType = {
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
   closedAt?: true | runtime.Types.Skip
+  dueAt?: true | runtime.Types.Skip
+  dueAtSet?: true | runtime.Types.Skip
+  firstRespondedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -337,6 +355,9 @@ export type TicketGroupByOutputType = {
   resolution: string | null
   resolvedAt: Date | null
   closedAt: Date | null
+  dueAt: Date | null
+  dueAtSet: boolean
+  firstRespondedAt: Date | null
   commentCount: number
   version: number
   createdAt: Date
@@ -386,6 +407,9 @@ export type TicketWhereInput = {
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -419,6 +443,9 @@ export type TicketOrderByWithRelationInput = {
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  dueAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -459,6 +486,9 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -492,6 +522,9 @@ export type TicketOrderByWithAggregationInput = {
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  dueAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -526,6 +559,9 @@ export type TicketScalarWhereWithAggregatesInput = {
   resolution?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolWithAggregatesFilter<"Ticket"> | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -548,6 +584,9 @@ export type TicketCreateInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -581,6 +620,9 @@ export type TicketUncheckedCreateInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -606,6 +648,9 @@ export type TicketUpdateInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -639,6 +684,9 @@ export type TicketUncheckedUpdateInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -668,6 +716,9 @@ export type TicketCreateManyInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -690,6 +741,9 @@ export type TicketUpdateManyMutationInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -716,6 +770,9 @@ export type TicketUncheckedUpdateManyInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -778,6 +835,9 @@ export type TicketCountOrderByAggregateInput = {
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
+  dueAt?: Prisma.SortOrder | runtime.Types.Skip
+  dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -815,6 +875,9 @@ export type TicketMaxOrderByAggregateInput = {
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
+  dueAt?: Prisma.SortOrder | runtime.Types.Skip
+  dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -840,6 +903,9 @@ export type TicketMinOrderByAggregateInput = {
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
+  dueAt?: Prisma.SortOrder | runtime.Types.Skip
+  dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -1091,6 +1157,9 @@ export type TicketCreateWithoutTenantInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1122,6 +1191,9 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1180,6 +1252,9 @@ export type TicketScalarWhereInput = {
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -1202,6 +1277,9 @@ export type TicketCreateWithoutRequesterInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1232,6 +1310,9 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1267,6 +1348,9 @@ export type TicketCreateWithoutAssigneeInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1297,6 +1381,9 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1364,6 +1451,9 @@ export type TicketCreateWithoutChildrenInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1396,6 +1486,9 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1425,6 +1518,9 @@ export type TicketCreateWithoutParentInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1455,6 +1551,9 @@ export type TicketUncheckedCreateWithoutParentInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1501,6 +1600,9 @@ export type TicketUpdateWithoutChildrenInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1533,6 +1635,9 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1573,6 +1678,9 @@ export type TicketCreateWithoutWatchersInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1605,6 +1713,9 @@ export type TicketUncheckedCreateWithoutWatchersInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1645,6 +1756,9 @@ export type TicketUpdateWithoutWatchersInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1677,6 +1791,9 @@ export type TicketUncheckedUpdateWithoutWatchersInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1701,6 +1818,9 @@ export type TicketCreateWithoutCommentsInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1733,6 +1853,9 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1773,6 +1896,9 @@ export type TicketUpdateWithoutCommentsInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1805,6 +1931,9 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1832,6 +1961,9 @@ export type TicketCreateManyTenantInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1854,6 +1986,9 @@ export type TicketUpdateWithoutTenantInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1885,6 +2020,9 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1913,6 +2051,9 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1937,6 +2078,9 @@ export type TicketCreateManyRequesterInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1961,6 +2105,9 @@ export type TicketCreateManyAssigneeInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1983,6 +2130,9 @@ export type TicketUpdateWithoutRequesterInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2013,6 +2163,9 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2040,6 +2193,9 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2062,6 +2218,9 @@ export type TicketUpdateWithoutAssigneeInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2092,6 +2251,9 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2119,6 +2281,9 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2143,6 +2308,9 @@ export type TicketCreateManyParentInput = {
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
   closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2165,6 +2333,9 @@ export type TicketUpdateWithoutParentInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2195,6 +2366,9 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2222,6 +2396,9 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2297,6 +2474,9 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
   closedAt?: boolean | runtime.Types.Skip
+  dueAt?: boolean | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -2331,6 +2511,9 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
   closedAt?: boolean | runtime.Types.Skip
+  dueAt?: boolean | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -2361,6 +2544,9 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
   closedAt?: boolean | runtime.Types.Skip
+  dueAt?: boolean | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -2391,13 +2577,16 @@ export type TicketSelectScalar = {
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
   closedAt?: boolean | runtime.Types.Skip
+  dueAt?: boolean | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "commentCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "commentCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -2478,6 +2667,12 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     resolution: string | null
     resolvedAt: Date | null
     closedAt: Date | null
+    dueAt: Date | null
+    /**
+     * Whether a request set `dueAt`. If so, a changed priority doesn't change it (docs/decisions/tickets.md).
+     */
+    dueAtSet: boolean
+    firstRespondedAt: Date | null
     commentCount: number
     /**
      * The version of the row, which a trigger increments. It is part of the ETag
@@ -2935,6 +3130,9 @@ export interface TicketFieldRefs {
   readonly resolution: Prisma.FieldRef<"Ticket", 'String'>
   readonly resolvedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly closedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
+  readonly dueAt: Prisma.FieldRef<"Ticket", 'DateTime'>
+  readonly dueAtSet: Prisma.FieldRef<"Ticket", 'Boolean'>
+  readonly firstRespondedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly commentCount: Prisma.FieldRef<"Ticket", 'Int'>
   readonly version: Prisma.FieldRef<"Ticket", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Ticket", 'DateTime'>

@@ -72,6 +72,7 @@ export type TicketSequenceCountAggregateOutputType = {
   problem: number
   change: number
   serviceRequest: number
+  resolutionTargets: number
   _all: number
 }
 
@@ -119,6 +120,7 @@ export type TicketSequenceCountAggregateInputType = {
   problem?: true | runtime.Types.Skip
   change?: true | runtime.Types.Skip
   serviceRequest?: true | runtime.Types.Skip
+  resolutionTargets?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -215,6 +217,7 @@ export type TicketSequenceGroupByOutputType = {
   problem: number
   change: number
   serviceRequest: number
+  resolutionTargets:unknown | null
   _count: TicketSequenceCountAggregateOutputType | null
   _avg: TicketSequenceAvgAggregateOutputType | null
   _sum: TicketSequenceSumAggregateOutputType | null
@@ -247,6 +250,7 @@ export type TicketSequenceWhereInput = {
   problem?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   change?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
+  resolutionTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
 }
 
@@ -257,6 +261,7 @@ export type TicketSequenceOrderByWithRelationInput = {
   problem?: Prisma.SortOrder | runtime.Types.Skip
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
+  resolutionTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -270,6 +275,7 @@ export type TicketSequenceWhereUniqueInput = Prisma.AtLeast<{
   problem?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   change?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
+  resolutionTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
 }, "tenantId">
 
@@ -280,6 +286,7 @@ export type TicketSequenceOrderByWithAggregationInput = {
   problem?: Prisma.SortOrder | runtime.Types.Skip
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
+  resolutionTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TicketSequenceCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.TicketSequenceAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.TicketSequenceMaxOrderByAggregateInput | runtime.Types.Skip
@@ -297,6 +304,7 @@ export type TicketSequenceScalarWhereWithAggregatesInput = {
   problem?: Prisma.IntWithAggregatesFilter<"TicketSequence"> | number | runtime.Types.Skip
   change?: Prisma.IntWithAggregatesFilter<"TicketSequence"> | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntWithAggregatesFilter<"TicketSequence"> | number | runtime.Types.Skip
+  resolutionTargets?: Prisma.JsonNullableWithAggregatesFilter<"TicketSequence"> | runtime.Types.Skip
 }
 
 export type TicketSequenceCreateInput = {
@@ -305,6 +313,7 @@ export type TicketSequenceCreateInput = {
   problem?: number | runtime.Types.Skip
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketSequenceInput | runtime.Types.Skip
 }
 
@@ -315,6 +324,7 @@ export type TicketSequenceUncheckedCreateInput = {
   problem?: number | runtime.Types.Skip
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
 }
 
 export type TicketSequenceUpdateInput = {
@@ -323,6 +333,7 @@ export type TicketSequenceUpdateInput = {
   problem?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketSequenceNestedInput | runtime.Types.Skip
 }
 
@@ -333,6 +344,7 @@ export type TicketSequenceUncheckedUpdateInput = {
   problem?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
 }
 
 export type TicketSequenceCreateManyInput = {
@@ -342,6 +354,7 @@ export type TicketSequenceCreateManyInput = {
   problem?: number | runtime.Types.Skip
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
 }
 
 export type TicketSequenceUpdateManyMutationInput = {
@@ -350,6 +363,7 @@ export type TicketSequenceUpdateManyMutationInput = {
   problem?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
 }
 
 export type TicketSequenceUncheckedUpdateManyInput = {
@@ -359,6 +373,7 @@ export type TicketSequenceUncheckedUpdateManyInput = {
   problem?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
 }
 
 export type TicketSequenceNullableScalarRelationFilter = {
@@ -373,6 +388,7 @@ export type TicketSequenceCountOrderByAggregateInput = {
   problem?: Prisma.SortOrder | runtime.Types.Skip
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
+  resolutionTargets?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TicketSequenceAvgOrderByAggregateInput = {
@@ -449,6 +465,7 @@ export type TicketSequenceCreateWithoutTenantInput = {
   problem?: number | runtime.Types.Skip
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
 }
 
 export type TicketSequenceUncheckedCreateWithoutTenantInput = {
@@ -457,6 +474,7 @@ export type TicketSequenceUncheckedCreateWithoutTenantInput = {
   problem?: number | runtime.Types.Skip
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
 }
 
 export type TicketSequenceCreateOrConnectWithoutTenantInput = {
@@ -481,6 +499,7 @@ export type TicketSequenceUpdateWithoutTenantInput = {
   problem?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
 }
 
 export type TicketSequenceUncheckedUpdateWithoutTenantInput = {
@@ -489,6 +508,7 @@ export type TicketSequenceUncheckedUpdateWithoutTenantInput = {
   problem?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
 }
 
 
@@ -500,6 +520,7 @@ export type TicketSequenceSelect<ExtArgs extends runtime.Types.Extensions.Intern
   problem?: boolean | runtime.Types.Skip
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
+  resolutionTargets?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketSequence"]>
 
@@ -510,6 +531,7 @@ export type TicketSequenceSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   problem?: boolean | runtime.Types.Skip
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
+  resolutionTargets?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketSequence"]>
 
@@ -520,6 +542,7 @@ export type TicketSequenceSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   problem?: boolean | runtime.Types.Skip
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
+  resolutionTargets?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketSequence"]>
 
@@ -530,9 +553,10 @@ export type TicketSequenceSelectScalar = {
   problem?: boolean | runtime.Types.Skip
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
+  resolutionTargets?: boolean | runtime.Types.Skip
 }
 
-export type TicketSequenceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "total" | "incident" | "problem" | "change" | "serviceRequest", ExtArgs["result"]["ticketSequence"], runtime.Types.Skip>
+export type TicketSequenceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "total" | "incident" | "problem" | "change" | "serviceRequest" | "resolutionTargets", ExtArgs["result"]["ticketSequence"], runtime.Types.Skip>
 export type TicketSequenceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -555,6 +579,10 @@ export type $TicketSequencePayload<ExtArgs extends runtime.Types.Extensions.Inte
     problem: number
     change: number
     serviceRequest: number
+    /**
+     * The resolution targets by priority, in minutes. They are in this row, because every new ticket reads this row.
+     */
+    resolutionTargets:unknown | null
   }, ExtArgs["result"]["ticketSequence"]>
   composites: {}
 }
@@ -985,6 +1013,7 @@ export interface TicketSequenceFieldRefs {
   readonly problem: Prisma.FieldRef<"TicketSequence", 'Int'>
   readonly change: Prisma.FieldRef<"TicketSequence", 'Int'>
   readonly serviceRequest: Prisma.FieldRef<"TicketSequence", 'Int'>
+  readonly resolutionTargets: Prisma.FieldRef<"TicketSequence", 'Json'>
 }
     
 

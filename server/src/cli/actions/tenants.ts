@@ -1,4 +1,4 @@
-import { Scope } from '@itsm-api/contract';
+import { integerFromText, Scope } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createKey } from '../../auth/api-keys/api-keys.ts';
 import {
@@ -7,12 +7,15 @@ import {
   createTenant,
   deactivateTenant,
   describeTenant,
+  findTenant,
   listTenants,
   NewTenant,
   type Tenant,
   TenantPatch,
+  tenantContext,
   updateTenant,
 } from '../../resources/tenants/queries.ts';
+import { ResolutionTargets, setResolutionTargets } from '../../resources/tickets/due-date.ts';
 import { shell } from '../lib/help.ts';
 import { activeLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
@@ -33,8 +36,11 @@ export const list = action({
 export const show = action({
   input: Named,
   work: ({ prisma }, { tenant }) => describeTenant(prisma, tenant),
-  format: ({ active, createdAt, updatedAt, ...fields }, { card, time }) =>
-    card({ ...fields, status: activeLabel(active), created: time(createdAt), updated: time(updatedAt) }),
+  format: ({ active, createdAt, updatedAt, resolutionTargets, ...fields }, { card, time }) =>
+    card({
+      ...{ ...fields, 'resolution targets': formatTargets(resolutionTargets), status: activeLabel(active) },
+      ...{ created: time(createdAt), updated: time(updatedAt) },
+    }),
 });
 
 export const create = action({
@@ -58,11 +64,29 @@ export const create = action({
         ],
 });
 
+const Target = integerFromText(ResolutionTargets.shape.LOW.unwrap()).nullable().optional();
+
 export const update = action({
-  input: updateInput(Named.shape, TenantPatch.partial().shape),
-  work: ({ prisma }, { tenant, ...patch }) => updateTenant(prisma, tenant, TenantPatch.parse(patch)),
-  format: ({ id, name }) => `Renamed the tenant with ID ${id} to ${name}.`,
+  input: updateInput(Named.shape, {
+    ...TenantPatch.partial().shape,
+    ...{ targetCritical: Target, targetHigh: Target, targetMedium: Target, targetLow: Target },
+  }),
+  work: async (runtime, { tenant, name, ...targets }) => {
+    const { id } = await findTenant(runtime.prisma, tenant);
+    if (name !== undefined) await updateTenant(runtime.prisma, String(id), { name });
+    const { db } = await tenantContext(runtime, String(id));
+    const { targetCritical: CRITICAL, targetHigh: HIGH, targetMedium: MEDIUM, targetLow: LOW } = targets;
+    const resolutionTargets = await setResolutionTargets(db, { CRITICAL, HIGH, MEDIUM, LOW });
+    return { ...(await findTenant(runtime.prisma, String(id))), resolutionTargets };
+  },
+  format: ({ id, name, resolutionTargets }) =>
+    `Updated the tenant ${name} (ID ${id}). Resolution targets: ${formatTargets(resolutionTargets)}.`,
 });
+
+function formatTargets(targets: ResolutionTargets): string {
+  const set = Object.entries(targets).filter(([, minutes]) => minutes !== null);
+  return set.map(([priority, minutes]) => `${priority} ${minutes} min`).join(', ') || 'none';
+}
 
 export const deactivate = action({
   input: Named,

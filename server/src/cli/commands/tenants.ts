@@ -1,4 +1,5 @@
 import { common, noun } from '../lib/command.ts';
+import { clearing } from '../lib/update.ts';
 
 const tenant = { flags: '<tenant>', about: 'name or ID of the tenant', values: 'tenants' } as const;
 
@@ -32,10 +33,24 @@ export const tenants = noun({
       ],
     },
     update: {
-      summary: 'Rename a tenant',
+      summary: 'Rename a tenant, or change its resolution targets',
+      details:
+        'A target is the time in which tickets with a priority are due after they were created, unless a request sets ' +
+        '`dueAt`. Existing tickets keep their due dates. ' +
+        clearing.replace('notes', 'target-low').replace('field', 'target'),
       arguments: [tenant],
-      options: [{ flags: '--name <name>', about: 'new name of the tenant' }],
-      examples: ['tenants update Acme --name "Acme Corporation"'],
+      options: [
+        { flags: '--name <name>', about: 'new name of the tenant' },
+        ...['critical', 'high', 'medium', 'low'].map((priority) => ({
+          flags: `--target-${priority} <minutes>`,
+          about: `resolution target of ${priority.toUpperCase()} tickets in minutes, from 1 to 525600`,
+        })),
+      ],
+      examples: [
+        'tenants update Acme --name "Acme Corporation"',
+        'tenants update Acme --target-critical 240 --target-high 480',
+        "tenants update Acme --target-low ''",
+      ],
     },
     deactivate: {
       summary: 'Deactivate a tenant: its API keys stop working immediately, and it receives no webhooks',

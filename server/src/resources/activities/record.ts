@@ -39,6 +39,12 @@ export function insertActivity({ resource, action, tenantId, rows, at, userId, k
     FROM ${rows}`;
 }
 
+/** Builds SQL for the change of a timestamp, in the format of `Changes`. `from` and `to` are SQL expressions. */
+export function timestampChange(field: string, from: string, to: string): string {
+  const format = (at: string) => `to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return `jsonb_build_object('${field}', jsonb_build_object('from', ${format(from)}, 'to', ${format(to)}))`;
+}
+
 /** One action on one or more resources of one type. */
 interface Action {
   resource: Recorded;

@@ -12,7 +12,7 @@ import { lockOf, lockRow } from '../../database/row-lock.ts';
 import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import { emitAll, querySubscribers } from '../../webhooks/outbox/emit.ts';
-import { insertActivity } from '../activities/record.ts';
+import { insertActivity, timestampChange } from '../activities/record.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
@@ -114,16 +114,32 @@ export function checkComment(context: Context, input: NewComment, path = ''): Re
  *   comments of its ticket
  * - $4: the ids of the tickets
  * - $5, $6: the user and the API key of the request
+ *
+ * Comments with an earlier `createdAt`, which only import keys set, can make `first_responded_at` earlier.
  */
 const insert = `WITH given AS MATERIALIZED (
     SELECT * FROM json_to_recordset($3::json)
       AS given (place int, nth int, "ticketId" bigint, "authorId" bigint, body text, visibility text,
         "externalId" text, "createdAt" timestamptz)
   ), t AS (
-    UPDATE tickets SET comment_count = comment_count + added.count, updated_at = ${nextUpdatedAt('$2')}
-    FROM (SELECT "ticketId", count(*)::int AS count FROM given GROUP BY 1) AS added
-    WHERE tenant_id = $1 AND tickets.id = ANY ($4::bigint[]) AND tickets.id = added."ticketId"
-    RETURNING tickets.*, comment_count - added.count AS count_before
+    UPDATE tickets SET comment_count = tickets.comment_count + added.count, updated_at = ${nextUpdatedAt('$2')},
+      first_responded_at = CASE WHEN tickets.first_responded_at IS NULL OR "hasTimes"
+        THEN least(tickets.first_responded_at, (
+          SELECT min(COALESCE(g."createdAt", ${nextUpdatedAt('$2')})) FROM given g
+          JOIN users u ON u.tenant_id = $1 AND u.id = COALESCE(g."authorId", $5) AND u.role IN ('ADMIN', 'AGENT')
+          WHERE g."ticketId" = tickets.id AND g.visibility = 'PUBLIC' AND u.id <> tickets.requester_id
+        )) ELSE tickets.first_responded_at END
+    FROM (
+      SELECT "ticketId", count(*)::int AS count, bool_or("createdAt" IS NOT NULL) AS "hasTimes" FROM given GROUP BY 1
+    ) AS added JOIN tickets AS earlier ON earlier.tenant_id = $1 AND earlier.id = "ticketId"
+    WHERE tickets.tenant_id = $1 AND tickets.id = ANY ($4::bigint[]) AND tickets.id = "ticketId"
+    RETURNING tickets.*, tickets.comment_count - added.count AS count_before,
+      earlier.first_responded_at AS responded_before,
+      CASE WHEN tickets.first_responded_at IS DISTINCT FROM earlier.first_responded_at THEN (
+        SELECT min(nth) FROM given g WHERE g."ticketId" = tickets.id AND g.visibility = 'PUBLIC'
+          AND COALESCE(g."authorId", $5) <> tickets.requester_id
+          AND COALESCE(g."createdAt", tickets.updated_at) = tickets.first_responded_at
+      ) END AS response_nth
   ), c AS (
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id, created_at)
     SELECT $1, t.id, COALESCE("authorId", $5::bigint), body, visibility, "externalId",
@@ -138,8 +154,10 @@ const insert = `WITH given AS MATERIALIZED (
     at: 'updated_at',
     userId: '$5',
     keyId: '$6',
-    changes:
-      "jsonb_build_object('commentCount', jsonb_build_object('from', count_before + nth - 1, 'to', count_before + nth))",
+    changes: `jsonb_build_object('commentCount',
+        jsonb_build_object('from', count_before + nth - 1, 'to', count_before + nth)) ||
+      CASE WHEN nth = response_nth
+        THEN ${timestampChange('firstRespondedAt', 'responded_before', 'first_responded_at')} ELSE '{}' END`,
   })})
   SELECT (SELECT json_agg(ticket) FROM (SELECT ${ticketColumns} FROM t) AS ticket) AS tickets,
     (SELECT json_agg(comment ORDER BY id) FROM (SELECT ${columns} FROM c) AS comment) AS comments`;
@@ -158,9 +176,11 @@ export async function writeComments(
 ): Promise<{ comments: Comment[]; tickets: Map<number, Ticket> }> {
   const { db, now, userId, keyId } = context;
   const counts = new Map<number, number>();
+  const firstPublic = new Map<number, number>();
   const given = rows.map((row, place) => {
     const nth = (counts.get(row.ticketId) ?? 0) + 1;
     counts.set(row.ticketId, nth);
+    if (row.visibility === 'PUBLIC' && !firstPublic.has(row.ticketId)) firstPublic.set(row.ticketId, nth);
     return { ...row, place, nth };
   });
   const ids = [...counts.keys()];
@@ -178,9 +198,13 @@ export async function writeComments(
       const payload = tickets.get(ticketId) as Ticket;
       const { id, authorId, body, visibility, createdAt } = comments[index] as Comment;
       const to = payload.commentCount - (counts.get(ticketId) ?? 0) + nth;
+      // Import keys, which set other times, send no events.
+      const { firstRespondedAt, updatedAt } = payload;
+      const isResponse = firstRespondedAt === updatedAt && firstPublic.get(ticketId) === nth;
+      const response = isResponse && { firstRespondedAt: { from: null, to: firstRespondedAt } };
       return {
         payload,
-        changes: { commentCount: { from: to - 1, to } },
+        changes: { commentCount: { from: to - 1, to }, ...response },
         comment: { id, authorId, body, visibility, createdAt },
       };
     });

@@ -8,6 +8,7 @@ import { ApiError, invalidField, takenBy } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
 import type { Context, Services } from '../shared/context.ts';
+import { presentTargets, type ResolutionTargets } from '../tickets/due-date.ts';
 import { presentUser } from '../users/queries.ts';
 
 /**
@@ -42,8 +43,8 @@ export type NewTenant = z.output<typeof NewTenant>;
 export const TenantPatch = z.strictObject({ name: Name });
 export type TenantPatch = z.output<typeof TenantPatch>;
 
-/** The numbers of users, API keys and other resources in a tenant. */
-interface TenantCounts {
+/** The settings of a tenant, and the numbers of users, API keys and other resources in it. */
+interface TenantDetails {
   users: number;
   /** The number of API keys that are not revoked. */
   keys: number;
@@ -52,6 +53,7 @@ interface TenantCounts {
   projects: number;
   /** The number of active webhook subscriptions. */
   webhooks: number;
+  resolutionTargets: ResolutionTargets;
 }
 
 /**
@@ -107,20 +109,24 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
   return presentTenant(row);
 }
 
-/** Returns a tenant and the numbers of its users, API keys and other resources. @throws ApiError NOT_FOUND */
-export async function describeTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant & TenantCounts> {
+/** Returns a tenant, its settings, and the numbers of its users, API keys and other resources. @throws ApiError NOT_FOUND */
+export async function describeTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant & TenantDetails> {
   const tenant = await findTenant(prisma, nameOrId);
   const where = { tenantId: tenant.id };
   const [users, keys, sequence, assets, projects, webhooks] = await Promise.all([
     prisma.user.count({ where }),
     prisma.apiKey.count({ where: { ...where, revokedAt: null } }),
     // The last ordinal equals the number of tickets, because tickets are never deleted.
-    prisma.ticketSequence.findUnique({ where, select: { total: true } }),
+    prisma.ticketSequence.findUnique({ where, select: { total: true, resolutionTargets: true } }),
     prisma.asset.count({ where }),
     prisma.project.count({ where }),
     prisma.webhookSubscription.count({ where: { ...where, active: true } }),
   ]);
-  return { ...tenant, users, keys, tickets: sequence?.total ?? 0, assets, projects, webhooks };
+  return {
+    ...tenant,
+    ...{ users, keys, tickets: sequence?.total ?? 0, assets, projects, webhooks },
+    resolutionTargets: presentTargets(sequence?.resolutionTargets),
+  };
 }
 
 /** Updates a tenant. @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the name is already in use */

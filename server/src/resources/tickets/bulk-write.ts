@@ -37,7 +37,7 @@ import {
   writeChanges,
   writeNew,
 } from './queries.ts';
-import { lockTickets, selectTicketsByIds } from './sql.ts';
+import { lockTickets, selectTicketsByIds, type TicketRow } from './sql.ts';
 import { byId, type FindId, findTicketIds } from './ticket-reference.ts';
 
 /*
@@ -168,13 +168,14 @@ export function updateTickets(
     rejectRepeated(given, findId);
     const ids = bodies.accepted.flatMap(({ id }) => findId(id) ?? []);
     const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
-    const befores = new Map<number | undefined, Ticket>(locked.map((row) => [row.id, presentTicket(row)]));
+    const rows = new Map<number | undefined, TicketRow>(locked.map((row) => [row.id, row]));
     const now = context.now();
     const checked = bodies.next(({ id, ifMatch, ...patch }) => {
-      const before = befores.get(findId(id));
-      if (before === undefined) throw notFound('ticket');
+      const row = rows.get(findId(id));
+      if (row === undefined) throw notFound('ticket');
+      const before = presentTicket(row);
       requireMatch(ifMatch === undefined ? undefined : [ifMatch], before);
-      return { before, change: computeChange(before, byId(patch, findId), now) };
+      return { before, change: computeChange(before, byId(patch, findId), { ...row, now }) };
     });
     const changed = checked.accepted.flatMap(({ change }) => change ?? []);
     const known = await findKnown(

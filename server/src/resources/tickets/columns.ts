@@ -23,6 +23,10 @@ const ticketColumns = {
   resolution: column('text', 'UPDATE'),
   resolvedAt: column('timestamptz', 'INSERT', 'UPDATE'),
   closedAt: column('timestamptz', 'INSERT', 'UPDATE'),
+  // The statements compute `due_at` (due-date.ts).
+  dueAt: column('timestamptz'),
+  dueAtSet: column('boolean', 'INSERT', 'UPDATE'),
+  firstRespondedAt: column('timestamptz'),
   commentCount: column('integer'),
   version: column('integer'),
   createdAt: column('timestamptz', 'INSERT'),

@@ -1,4 +1,4 @@
-import type { TicketQuery } from '@itsm-api/contract';
+import { isUnresolved, type TicketQuery, unresolvedStatuses } from '@itsm-api/contract';
 import { Prisma } from '../../../generated/prisma/client.ts';
 import { queryWithCustomPlan } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
@@ -27,6 +27,9 @@ const uncounted = [
   'externalId',
   'createdSince',
   'createdBefore',
+  'dueSince',
+  'dueBefore',
+  'overdue',
   'q',
 ] as const;
 
@@ -161,17 +164,23 @@ function matching(
 /** Returns the SQL conditions on columns of the table `tickets`. */
 function buildConditions(filters: TicketFilters): Prisma.Sql[] {
   const { assigneeId, unassigned, requesterId, parentId, externalId, createdSince, createdBefore } = filters;
+  const { dueSince, dueBefore, overdue, status = unresolvedStatuses } = filters;
+  // The partial index for overdue tickets contains only these statuses.
+  const values = overdue ? { ...filters, status: status.filter(isUnresolved) } : filters;
   const assigned = anyOf('t.assignee_id', assigneeId, 'bigint');
   return [
     ...(unassigned ? [sql`(${join([sql`t.assignee_id IS NULL`, ...assigned], ' OR ')})`] : assigned),
     ...filterNames
       .filter((name) => name !== 'assigneeId')
-      .flatMap((name) => anyOf(`t.${filterColumns[name].column}`, filters[name], filterColumns[name].type)),
+      .flatMap((name) => anyOf(`t.${filterColumns[name].column}`, values[name], filterColumns[name].type)),
     ...anyOf('t.requester_id', requesterId, 'bigint'),
     ...anyOf('t.parent_id', parentId, 'bigint'),
     ...anyOf('t.external_id', externalId, 'text'),
     ...(createdSince === undefined ? [] : [sql`t.created_at >= ${createdSince}::timestamptz`]),
     ...(createdBefore === undefined ? [] : [sql`t.created_at < ${createdBefore}::timestamptz`]),
+    ...(dueSince === undefined ? [] : [sql`t.due_at >= ${dueSince}::timestamptz`]),
+    ...(dueBefore === undefined ? [] : [sql`t.due_at < ${dueBefore}::timestamptz`]),
+    ...(overdue ? [sql`t.due_at < now()`] : []),
   ];
 }
 
@@ -181,8 +190,8 @@ function buildConditions(filters: TicketFilters): Prisma.Sql[] {
  */
 function anyOf(column: string, values: readonly (string | number)[] | undefined, type: string): Prisma.Sql[] {
   if (values === undefined) return [];
-  const [value, ...others] = new Set(values);
-  const compared = others.length === 0 ? sql`${value}::${raw(type)}` : sql`ANY (${values}::${raw(type)}[])`;
+  const { size } = new Set(values);
+  const compared = size === 1 ? sql`${values[0]}::${raw(type)}` : sql`ANY (${values}::${raw(type)}[])`;
   return [sql`${raw(column)} = ${compared}`];
 }
 

@@ -4,8 +4,9 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { tenantLockStatement } from '../../database/row-lock.ts';
 import type { Acting } from '../../shared/actor.ts';
 import { querySubscribers } from '../../webhooks/outbox/emit.ts';
-import { insertActivity, shortened } from '../activities/record.ts';
+import { insertActivity, shortened, timestampChange } from '../activities/record.ts';
 import { columnsOf, ownColumns, type WrittenBy } from './columns.ts';
+import { dueByTarget } from './due-date.ts';
 import { nextUpdatedAt, type TicketRow } from './sql.ts';
 import { nextNumber, numberTickets, reserveNumbers } from './ticket-number.ts';
 
@@ -14,7 +15,7 @@ import { nextNumber, numberTickets, reserveNumbers } from './ticket-number.ts';
  */
 
 /** The columns that the server sets for a new ticket. The database sets all other columns. */
-export type NewTicketRow = Pick<TicketRow, WrittenBy<'INSERT'> | 'watcherUserIds'>;
+export type NewTicketRow = Pick<TicketRow, WrittenBy<'INSERT'> | 'dueAt' | 'watcherUserIds'>;
 
 const inserted = columnsOf('INSERT');
 const updated = columnsOf('UPDATE');
@@ -31,12 +32,14 @@ const buildInsert = ({ watched }: { watched: boolean }) => `
   WITH sequence AS (${reserveNumbers}
   ), given AS MATERIALIZED (
     SELECT nextval('tickets_id_seq') AS id, sequence.total + place AS ordinal,
-      ${nextNumber} AS number, given.*
+      ${nextNumber} AS number, resolution_targets, given.*
     FROM sequence, json_to_recordset($2::json) AS given (place int, "placeOfType" int, "watcherUserIds" bigint[],
-      ${inserted.definitions})
+      "dueAt" timestamptz, ${inserted.definitions})
   ), t AS (
-    INSERT INTO tickets (id, tenant_id, ordinal, number, ${inserted.targets})
-    SELECT id, $1, ordinal, number, ${inserted.values}
+    INSERT INTO tickets (id, tenant_id, ordinal, number, due_at, ${inserted.targets})
+    SELECT id, $1, ordinal, number, CASE WHEN "dueAtSet" THEN "dueAt"
+      ELSE ${dueByTarget({ createdAt: '"createdAt"', priority: 'priority', targets: 'resolution_targets' })} END,
+      ${inserted.values}
     FROM given ORDER BY ordinal
     RETURNING *
   )${
@@ -100,6 +103,13 @@ export async function insertTickets(writer: Writer, tickets: readonly NewTicketR
   return toWritten(rows, subscribers, tickets.length);
 }
 
+/** The due date by the target of a new priority. `given` contains the new values. */
+const dueByNewPriority = dueByTarget({
+  createdAt: 'created_at',
+  priority: 'given.priority',
+  targets: '(SELECT resolution_targets FROM ticket_sequences s WHERE s.tenant_id = $1)',
+});
+
 /**
  * The statements that update one or several tickets. Most updates change one ticket. The statements for one ticket
  * don't join a recordset, so they take a tenth less time.
@@ -115,7 +125,8 @@ const updates = {
 };
 
 /**
- * Builds the statement that updates tickets.
+ * Builds the statement that updates tickets. If the priority changes and no request set the due date, also changes the
+ * due date. PostgreSQL reads the targets only in this case.
  *
  * - $1: the tenant
  * - $2: the ids, or the id of a single ticket
@@ -126,11 +137,14 @@ const updates = {
 function buildUpdate({ given, id }: { given: string; id: string }): string {
   return `
   WITH t AS (
-    UPDATE tickets SET ${updated.assignments}, updated_at = ${nextUpdatedAt('given."updatedAt"')}
+    UPDATE tickets SET ${updated.assignments}, updated_at = ${nextUpdatedAt('given."updatedAt"')},
+      due_at = CASE WHEN given."dueAtSet" OR given.priority = tickets.priority THEN given."dueAt"
+        ELSE ${dueByNewPriority} END
     FROM ${given} AS given (id bigint, "updatedAt" timestamptz, "watcherUserIds" bigint[], changes jsonb,
-      ${updated.definitions})
+      "dueAt" timestamptz, ${updated.definitions})
     WHERE tenant_id = $1 AND ${id}
-    RETURNING tickets.*, given."watcherUserIds", given.changes
+    RETURNING tickets.*, given."watcherUserIds", CASE WHEN due_at IS NOT DISTINCT FROM given."dueAt"
+      THEN given.changes ELSE given.changes || ${timestampChange('dueAt', 'given."dueAt"', 'due_at')} END AS changes
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'UPDATED',
@@ -161,6 +175,8 @@ const updateWatchers = `
 /** A ticket after a change, and the changed fields. */
 interface ChangedTicket {
   after: Ticket;
+  /** Whether this or an earlier request set `dueAt`. */
+  dueAtSet: boolean;
   changes: Changes;
 }
 
@@ -175,7 +191,9 @@ function toUpdateStatement(
 ): Statement {
   // Uses the clock of this process, as Prisma does for other tables.
   const updatedAt = new Date();
-  const given = changed.map(({ after, changes }) => ({ ...after, updatedAt, changes: shortened(changes) }));
+  const given = changed.map(({ after, dueAtSet, changes }) => {
+    return { ...after, dueAtSet, updatedAt, changes: shortened(changes) };
+  });
   const [ids, rows] = given.length === 1 ? [given[0]?.id, given[0]] : [toIds(changed), given];
   const values = [db.$tenantId, ids, JSON.stringify(rows), userId ?? null, keyId ?? null];
   if (version !== undefined) return { text: updates.oneAsRead, values: [...values, version] };

@@ -25,6 +25,8 @@ export function presentTicket(row: TicketRow): Ticket {
     resolution: row.resolution,
     resolvedAt: serializeTimestamp(row.resolvedAt),
     closedAt: serializeTimestamp(row.closedAt),
+    dueAt: serializeTimestamp(row.dueAt),
+    firstRespondedAt: serializeTimestamp(row.firstRespondedAt),
     commentCount: row.commentCount,
     ...serializeTimestamps(row),
   });

@@ -110,7 +110,7 @@ async function patchUnlocked(
   const found = await selectTicket(context.db, reference);
   if (found === undefined) throw notFound('ticket');
   const before = presentTicket(found);
-  const change = await computeRequestedChange(context, before, patch);
+  const change = await computeRequestedChange(context, before, patch, found);
   if (change === undefined) return before;
   // A new parent and an external id require a lock of the tenant. New watchers require a lock on the ticket, because watchers
   // are in another table that the version check doesn't cover.
@@ -130,7 +130,7 @@ async function patchLocked(
   const [locked] = await lockTickets(context.db, [await resolveTicketId(context, reference)]);
   if (locked === undefined) throw notFound('ticket');
   const before = presentTicket(locked);
-  const change = await computeRequestedChange(context, before, patch);
+  const change = await computeRequestedChange(context, before, patch, locked);
   if (change === undefined) return before;
   await checkReferences(context, change.references);
   rejectCycle(change, await lockParents(context, [change]));
@@ -147,16 +147,18 @@ async function computeRequestedChange(
   context: Context,
   before: Ticket,
   patch: TicketPatch,
+  { dueAtSet }: TicketRow,
 ): Promise<Change | undefined> {
   requireMatch(context.ifMatch, before);
   const findId = await findTicketIds(context, [patch.parentId]);
-  return computeChange(before, byId(patch, findId), context.now());
+  return computeChange(before, byId(patch, findId), { dueAtSet, now: context.now() });
 }
 
 /** The change that a patch makes to a ticket. */
 export interface Change {
   before: Ticket;
   after: Ticket;
+  dueAtSet: boolean;
   changes: Changes;
   /** The user ids and ticket ids that the patch adds. */
   references: References;
@@ -165,13 +167,19 @@ export interface Change {
 /**
  * Computes the change that a patch makes to a ticket. Returns undefined if the patch changes nothing. Checks only rules
  * that don't need a database query.
+ * @param given `dueAtSet` is true if an earlier request set `dueAt`
  * @throws ApiError INVALID_TRANSITION, VALIDATION_ERROR
  */
-export function computeChange(before: Ticket, patch: ById<TicketPatch>, now: Date): Change | undefined {
-  const after = merge(before, patch, now);
+export function computeChange(
+  before: Ticket,
+  patch: ById<TicketPatch>,
+  given: { dueAtSet: boolean; now: Date },
+): Change | undefined {
+  const after = merge(before, patch, given.now);
   const changes = diffFields(before, after);
-  if (Object.keys(changes).length === 0) return undefined;
-  return { before, after, changes, references: collectReferences(patch, before) };
+  const dueAtSet = given.dueAtSet || patch.dueAt !== undefined;
+  if (Object.keys(changes).length === 0 && dueAtSet === given.dueAtSet) return undefined;
+  return { before, after, dueAtSet, changes, references: collectReferences(patch, before) };
 }
 
 /**
@@ -189,10 +197,16 @@ export async function writeChanges(
   const byId = new Map(tickets.map((row) => [row.id, presentTicket(row)]));
   const changed = changes.map(({ after }) => byId.get(after.id) as Ticket);
   if (hasSubscribers) {
-    const emissions = changed.map((payload, index) => ({ payload, changes: changes[index]?.changes ?? {} }));
+    const emissions = changed.map((payload, index) => ({ payload, changes: addDueAt(changes[index], payload) }));
     await emitAll(context, 'ticket.updated', emissions);
   }
   return changed;
+}
+
+/** Adds the new due date to the changes if the database has computed it from the new priority. */
+function addDueAt(change: Change | undefined, { dueAt }: Ticket): Changes {
+  const { after, changes } = change as Change;
+  return after.dueAt === dueAt ? changes : { ...changes, dueAt: { from: after.dueAt, to: dueAt } };
 }
 
 /** Returns the references to users and tickets that a request body adds. */
@@ -300,6 +314,9 @@ export function newRow(context: UserContext, input: ById<NewTicket>): NewTicketR
     externalId: input.externalId ?? null,
     watcherUserIds: ascending(input.watcherUserIds ?? []),
     customFields: input.customFields ?? {},
+    dueAt: input.dueAt ?? null,
+    // The targets don't apply to imported tickets.
+    dueAtSet: input.dueAt !== undefined || context.isImport === true,
     ...{ status, createdAt, resolvedAt, closedAt },
     updatedAt: now,
   };

@@ -12,7 +12,8 @@ export function formatTicketNumber(type: TicketType, number: number): TicketNumb
 }
 
 /**
- * SQL that increases the tenant's sequence by the number of new tickets and returns the previous values.
+ * SQL that increases the tenant's sequence by the number of new tickets. Returns the previous values and the resolution
+ * targets.
  *
  * - $1: the tenant
  * - $3 to $7: the number of new tickets, incidents, problems, changes and service requests
@@ -24,7 +25,8 @@ export const reserveNumbers = `
       problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,
       service_request = s.service_request + EXCLUDED.service_request
     RETURNING s.total - $3::int AS total, s.incident - $4::int AS incident, s.problem - $5::int AS problem,
-      s.change - $6::int AS change, s.service_request - $7::int AS service_request`;
+      s.change - $6::int AS change, s.service_request - $7::int AS service_request,
+      s.resolution_targets`;
 
 /**
  * The SQL expression for the number of a ticket. It uses `type`, `"placeOfType"` and the columns of `reserveNumbers`.

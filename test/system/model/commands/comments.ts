@@ -1,6 +1,6 @@
-import type { NewComment } from '@itsm-api/contract';
+import type { NewComment, Ticket } from '@itsm-api/contract';
 import fc from 'fast-check';
-import { commentedTicket } from '../resources/tickets.ts';
+import { commentedTicket, type Response } from '../resources/tickets.ts';
 import type { Answer } from '../send.ts';
 import { commented, itemOf, listed } from '../steps.ts';
 import type { Turn } from '../turn.ts';
@@ -56,6 +56,7 @@ export const comments = {
 /** Records the result of a request that adds comments to a ticket. */
 function noteComments(turn: Turn, id: number, bodies: NewComment[], sent: Sent, answers: Answer[] | undefined): void {
   const comments = bodies.map((body) => ({ ticketId: id, authorId: turn.key.userId, ...body, externalId: null }));
-  const step = commented({ sent, answers }, { actor: turn.actor, comments, change: commentedTicket });
+  const change = (row: Ticket, comment: Response) => commentedTicket(row, comment, turn.workspace.users);
+  const step = commented({ sent, answers }, { actor: turn.actor, comments, change });
   turn.workspace.tickets.of(id).steps.push(step);
 }

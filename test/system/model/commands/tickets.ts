@@ -38,6 +38,7 @@ const category = fc.constantFrom('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'E
 const padding = fc.constantFrom('', '', ' ', '\t');
 /** External ids from a small set, so that many requests use one that a ticket already has. */
 const externalId = fc.nat(99).map((number) => `old:${number}`);
+const dueAt = fc.constantFrom('2020-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z', null);
 const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
 
 /** The arguments of a command that creates a ticket. The arguments reference rows by position. */
@@ -55,6 +56,7 @@ const newTicketGiven = fc.record(
     parent,
     externalId: seldom(externalId),
     customFields,
+    dueAt,
   },
   { requiredKeys: ['title', 'description', 'type', 'category'], noNullPrototype: true },
 );
@@ -73,6 +75,7 @@ const patchGiven = some({
   externalId: fc.option(externalId),
   customFields,
   resolution: fc.option(words),
+  dueAt,
 });
 type PatchGiven = typeof patchGiven extends fc.Arbitrary<infer Given> ? Given : never;
 
@@ -88,6 +91,13 @@ const queryGiven = fc.record({
   parents: valuesOf(place),
   created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
   externalId: valuesOf(externalId),
+  due: seldom(
+    fc.constantFrom(
+      { dueSince: '2025-01-01T00:00:00.000Z' },
+      { dueBefore: '2030-01-01T00:00:00.000Z' },
+      { overdue: true },
+    ),
+  ),
   q: question,
   sort: fc.constantFrom(undefined, 'id', '-id'),
   /** The indexes of the filters that the request uses. If requests used all filters, most lists would be empty. */
@@ -135,7 +145,7 @@ function patchBody(turn: Turn, given: PatchGiven, marker: string): TicketPatch {
 
 /** Returns the query parameters of a ticket list, with references converted to row ids. */
 export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
-  const { page, perPage, sort, kept, assignees, requesters, watchers, parents, created, ...others } = given;
+  const { page, perPage, sort, kept, assignees, requesters, watchers, parents, created, due, ...others } = given;
   const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);
   const { tickets } = turn.workspace;
   const moment = created && tickets.of(tickets.pick(created[1]) ?? missingId).state?.row.createdAt;
@@ -145,10 +155,13 @@ export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
     requesterId: ids(requesters),
     watcherUserId: ids(watchers),
     parentId: parents?.map((each) => tickets.pick(each) ?? missingId),
+    ...due,
     ...(moment !== undefined && moment !== '(unknownText)' && { [created?.[0] ?? '']: moment }),
   };
   const names = Object.keys(filters);
-  const chosen = names.filter((name) => kept.some((each) => names[each] === name) || name.startsWith('created'));
+  const chosen = names.filter(
+    (name) => kept.some((each) => names[each] === name) || /^(created|due|overdue)/.test(name),
+  );
   return { page, perPage, ...(sort && { sort }), ...Object.fromEntries(chosen.map((name) => [name, filters[name]])) };
 }
 export { queryGiven as ticketQueryGiven };

@@ -1,5 +1,5 @@
 import type * as contract from '@itsm-api/contract';
-import type { Ticket, TicketStatus, TicketType } from '@itsm-api/contract';
+import type { Comment, Priority, Ticket, TicketStatus, TicketType, User } from '@itsm-api/contract';
 import { unknownId, unknownText } from '../values.ts';
 import { anyOf, type ListQuery } from './lists.ts';
 import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
@@ -18,6 +18,29 @@ const moves: Record<TicketStatus, TicketStatus[]> = {
   CANCELLED: [],
 };
 
+/** The resolution targets of each workspace, in minutes. No ticket reaches its due date during a run. */
+export const resolutionTargets: Record<Priority, number | null> = {
+  LOW: null,
+  MEDIUM: 30_000,
+  HIGH: 20_000,
+  CRITICAL: 10_000,
+};
+
+/**
+ * The name of a property that is true if a request set the due date. It is a symbol, because comparisons with responses
+ * ignore symbols.
+ */
+const isDueAtSet = Symbol('isDueAtSet');
+type TicketState = Ticket & { [isDueAtSet]?: boolean };
+
+/** Returns the due date by the target of the priority. It is unknown until a response contains the creation time. */
+function dueByTarget({ priority, createdAt }: Pick<Ticket, 'priority' | 'createdAt'>): string | null {
+  const minutes = resolutionTargets[priority];
+  if (minutes === null) return null;
+  if (createdAt === unknownText) return unknownText;
+  return new Date(Date.parse(createdAt) + minutes * 60_000).toISOString();
+}
+
 /** The body of a request that creates a ticket. The body references the parent ticket by id. */
 export type NewTicket = WithParentId<contract.NewTicket>;
 export type TicketPatch = WithParentId<contract.TicketPatch>;
@@ -34,7 +57,8 @@ export const prefixes: Record<TicketType, string> = {
  * Returns the new ticket, or the expected error codes.
  * @param userId the id of the API key's user
  */
-export function newTicket(input: NewTicket, userId: number, references: References): Outcome<Ticket> {
+export function newTicket(input: NewTicket, userId: number, references: References): Outcome<TicketState> {
+  const priority = input.priority ?? 'MEDIUM';
   const watchers = ascending(input.watcherUserIds ?? []);
   const codes = rejectionsOf(references, {
     users: [input.requesterId, input.assigneeId, ...watchers],
@@ -49,7 +73,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
       description: input.description,
       type: input.type,
       status: 'OPEN',
-      priority: input.priority ?? 'MEDIUM',
+      priority,
       category: input.category ?? null,
       categoryConfigId: input.categoryConfigId ?? null,
       requesterId: input.requesterId ?? userId,
@@ -61,6 +85,9 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
       resolution: null,
       resolvedAt: null,
       closedAt: null,
+      dueAt: input.dueAt === undefined ? dueByTarget({ priority, createdAt: unknownText }) : input.dueAt,
+      [isDueAtSet]: input.dueAt !== undefined,
+      firstRespondedAt: null,
       commentCount: 0,
       etag: unknownText,
       createdAt: unknownText,
@@ -70,11 +97,13 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
 }
 
 /** Applies a patch to a ticket. Doesn't check for cycles of parents, because quiet.ts checks for them. */
-export function changeTicket(before: Ticket, patch: TicketPatch, references: References): Outcome<Ticket> {
+export function changeTicket(before: TicketState, patch: TicketPatch, references: References): Outcome<TicketState> {
   const { customFields, watcherUserIds, title, ...fields } = patch;
-  const after: Ticket = {
+  const isSet = before[isDueAtSet] === true || patch.dueAt !== undefined;
+  const after: TicketState = {
     ...before,
     ...fields,
+    [isDueAtSet]: isSet,
     ...(title !== undefined && { title: title.trim() }),
     ...(watcherUserIds && { watcherUserIds: ascending(watcherUserIds) }),
     customFields: mergeFields(before.customFields, customFields),
@@ -97,12 +126,25 @@ export function changeTicket(before: Ticket, patch: TicketPatch, references: Ref
     else if (after.status === 'CLOSED') after.closedAt = unknownText;
     else after.resolvedAt = null;
   }
-  return { row: isSame(before, after) ? before : { ...after, etag: unknownText, updatedAt: unknownText } };
+  if (!isSet && after.priority !== before.priority) after.dueAt = dueByTarget(after);
+  const isUnchanged = isSame(before, after) && isSet === before[isDueAtSet];
+  return { row: isUnchanged ? before : { ...after, etag: unknownText, updatedAt: unknownText } };
 }
 
+/** The parts of a new comment that decide whether it is the first response. */
+export type Response = Pick<Comment, 'authorId' | 'visibility'>;
+
 /** Returns the state of a ticket after a new comment. */
-export function commentedTicket(before: Ticket): Ticket {
-  return { ...before, commentCount: before.commentCount + 1, etag: unknownText, updatedAt: unknownText };
+export function commentedTicket(before: Ticket, { authorId, visibility }: Response, authors: readonly User[]): Ticket {
+  const { role } = authors.find(({ id }) => id === authorId) ?? {};
+  const isResponse = visibility === 'PUBLIC' && authorId !== before.requesterId && role !== 'REQUESTER';
+  return {
+    ...before,
+    commentCount: before.commentCount + 1,
+    firstRespondedAt: before.firstRespondedAt ?? (isResponse ? unknownText : null),
+    etag: unknownText,
+    updatedAt: unknownText,
+  };
 }
 
 /**
@@ -124,6 +166,21 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     (query.watcherUserId === undefined || ticket.watcherUserIds.some((id) => anyOf(query.watcherUserId, id))) &&
     (query.createdSince === undefined || ticket.createdAt >= (query.createdSince as string)) &&
     (query.createdBefore === undefined || ticket.createdAt < (query.createdBefore as string)) &&
+    isDueIn(ticket, query) &&
     (query.q === undefined || holdsWords(query.q as string, [ticket.title, ticket.description], [ticket.ticketNumber]))
+  );
+}
+
+/**
+ * Returns true if a ticket matches the filters on the due date. An unknown due date is computed from a target. It is
+ * later than the current time, and between the bounds that requests use.
+ */
+function isDueIn({ dueAt, status }: Ticket, { dueSince, dueBefore, overdue }: ListQuery): boolean {
+  if (dueSince === undefined && dueBefore === undefined && overdue === undefined) return true;
+  if (dueAt === null || dueAt === unknownText) return dueAt !== null && overdue === undefined;
+  return (
+    (dueSince === undefined || dueAt >= (dueSince as string)) &&
+    (dueBefore === undefined || dueAt < (dueBefore as string)) &&
+    (overdue === undefined || (Date.parse(dueAt) < Date.now() && ['OPEN', 'IN_PROGRESS', 'PENDING'].includes(status)))
   );
 }

@@ -1,4 +1,4 @@
-import { type Comment, type CustomFields, type Ticket, TicketIdParam } from '@itsm-api/contract';
+import { type Comment, type CustomFields, isUnresolved, type Ticket, TicketIdParam } from '@itsm-api/contract';
 import * as z from 'zod';
 import { listTicketActivity } from '../../../resources/activities/queries.ts';
 import { listComments } from '../../../resources/comments/queries.ts';
@@ -70,12 +70,20 @@ function renderFacts(visit: UserContext, ticket: Ticket, names: ReadonlyMap<numb
     Watchers: ticket.watcherUserIds.map(person).join(', ') || null,
     Parent: ticket.parentId && html`<a href="/developer/tickets/${ticket.parentId}">ticket ${ticket.parentId}</a>`,
     ...formatCustomFields(ticket.customFields),
+    Due:
+      ticket.dueAt && html`${visit.time(ticket.dueAt)} ${isOverdue(visit, ticket) ? badge('overdue', 'warn') : null}`,
+    'First response': ticket.firstRespondedAt && visit.time(ticket.firstRespondedAt),
     Created: visit.time(ticket.createdAt),
     Updated: visit.time(ticket.updatedAt),
     Resolved: ticket.resolvedAt && visit.time(ticket.resolvedAt),
     Closed: ticket.closedAt && visit.time(ticket.closedAt),
     ID: ticket.id,
   });
+}
+
+/** Returns true if the filter `overdue` finds the ticket. */
+function isOverdue({ context }: UserContext, { dueAt, status }: Ticket): boolean {
+  return isUnresolved(status) && dueAt !== null && Date.parse(dueAt) < context.now().getTime();
 }
 
 function formatCustomFields(fields: CustomFields): Record<string, string> {

@@ -1,0 +1,62 @@
+import { Priority } from '@itsm-api/contract';
+import * as z from 'zod';
+import { queryRows } from '../../database/client/raw-sql.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
+
+/*
+ * Computes due dates from the resolution targets of a workspace (docs/decisions/tickets.md). The targets are in the row
+ * of `ticket_sequences`, because the statement that inserts tickets reads this row anyway.
+ */
+
+const Minutes = z
+  .int({ error: 'must be a whole number of minutes' })
+  .min(1, 'must be at least 1 minute')
+  .max(525_600, 'must be at most 525600 minutes')
+  .nullable();
+
+/** The resolution targets of a workspace: minutes by priority, or null for a priority without a target. */
+export const ResolutionTargets = z.strictObject(
+  Object.fromEntries(Priority.options.map((priority) => [priority, Minutes])) as Record<Priority, typeof Minutes>,
+);
+export type ResolutionTargets = z.output<typeof ResolutionTargets>;
+
+/** Returns the resolution targets of the workspace. */
+export async function getResolutionTargets(db: TenantClient): Promise<ResolutionTargets> {
+  const [row] = await queryRows<{ targets: object | null }>(db, {
+    text: 'SELECT resolution_targets AS targets FROM ticket_sequences WHERE tenant_id = $1',
+    values: [db.$tenantId],
+  });
+  return presentTargets(row?.targets);
+}
+
+/** Adds null for the priorities without a target, which the database doesn't store. */
+export function presentTargets(stored: unknown): ResolutionTargets {
+  const none = Object.fromEntries(Priority.options.map((priority) => [priority, null]));
+  return { ...none, ...(stored as object | null) } as ResolutionTargets;
+}
+
+/** Changes some resolution targets of the workspace, and returns all of them. Changes no existing ticket. */
+export async function setResolutionTargets(
+  db: TenantClient,
+  patch: Partial<ResolutionTargets>,
+): Promise<ResolutionTargets> {
+  await queryRows(db, {
+    text: `INSERT INTO ticket_sequences AS s (tenant_id, resolution_targets)
+      VALUES ($1, jsonb_strip_nulls($2::jsonb)) ON CONFLICT (tenant_id) DO UPDATE
+      SET resolution_targets = jsonb_strip_nulls(coalesce(s.resolution_targets, '{}') || $2::jsonb)`,
+    values: [db.$tenantId, JSON.stringify(patch)],
+  });
+  return getResolutionTargets(db);
+}
+
+/** The parts of the SQL expression for a due date. All parts are SQL expressions. */
+interface Due {
+  createdAt: string;
+  priority: string;
+  targets: string;
+}
+
+/** Builds SQL for the due date by the target of the priority, or null if the priority has no target. */
+export function dueByTarget({ createdAt, priority, targets }: Due): string {
+  return `${createdAt} + make_interval(mins => (${targets} ->> ${priority})::int)`;
+}
