@@ -68,8 +68,7 @@ async function addTenant(tx: Transaction, name: string): Promise<Users> {
 }
 
 async function fill(tx: Transaction, tenant: string, users: Users): Promise<DemoWorkspace> {
-  await addTickets(tx, users);
-  await addAssets(tx, users);
+  await addTickets(tx, users, await addAssets(tx, users));
   await addProjects(tx, users);
 
   const { tenantId, id: userId, email } = users.ada;
@@ -93,7 +92,8 @@ async function addUsers(tx: Transaction, tenantId: bigint): Promise<Users> {
   return { ada: await add('ada'), jonas: await add('jonas'), priya: await add('priya') };
 }
 
-async function addTickets(tx: Transaction, users: Users): Promise<void> {
+/** @param assetIds the ids of the demo assets by tag, in ascending order */
+async function addTickets(tx: Transaction, users: Users, assetIds: ReadonlyMap<string, bigint>): Promise<void> {
   const { tenantId } = users.ada;
   const before = await tx.ticketSequence.findUnique({ where: { tenantId } });
   const lastNumbers = {
@@ -107,7 +107,7 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
   const ids = new Map<string, bigint>();
   for (const [facts, title, description, resolution = null, extras = {}] of tickets) {
     const [daysAgo, type, category, priority, status, requester, assignee, hours] = facts;
-    const { parent, watchers = [], comments = [], ...columns } = extras;
+    const { parent, watchers = [], concerned = [], comments = [], ...columns } = extras;
     const number = ++lastNumbers[type];
     ordinal++;
     const resolvedAt = status === 'RESOLVED' || status === 'CLOSED' ? moment(-daysAgo, hours) : null;
@@ -137,6 +137,7 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
         requesterId: users[requester].id,
         assigneeId: assignee && users[assignee].id,
         parentId: parent === undefined ? null : (ids.get(parent) ?? null),
+        assetIds: [...assetIds].filter(([tag]) => concerned.includes(tag)).map(([, id]) => id),
         commentCount: comments.length,
         dueAt: hoursLater(resolutionTargets[priority] / 60),
         firstRespondedAt: response ? hoursLater(response[0]) : null,
@@ -162,9 +163,10 @@ async function addTickets(tx: Transaction, users: Users): Promise<void> {
   await tx.ticketSequence.upsert({ where: { tenantId }, create: { tenantId, ...sequence }, update: sequence });
 }
 
-async function addAssets(tx: Transaction, users: Users): Promise<void> {
+async function addAssets(tx: Transaction, users: Users): Promise<Map<string, bigint>> {
   const { tenantId } = users.ada;
-  await tx.asset.createMany({
+  const rows = await tx.asset.createManyAndReturn({
+    select: { assetTag: true, id: true },
     data: assets.map(([facts, name, extras]) => {
       const [assetTag, type, status, manufacturer, model, boughtDaysAgo, purchaseCost, holder] = facts;
       return {
@@ -177,6 +179,7 @@ async function addAssets(tx: Transaction, users: Users): Promise<void> {
       };
     }),
   });
+  return new Map(rows.map(({ assetTag, id }) => [assetTag, id]));
 }
 
 async function addProjects(tx: Transaction, users: Users): Promise<void> {
@@ -274,6 +277,8 @@ interface TicketExtras {
   /** The ticket number of the parent ticket, which must be earlier in `tickets`. */
   parent?: string;
   watchers?: Person[];
+  /** The tags of the assets that the ticket concerns. */
+  concerned?: string[];
   categoryConfigId?: string;
   externalId?: string;
   customFields?: CustomFields;
@@ -317,6 +322,7 @@ const tickets: [
     {
       watchers: ['jonas'],
       externalId: 'zendesk:4702',
+      concerned: ['NET-0003', 'NET-0007'],
       customFields: { maintenanceWindow: 'Saturday 20:00-24:00', risk: 'high', rollbackTested: true },
     },
   ],
@@ -338,6 +344,7 @@ const tickets: [
     'Printer on floor 2 jams on two-sided jobs',
     'Every third two-sided print jams at the rear flap. One-sided printing is fine.',
     'Replaced the worn rollers of the duplex unit.',
+    { concerned: ['PR-0021'] },
   ],
   [
     [33, 'PROBLEM', 'NETWORK', 'HIGH', 'CLOSED', 'jonas', 'ada', 310],
@@ -432,6 +439,7 @@ const tickets: [
     'Laptop battery lasts twenty minutes',
     'The battery of my ThinkPad is empty after twenty minutes of a meeting.',
     'Replaced the battery under warranty.',
+    { concerned: ['LT-0301'] },
   ],
   [
     [21, 'CHANGE', 'EMAIL', 'MEDIUM', 'CLOSED', 'ada', 'ada', 40],
@@ -471,7 +479,11 @@ const tickets: [
     'Docking stations lose the second screen',
     'Five docking stations lose the second screen after standby. All have the firmware of August.',
     null,
-    { watchers: ['ada'], customFields: { model: 'ThinkPad T14 Gen 5', affectedAssets: 5 } },
+    {
+      watchers: ['ada'],
+      concerned: ['LT-0301', 'LT-0302'],
+      customFields: { model: 'ThinkPad T14 Gen 5', affectedAssets: 5 },
+    },
   ],
   [
     [13, 'INCIDENT', 'HARDWARE', 'MEDIUM', 'PENDING', 'priya', 'jonas', 200],
@@ -492,6 +504,7 @@ const tickets: [
     'Licence for a PDF editor',
     'I have to redact documents for the audit. The free viewer cannot do that.',
     'Licence assigned from the pool; the software centre has installed it.',
+    { concerned: ['SW-0060'] },
   ],
   [
     [10, 'CHANGE', 'SOFTWARE', 'HIGH', 'PENDING', 'ada', 'ada', 60],
@@ -508,6 +521,7 @@ const tickets: [
     'Meeting room Elbe has a weak WLAN',
     'Video calls in meeting room Elbe break up; the signal there is at -78 dBm.',
     'Moved the access point from the corridor to the ceiling of the room: -54 dBm.',
+    { concerned: ['NET-0011'] },
   ],
   [
     [8, 'SERVICE_REQUEST', 'ACCESS', 'MEDIUM', 'RESOLVED', 'priya', 'jonas', 30],

@@ -189,6 +189,8 @@ export interface Ticket {
   assigneeId: number | null;
   /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
   watcherUserIds: number[];
+  /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
+  assetIds: number[];
   /** The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor. */
   parentId: number | null;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -245,6 +247,8 @@ export interface TicketQuery {
   watcherUserId?: number | string | readonly (number | string)[] | undefined;
   /** 1 to 100 items. 1 to 200 characters. */
   externalId?: string | readonly string[] | undefined;
+  /** 1 to 100 items. */
+  assetId?: number | string | readonly (number | string)[] | undefined;
   /** Returns only tickets created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdSince?: string | undefined;
   /** Returns only tickets created before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -292,6 +296,8 @@ export type NewTicket = AtLeastOne<{
   assigneeId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | null | undefined;
+  /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
+  assetIds?: readonly number[] | null | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -331,6 +337,8 @@ export interface TicketPatch {
   assigneeId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | undefined;
+  /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
+  assetIds?: readonly number[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -381,6 +389,8 @@ export type NewTicketItem = AtLeastOne<{
   assigneeId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | null | undefined;
+  /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
+  assetIds?: readonly number[] | null | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -423,6 +433,8 @@ export interface TicketPatchItem {
   assigneeId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
   watcherUserIds?: readonly number[] | undefined;
+  /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
+  assetIds?: readonly number[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -674,6 +686,13 @@ export type TicketChanges = Record<string, {
   } | undefined;
   /** The change to `watcherUserIds`. Absent if unchanged. */
   watcherUserIds?: {
+    /** The value before the change. */
+    from: number[];
+    /** The value after the change. */
+    to: number[];
+  } | undefined;
+  /** The change to `assetIds`. Absent if unchanged. */
+  assetIds?: {
     /** The value before the change. */
     from: number[];
     /** The value after the change. */

@@ -113,6 +113,7 @@ describe('POST /tickets/bulk', () => {
       categoryConfigId: 'x',
       assigneeId: user.id,
       watcherUserIds: [user.id, workspace.userId, user.id],
+      assetIds: [(await workspace.createAsset()).id],
       parentId: parent.id,
       customFields: { site: 'Berlin', floors: [1, 2] },
     };
@@ -134,6 +135,8 @@ describe('POST /tickets/bulk', () => {
     ['an unknown assignee', async () => ({ ...ticket, assigneeId: unknownId })],
     ["another workspace's user", async () => ({ ...ticket, assigneeId: other.userId })],
     ['some unknown watchers', async () => ({ ...ticket, watcherUserIds: [workspace.userId, unknownId, other.userId] })],
+    ['an unknown asset', async () => ({ ...ticket, assetIds: [unknownId] })],
+    ["another workspace's asset", async () => ({ ...ticket, assetIds: [(await other.createAsset()).id] })],
     ['an unknown parent', async () => ({ ...ticket, parentId: unknownId })],
     ["another workspace's parent", async () => ({ ...ticket, parentId: (await other.createTicket()).id })],
     ['a parent with an unknown ticket number', async () => ({ ...ticket, parentId: 'PRB-99' })],
@@ -191,8 +194,9 @@ describe('PATCH /tickets/bulk', () => {
   it('updates and returns every ticket of a bulk update', async () => {
     const [user, parent] = [await workspace.createUser(), await workspace.createTicket()];
     const [a, b, c] = [await workspace.createTicket(), await workspace.createTicket(), await workspace.createTicket()];
+    const { id: assetId } = await workspace.createAsset();
     const answers = await bulk('PATCH', [
-      { id: c.id, status: 'RESOLVED', resolution: 'Done', watcherUserIds: [user.id] },
+      { id: c.id, status: 'RESOLVED', resolution: 'Done', watcherUserIds: [user.id], assetIds: [assetId] },
       { id: a.id, title: 'Changed', customFields: { site: 'Bonn' }, assigneeId: user.id },
       { id: b.id, priority: b.priority },
       { id: parent.id, description: 'Above' },
@@ -203,6 +207,7 @@ describe('PATCH /tickets/bulk', () => {
       status: 'RESOLVED',
       resolvedAt: expect.any(String),
       watcherUserIds: [user.id],
+      assetIds: [assetId],
     });
     expect(answers[1].data).toMatchObject({ id: a.id, title: 'Changed', customFields: { site: 'Bonn' } });
     // A bulk item that changes no field doesn't change `updatedAt`.

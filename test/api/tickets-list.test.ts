@@ -89,15 +89,20 @@ describe('GET /tickets', () => {
 describe('GET /tickets with filters that have no stored totals', () => {
   let owner: Workspace;
   let ada: number;
+  let [laptop, server]: number[] = [];
   const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString();
 
   beforeAll(async () => {
     owner = await createWorkspace(api);
     ada = (await owner.createUser()).id;
+    [laptop, server] = [(await owner.createAsset()).id, (await owner.createAsset()).id];
+    const assetIds = [laptop, server];
     const { id: parentId } = await owner.createTicket({ title: 'a', assigneeId: ada, watcherUserIds: [ada] });
-    await owner.createTicket({ title: 'b', requesterId: ada, parentId, watcherUserIds: [ada, owner.userId] });
-    await owner.createTicket({ title: 'c', parentId, assigneeId: owner.userId, priority: 'HIGH' });
+    await owner.createTicket({ title: 'b', requesterId: ada, parentId, watcherUserIds: [ada, owner.userId], assetIds });
+    await owner.createTicket({ title: 'c', parentId, assigneeId: owner.userId, priority: 'HIGH', assetIds: [server] });
     await owner.createTicket({ title: 'd', requesterId: ada, watcherUserIds: [owner.userId] });
+    const { data } = (await owner.call('GET', '/tickets?priority=HIGH')).body;
+    await owner.call('PATCH', `/tickets/${data[0].id}`, { status: 'PENDING' });
     // The order of the creation times differs from the order of the ids, so sorting by the wrong field fails the test.
     for (const [title, created] of Object.entries({ a: day(2), b: day(1), c: day(3), d: day(4) })) {
       await api.prisma.ticket.updateMany({ where: { tenantId: owner.tenantId, title }, data: { createdAt: created } });
@@ -117,6 +122,14 @@ describe('GET /tickets with filters that have no stored totals', () => {
     ['watcherUserId=ADA&requesterId=ADA', 'b'],
     ['watcherUserId=ADA&q=ten', 'b a'],
     ['watcherUserId=ADA&q=ten&parentId=FIRST', 'b'],
+    ['assetId=SERVER', 'c b'],
+    ['assetId=LAPTOP,SERVER', 'c b'],
+    ['assetId=LAPTOP', 'b'],
+    ['assetId=SERVER&priority=HIGH', 'c'],
+    ['assetId=SERVER&status=OPEN', 'b'],
+    ['assetId=SERVER,LAPTOP&status=OPEN,PENDING&priority=HIGH', 'c'],
+    ['assetId=SERVER&watcherUserId=ADA', 'b'],
+    ['assetId=SERVER&q=ten&parentId=FIRST', 'c b'],
     ['assigneeId=none', 'd b'],
     ['assigneeId=none,ADA', 'd b a'],
     ['assigneeId=me', 'c'],
@@ -135,8 +148,8 @@ describe('GET /tickets with filters that have no stored totals', () => {
     ['createdSince=9999-01-01T00:00:00Z', ''],
   ])('finds tickets by %s', async (query, titles) => {
     const [first] = (await owner.call('GET', '/tickets?sort=id')).body.data;
-    const names = { ADA: ada, OWNER: owner.userId, FIRST: first.id };
-    const path = `/tickets?${query.replace(/ADA|OWNER|FIRST/g, (name) => String(names[name as keyof typeof names]))}`;
+    const names = { ADA: ada, OWNER: owner.userId, FIRST: first.id, LAPTOP: laptop, SERVER: server };
+    const path = `/tickets?${query.replace(/ADA|OWNER|FIRST|LAPTOP|SERVER/g, (name) => String(names[name as keyof typeof names]))}`;
     const list = async (more: string) => (await owner.call('GET', `${path}&${more}`)).body;
     const all = await list('perPage=100');
     expect(all.data?.map(({ title }: Ticket) => title).join(' '), JSON.stringify(all)).toBe(titles);

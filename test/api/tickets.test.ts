@@ -42,6 +42,7 @@ describe('POST /tickets', () => {
         requesterId: workspace.userId,
         assigneeId: null,
         watcherUserIds: [],
+        assetIds: [],
         parentId: null,
         externalId: null,
         customFields: {},
@@ -71,6 +72,7 @@ describe('POST /tickets', () => {
       assigneeId: owner.userId,
       watcherUserIds: [owner.userId],
       externalId: 'zendesk:4711',
+      assetIds: [(await owner.createAsset()).id],
       parentId: parent.id,
       customFields: { site: 'Köln', floors: [1, 'two', null, true] },
     };
@@ -81,7 +83,15 @@ describe('POST /tickets', () => {
   });
 
   it('treats a null field of a new ticket like a missing field', async () => {
-    const optional = ['priority', 'categoryConfigId', 'assigneeId', 'watcherUserIds', 'parentId', 'customFields'];
+    const optional = [
+      'priority',
+      'categoryConfigId',
+      'assigneeId',
+      'watcherUserIds',
+      'assetIds',
+      'parentId',
+      'customFields',
+    ];
     const answer = await create(Object.fromEntries(optional.map((name) => [name, null])));
     expect(answer.status, answer.text).toBe(201);
     expect(answer.body.data).toMatchObject({
@@ -89,6 +99,7 @@ describe('POST /tickets', () => {
       categoryConfigId: null,
       assigneeId: null,
       watcherUserIds: [],
+      assetIds: [],
       parentId: null,
       customFields: {},
     });
@@ -142,6 +153,7 @@ describe('POST /tickets', () => {
     ['parentId INC-0', { parentId: 'INC-0' }, 'parentId'],
     ['one watcher without an array', { watcherUserIds: 1 }, 'watcherUserIds'],
     ['a watcher 0', { watcherUserIds: [1, 0] }, 'watcherUserIds.1'],
+    ['an asset 0', { assetIds: [1, 0] }, 'assetIds.1'],
     ['a status', { status: 'RESOLVED' }, 'status'],
     ['a resolution', { resolution: 'Done.' }, 'resolution'],
     ['a ticket number', { ticketNumber: 'INC-1' }, 'ticketNumber'],
@@ -229,6 +241,57 @@ describe('POST /tickets', () => {
       expect((await read(id)).watcherUserIds).toEqual(ids.slice(0, 100));
       for (const answer of [await create({ watcherUserIds: ids }), await patch(id, { watcherUserIds: ids })]) {
         expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'watcherUserIds' }] });
+      }
+    });
+  });
+
+  describe('assetIds', () => {
+    let ids: number[];
+    beforeAll(async () => {
+      const data = Array.from({ length: 51 }, () => {
+        return { tenantId: workspace.tenantId, name: 'Laptop', assetTag: unique(), type: 'LAPTOP' as const };
+      });
+      const rows = await api.prisma.asset.createManyAndReturn({ data });
+      ids = rows.map(({ id }) => Number(id)).sort((a, b) => a - b);
+    });
+    const listed = async (assetId: number | undefined) => {
+      const { data } = (await workspace.call('GET', `/tickets?assetId=${assetId}`)).body;
+      return data.map(({ id }: { id: number }) => id);
+    };
+
+    it('deduplicates and sorts the assetIds of a ticket, and replaces them with a patch', async () => {
+      const [a, b, c] = ids;
+      const { data } = (await create({ assetIds: [c, a, c, b, a] })).body;
+      expect(data.assetIds).toEqual([a, b, c]);
+      expect(await read(data.id)).toEqual(data);
+      const patched = (await patch(data.id, { assetIds: [c, c, b] })).body.data;
+      expect(patched).toEqual({ ...data, assetIds: [b, c], updatedAt: patched.updatedAt, etag: patched.etag });
+      expect(patched.updatedAt > data.updatedAt).toBe(true);
+      expect(await read(data.id)).toEqual(patched);
+      expect((await patch(data.id, { assetIds: [b, c, b] })).body.data).toEqual(patched);
+      expect([await listed(a), await listed(b)]).toEqual([[], [data.id]]);
+      expect((await patch(data.id, { assetIds: [] })).body.data.assetIds).toEqual([]);
+      expect(await listed(b)).toEqual([]);
+      const { data: activity } = (await workspace.call('GET', `/tickets/${data.id}/activity`)).body;
+      expect(activity[0].changes).toEqual({ assetIds: { from: [b, c], to: [] } });
+    });
+
+    it('rejects a ticket with more than 50 assets', async () => {
+      const { id } = (await create({ assetIds: ids.slice(0, 50) })).body.data;
+      expect((await read(id)).assetIds).toEqual(ids.slice(0, 50));
+      for (const answer of [await create({ assetIds: ids }), await patch(id, { assetIds: ids })]) {
+        expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'assetIds' }] });
+      }
+    });
+
+    it('rejects unknown assets of a ticket', async () => {
+      const assetIds = [ids[0], Number.MAX_SAFE_INTEGER];
+      const { id } = (await create({ assetIds: [ids[0]] })).body.data;
+      for (const answer of [await create({ assetIds }), await patch(id, { assetIds })]) {
+        expect(errorOf(answer)).toMatchObject({
+          code: 'INVALID_REFERENCE',
+          details: [{ path: 'assetIds.1', message: 'must be an asset of this workspace' }],
+        });
       }
     });
   });

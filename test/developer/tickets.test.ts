@@ -18,7 +18,9 @@ afterAll(() => api.close());
 describe('/developer/tickets/:id', () => {
   it('shows a ticket page with comments and activity for a ticket ID or a ticket number', async () => {
     const watcher = await workspace.createUser({ name: 'Wanda <b>Watcher</b>' });
+    const assetIds = [(await workspace.createAsset({ assetTag: 'LT-1', name: 'Laptop <b>one</b>' })).id];
     const { id, ticketNumber } = await workspace.createTicket({
+      assetIds,
       ...{ title: '<script>alert(1)</script>', watcherUserIds: [watcher.id], customFields: { '<i>site': ['a', 1] } },
     });
     await workspace.createComment(id, { body: 'For ourselves <script>', visibility: 'INTERNAL' });
@@ -29,6 +31,7 @@ describe('/developer/tickets/:id', () => {
     expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(text).toContain('For ourselves &lt;script&gt;');
     expect(text).toContain('Wanda &lt;b&gt;Watcher&lt;/b&gt;');
+    expect(text).toContain('LT-1 Laptop &lt;b&gt;one&lt;/b&gt;');
     expect(text).toContain('<code>status</code> from OPEN to IN_PROGRESS');
     expect(text).not.toMatch(/<script>alert|<i>site|<b>W/);
     expect((await agent.get(`/developer/tickets/${ticketNumber}`)).text).toContain('For ourselves');

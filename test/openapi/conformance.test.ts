@@ -163,9 +163,10 @@ describe('requests generated from the document', () => {
     };
     const project = await workspace.createProject();
     const [users, tickets] = [await idsOf(() => workspace.createUser()), await idsOf(() => workspace.createTicket())];
+    const assets = await idsOf(() => workspace.createAsset());
     const inPath: Record<string, () => Promise<number[]>> = {
       tickets: async () => tickets,
-      assets: () => idsOf(() => workspace.createAsset()),
+      assets: async () => assets,
       projects: async () => [project.id],
       users: async () => users,
       tasks: () => idsOf(() => workspace.createTask({}, project)),
@@ -181,6 +182,8 @@ describe('requests generated from the document', () => {
       assignedToId: users,
       watcherUserId: users,
       watcherUserIds: users,
+      assetId: assets,
+      assetIds: assets,
       parentId: tickets,
       since: [new Date(Date.now() - 3_600_000).toISOString()],
       ...(/^\/\w+\/(changes|activity)$/.test(path) && {

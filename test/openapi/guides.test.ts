@@ -159,6 +159,7 @@ it('has a test for the code samples of every guide', async () => {
     'optimistic-concurrency.md',
     'pagination.md',
     'rate-limits.md',
+    'relate-tickets.md',
     'retry-safely.md',
     'roles.md',
     'search-and-filter.md',
@@ -318,6 +319,12 @@ it('runs the code samples in docs/guides/roles.md', { timeout: 60_000 }, async (
   await run('sh', ofUser(guide.take('sh')), env);
   expect(await admins()).toEqual([id, workspace.userId]);
   expect(await run('sh', ofUser(guide.take('sh')), env)).toContain('/developer/join?token=');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/relate-tickets.md', async () => {
+  const guide = await readGuide('relate-tickets');
+  expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ concerns PR-0042\n$/);
   expect(guide.blocks).toEqual([]);
 });
 

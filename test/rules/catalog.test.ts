@@ -30,13 +30,18 @@ it('creates the tables, columns, keys and indexes of schema.prisma when all migr
 });
 
 /**
- * Returns the lines of the database catalog that schema.prisma can describe. Excludes collations, CHECK constraints and
- * storage options.
+ * Returns the lines of the database catalog that schema.prisma can describe. Excludes collations, CHECK constraints,
+ * storage options and NOT NULL of arrays.
  */
 function filterPrismaLines(catalog: string): string[] {
   const sections = catalog.split('\n\n').filter((section) => /^(Columns|Constraints|Indexes)\n/.test(section));
   return sections
     .flatMap((section) => section.split('\n'))
     .filter((line) => !line.includes('_prisma_migrations') && !line.includes(' CHECK ('))
-    .map((line) => line.replace(' collate "C"', '').replace(/ WITH \(.*?\)/, ''));
+    .map((line) =>
+      line
+        .replace(' collate "C"', '')
+        .replace('[] not null', '[]')
+        .replace(/ WITH \(.*?\)/, ''),
+    );
 }

@@ -23,16 +23,22 @@ const fieldResources: Record<string, keyof typeof their> = {
   authorId: 'user',
   assignedToId: 'user',
   watcherUserIds: 'user',
+  assetIds: 'asset',
   parentId: 'ticket',
   requesterId: 'user',
   watcherUserId: 'user',
+  assetId: 'asset',
 };
+
+/** An id of a row in the own workspace, for each field that contains a list of ids. */
+let own: Record<string, number>;
 
 beforeAll(async () => {
   api = await startApi();
   mine = await createWorkspace(api);
   theirs = await createWorkspace(api);
   importKey = await mine.createKey({ isImport: true });
+  own = { watcherUserIds: mine.userId, assetIds: (await mine.createAsset()).id };
   const project = await theirs.createProject();
   const delivery = await theirs.createDelivery();
   const ticket = await theirs.createTicket({ assigneeId: theirs.userId, watcherUserIds: [theirs.userId] });
@@ -145,11 +151,11 @@ const bodyFields = keyedEndpoints.flatMap((endpoint) => {
 describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({ endpoint, field }) => {
   it('returns INVALID_REFERENCE for an id of another tenant, as for an unknown id', async () => {
     const sample = await endpoint.sample(mine);
-    const own = async () => (await endpoint.sample(mine)).params;
+    const params = async () => (await endpoint.sample(mine)).params;
     const answer = await expectSameResponse(their[fieldResources[field.name] as keyof typeof their], async (id) => {
-      const value = field.many ? [mine.userId, id] : id;
+      const value = field.many ? [own[field.name], id] : id;
       const key = field.isImport ? importKey : mine.key;
-      return call(endpoint, { params: await own(), body: { ...sample.body, [field.name]: value } }, { key });
+      return call(endpoint, { params: await params(), body: { ...sample.body, [field.name]: value } }, { key });
     });
     expect(answer.status).toBe(400);
     expect(errorOf(answer).code).toBe('INVALID_REFERENCE');
@@ -183,7 +189,7 @@ describe.each(bulkFields)("$title with the other tenant's id as $field.name of a
     const answer = await expectSameResponse(
       their[field.name === 'id' ? 'ticket' : (fieldResources[field.name] ?? 'user')],
       async (id) => {
-        const value = field.many ? [mine.userId, id] : id;
+        const value = field.many ? [own[field.name], id] : id;
         const answer = await call(endpoint, { body: { tickets: [{ ...item, [field.name]: value }, other] } });
         const [refused, done] = answer.body.data;
         expect(done.status).toBe(endpoint.route.method === 'POST' ? 201 : 200);

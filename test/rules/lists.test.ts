@@ -68,7 +68,9 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
     UPDATE tickets SET comment_count = 3000 WHERE id = (SELECT max(id) FROM tickets);
     INSERT INTO activities (tenant_id, resource, resource_id, action, at)
       SELECT tenant_id, 'TICKET', id, 'CREATED', now() FROM tickets WHERE tenant_id = ${tenantId}
-      UNION ALL SELECT tenant_id, 'ASSET', id, 'CREATED', now() FROM assets WHERE tenant_id = ${tenantId}`);
+      UNION ALL SELECT tenant_id, 'ASSET', id, 'CREATED', now() FROM assets WHERE tenant_id = ${tenantId};
+    UPDATE tickets SET asset_ids = ARRAY[(SELECT min(id) + ordinal % 40 FROM assets WHERE tenant_id = ${tenantId})]
+      WHERE tenant_id = ${tenantId}`);
 }
 
 interface Plan {
@@ -142,6 +144,7 @@ const excludedParameters = [
   'requesterId',
   'parentId',
   'watcherUserId',
+  'assetId',
   'createdSince',
   'createdBefore',
   'dueSince',
@@ -186,6 +189,7 @@ it('uses indexes for every combination of GET /tickets filters', async () => {
 
 it('uses indexes for ticket filters that have no stored totals', async () => {
   const { userId } = workspace;
+  const assetId = Number(await getNewestId('/assets'));
   const columns: Record<string, string[]> = {
     // All tickets have the same requester. PostgreSQL would not use an index for the id of this requester, so the test
     // uses unknown ids.
@@ -196,6 +200,9 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
     'externalId=old:1,old:2&status=OPEN&sort=id': ['external_id'],
     [`watcherUserId=${userId}`]: ['user_id'],
     [`watcherUserId=${userId},${userId + 1}&sort=id`]: ['user_id'],
+    [`assetId=${assetId}`]: ['asset_id'],
+    [`assetId=${assetId}&status=OPEN`]: ['asset_id', 'status'],
+    [`assetId=${assetId},${assetId - 1}&sort=id`]: ['asset_id'],
     'createdSince=2026-01-01T00:00:00Z&createdBefore=2026-01-02T00:00:00Z': ['created_at'],
     'dueSince=2026-01-01T00:00:00Z&dueBefore=2026-01-02T00:00:00Z': ['due_at'],
     'overdue=true': ['due_at'],

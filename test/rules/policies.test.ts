@@ -43,9 +43,12 @@ afterAll(async () => {
 async function fill(workspace: Workspace): Promise<void> {
   const webhook = await workspace.createWebhook();
   await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
-  const { id } = await workspace.createTicket({ assigneeId: workspace.userId, watcherUserIds: [workspace.userId] });
+  const { id } = await workspace.createTicket({
+    assigneeId: workspace.userId,
+    watcherUserIds: [workspace.userId],
+    assetIds: [(await workspace.createAsset()).id],
+  });
   await workspace.createComment(id);
-  await workspace.createAsset();
   const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
@@ -199,6 +202,7 @@ describe('the roles', () => {
       'public.projects': 'INSERT, SELECT, UPDATE',
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
+      'public.ticket_assets': 'SELECT',
       'public.ticket_counts': 'SELECT',
       'public.ticket_sequences': 'INSERT, SELECT, UPDATE',
       'public.ticket_watchers': 'DELETE, INSERT, SELECT',

@@ -20,8 +20,8 @@ beforeAll(async () => {
   api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   for (const workspace of [mine, theirs]) {
-    await workspace.createTicket({ watcherUserIds: [workspace.userId] });
-    await workspace.createAsset();
+    const { id } = await workspace.createAsset();
+    await workspace.createTicket({ watcherUserIds: [workspace.userId], assetIds: [id] });
     await workspace.createTask();
     await workspace.createWebhook();
   }
@@ -32,6 +32,7 @@ const models = [
   'user',
   'ticket',
   'ticketWatcher',
+  'ticketAsset',
   'ticketSequence',
   'ticketCount',
   'asset',

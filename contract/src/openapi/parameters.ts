@@ -58,14 +58,17 @@ function named(
     const shown = key === '' ? { ...withoutExamples, examples } : withoutExamples;
     return [key + capitalize(name), { name, in: where, required: false, description, schema: shown }];
   }
-  const filtered =
-    name === 'watcherUserId'
-      ? 'Returns only tickets that one of these users watches.'
-      : `Returns only items whose \`${name}\` is one of these values.`;
+  const filtered = listFilters[name] ?? `Returns only items whose \`${name}\` is one of these values.`;
   const words = `${filtered} Repeat the parameter, or separate the values with commas.`;
   const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };
   return [`${singular(resource)}${capitalize(name)}Filter`, filter];
 }
+
+/** The descriptions of filters that compare their values with a list of ids. */
+const listFilters: Record<string, string> = {
+  watcherUserId: 'Returns only tickets that one of these users watches.',
+  assetId: 'Returns only tickets that concern one of these assets.',
+};
 
 /** The headers for conditional requests (RFC 9110 §13). */
 const conditions = {

@@ -96,6 +96,12 @@ const WatcherUserIds = z
       'The users who watch the ticket: at most 100 ids. Responses list them in ascending order. ' +
       'You can add only active users.',
   });
+const AssetIds = z
+  .array(Id)
+  .refine((ids) => new Set(ids).size <= 50, { ...validateAll, error: 'must contain at most 50 assets' })
+  .meta({
+    description: 'The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order.',
+  });
 const ParentId = Id.meta({
   description: "The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor.",
 });
@@ -129,6 +135,7 @@ export const Ticket = z
     }),
     assigneeId: AssigneeId.nullable(),
     watcherUserIds: WatcherUserIds,
+    assetIds: AssetIds,
     parentId: ParentId.nullable(),
     externalId: responseText(ExternalId).nullable(),
     customFields: StoredCustomFields,
@@ -165,6 +172,7 @@ export const Ticket = z
       requesterId: 3,
       assigneeId: 2,
       watcherUserIds: [1, 3],
+      assetIds: [],
       parentId: null,
       externalId: null,
       customFields: { site: 'Berlin' },
@@ -235,6 +243,7 @@ export const NewTicket = z
     }),
     assigneeId: AssigneeId.nullish(),
     watcherUserIds: WatcherUserIds.nullish(),
+    assetIds: AssetIds.nullish(),
     parentId: NamedParent.nullish(),
     externalId: ExternalId.nullish(),
     customFields: CustomFields.nullish(),
@@ -284,6 +293,7 @@ const patchFields = {
   categoryConfigId: CategoryConfigId.nullable().optional(),
   assigneeId: AssigneeId.nullable().optional(),
   watcherUserIds: WatcherUserIds.optional(),
+  assetIds: AssetIds.optional(),
   parentId: NamedParent.nullable().optional(),
   externalId: ExternalId.nullable().optional(),
   customFields: CustomFieldsPatch.optional(),
@@ -413,6 +423,7 @@ export const TicketQuery = listQuery({
   parentId: filter(TicketReference),
   watcherUserId: idFilter(),
   externalId: filter(ExternalId),
+  assetId: idFilter(),
   createdSince: TimestampBound.meta({ description: 'Returns only tickets created at or after this time.' }).optional(),
   createdBefore: TimestampBound.meta({ description: 'Returns only tickets created before this time.' }).optional(),
   dueSince: TimestampBound.meta({ description: 'Returns only tickets due at or after this time.' }).optional(),

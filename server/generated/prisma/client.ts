@@ -106,6 +106,12 @@ export type Ticket = Prisma.TicketModel
  */
 export type TicketWatcher = Prisma.TicketWatcherModel
 /**
+ * Model TicketAsset
+ * The assets of tickets, for the filter by asset. The trigger function of tickets writes the rows, so the table needs no
+ * foreign key to tickets.
+ */
+export type TicketAsset = Prisma.TicketAssetModel
+/**
  * Model Comment
  * A comment on a ticket. Comments never change. The ticket stores the number of its comments.
  */

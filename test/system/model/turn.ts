@@ -78,12 +78,13 @@ export class Turn {
     return this.world.workspaces[(this.#by.workspace + 1) % this.world.workspaces.length] as Workspace;
   }
 
-  /** Functions that check whether an id in a request body is the id of an active user or of a ticket. */
+  /** Functions that check whether an id in a request body is the id of an active user, a ticket or an asset. */
   get references(): References {
-    const { users, tickets } = this.workspace;
+    const { users, tickets, assets } = this.workspace;
     return {
       isActiveUser: (id) => users.some((user) => user.id === id && user.active),
       isTicket: (id) => tickets.has(id),
+      isAsset: (id) => assets.has(id),
     };
   }
 

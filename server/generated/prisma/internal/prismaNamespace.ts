@@ -414,6 +414,7 @@ export const ModelName = {
   AuditEntry: 'AuditEntry',
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
+  TicketAsset: 'TicketAsset',
   Comment: 'Comment',
   Activity: 'Activity',
   TicketSequence: 'TicketSequence',
@@ -449,7 +450,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1338,6 +1339,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TicketWatcherCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TicketWatcherCountAggregateOutputType> | number
+        }
+      }
+    }
+    TicketAsset: {
+      payload: Prisma.$TicketAssetPayload<ExtArgs>
+      fields: Prisma.TicketAssetFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TicketAssetFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TicketAssetFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload>
+        }
+        findFirst: {
+          args: Prisma.TicketAssetFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TicketAssetFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload>
+        }
+        findMany: {
+          args: Prisma.TicketAssetFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload>[]
+        }
+        create: {
+          args: Prisma.TicketAssetCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload>
+        }
+        createMany: {
+          args: Prisma.TicketAssetCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TicketAssetCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload>[]
+        }
+        delete: {
+          args: Prisma.TicketAssetDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload>
+        }
+        update: {
+          args: Prisma.TicketAssetUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload>
+        }
+        deleteMany: {
+          args: Prisma.TicketAssetDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TicketAssetUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TicketAssetUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload>[]
+        }
+        upsert: {
+          args: Prisma.TicketAssetUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketAssetPayload>
+        }
+        aggregate: {
+          args: Prisma.TicketAssetAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTicketAsset>
+        }
+        groupBy: {
+          args: Prisma.TicketAssetGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TicketAssetGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TicketAssetCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TicketAssetCountAggregateOutputType> | number
         }
       }
     }
@@ -2998,6 +3073,7 @@ export const TicketScalarFieldEnum = {
   assigneeId: 'assigneeId',
   parentId: 'parentId',
   externalId: 'externalId',
+  assetIds: 'assetIds',
   customFields: 'customFields',
   resolution: 'resolution',
   resolvedAt: 'resolvedAt',
@@ -3021,6 +3097,16 @@ export const TicketWatcherScalarFieldEnum = {
 } as const
 
 export type TicketWatcherScalarFieldEnum = (typeof TicketWatcherScalarFieldEnum)[keyof typeof TicketWatcherScalarFieldEnum]
+
+
+export const TicketAssetScalarFieldEnum = {
+  tenantId: 'tenantId',
+  ticketId: 'ticketId',
+  assetId: 'assetId',
+  status: 'status'
+} as const
+
+export type TicketAssetScalarFieldEnum = (typeof TicketAssetScalarFieldEnum)[keyof typeof TicketAssetScalarFieldEnum]
 
 
 export const CommentScalarFieldEnum = {
@@ -3674,6 +3760,7 @@ export type GlobalOmitConfig = {
   auditEntry?: Prisma.AuditEntryOmit
   ticket?: Prisma.TicketOmit
   ticketWatcher?: Prisma.TicketWatcherOmit
+  ticketAsset?: Prisma.TicketAssetOmit
   comment?: Prisma.CommentOmit
   activity?: Prisma.ActivityOmit
   ticketSequence?: Prisma.TicketSequenceOmit

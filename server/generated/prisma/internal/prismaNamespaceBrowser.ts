@@ -63,6 +63,7 @@ export const ModelName = {
   AuditEntry: 'AuditEntry',
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
+  TicketAsset: 'TicketAsset',
   Comment: 'Comment',
   Activity: 'Activity',
   TicketSequence: 'TicketSequence',
@@ -255,6 +256,7 @@ export const TicketScalarFieldEnum = {
   assigneeId: 'assigneeId',
   parentId: 'parentId',
   externalId: 'externalId',
+  assetIds: 'assetIds',
   customFields: 'customFields',
   resolution: 'resolution',
   resolvedAt: 'resolvedAt',
@@ -278,6 +280,16 @@ export const TicketWatcherScalarFieldEnum = {
 } as const
 
 export type TicketWatcherScalarFieldEnum = (typeof TicketWatcherScalarFieldEnum)[keyof typeof TicketWatcherScalarFieldEnum]
+
+
+export const TicketAssetScalarFieldEnum = {
+  tenantId: 'tenantId',
+  ticketId: 'ticketId',
+  assetId: 'assetId',
+  status: 'status'
+} as const
+
+export type TicketAssetScalarFieldEnum = (typeof TicketAssetScalarFieldEnum)[keyof typeof TicketAssetScalarFieldEnum]
 
 
 export const CommentScalarFieldEnum = {

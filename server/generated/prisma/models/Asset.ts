@@ -352,6 +352,7 @@ export type AssetWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   assignedTo?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetListRelationFilter | runtime.Types.Skip
 }
 
 export type AssetOrderByWithRelationInput = {
@@ -377,6 +378,7 @@ export type AssetOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
   assignedTo?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type AssetWhereUniqueInput = Prisma.AtLeast<{
@@ -408,6 +410,7 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   assignedTo?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_assetTag" | "tenantId_externalId">
 
 export type AssetOrderByWithAggregationInput = {
@@ -485,6 +488,7 @@ export type AssetCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateInput = {
@@ -508,6 +512,7 @@ export type AssetUncheckedCreateInput = {
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUpdateInput = {
@@ -531,6 +536,7 @@ export type AssetUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateInput = {
@@ -554,6 +560,7 @@ export type AssetUncheckedUpdateInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetCreateManyInput = {
@@ -631,6 +638,11 @@ export type AssetListRelationFilter = {
 
 export type AssetOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type AssetScalarRelationFilter = {
+  is?: Prisma.AssetWhereInput | runtime.Types.Skip
+  isNot?: Prisma.AssetWhereInput | runtime.Types.Skip
 }
 
 export type AssetTenantIdAssetTagCompoundUniqueInput = {
@@ -815,6 +827,20 @@ export type AssetUncheckedUpdateManyWithoutAssignedToNestedInput = {
   deleteMany?: Prisma.AssetScalarWhereInput | Prisma.AssetScalarWhereInput[] | runtime.Types.Skip
 }
 
+export type AssetCreateNestedOneWithoutTicketsInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutTicketsInput, Prisma.AssetUncheckedCreateWithoutTicketsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutTicketsInput | runtime.Types.Skip
+  connect?: Prisma.AssetWhereUniqueInput | runtime.Types.Skip
+}
+
+export type AssetUpdateOneRequiredWithoutTicketsNestedInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutTicketsInput, Prisma.AssetUncheckedCreateWithoutTicketsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutTicketsInput | runtime.Types.Skip
+  upsert?: Prisma.AssetUpsertWithoutTicketsInput | runtime.Types.Skip
+  connect?: Prisma.AssetWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AssetUpdateToOneWithWhereWithoutTicketsInput, Prisma.AssetUpdateWithoutTicketsInput>, Prisma.AssetUncheckedUpdateWithoutTicketsInput> | runtime.Types.Skip
+}
+
 export type NullableDecimalFieldUpdateOperationsInput = {
   set?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   increment?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
@@ -843,6 +869,7 @@ export type AssetCreateWithoutTenantInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateWithoutTenantInput = {
@@ -865,6 +892,7 @@ export type AssetUncheckedCreateWithoutTenantInput = {
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetCreateOrConnectWithoutTenantInput = {
@@ -939,6 +967,7 @@ export type AssetCreateWithoutAssignedToInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateWithoutAssignedToInput = {
@@ -960,6 +989,7 @@ export type AssetUncheckedCreateWithoutAssignedToInput = {
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetCreateOrConnectWithoutAssignedToInput = {
@@ -986,6 +1016,114 @@ export type AssetUpdateWithWhereUniqueWithoutAssignedToInput = {
 export type AssetUpdateManyWithWhereWithoutAssignedToInput = {
   where: Prisma.AssetScalarWhereInput
   data: Prisma.XOR<Prisma.AssetUpdateManyMutationInput, Prisma.AssetUncheckedUpdateManyWithoutAssignedToInput>
+}
+
+export type AssetCreateWithoutTicketsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  assetTag: string
+  serialNumber?: string | null | runtime.Types.Skip
+  type:(import("@itsm-api/contract").AssetType)
+  status?:(import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: string | null | runtime.Types.Skip
+  model?: string | null | runtime.Types.Skip
+  location?: string | null | runtime.Types.Skip
+  purchaseDate?: Date | string | null | runtime.Types.Skip
+  purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
+  notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+  assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+}
+
+export type AssetUncheckedCreateWithoutTicketsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  assetTag: string
+  serialNumber?: string | null | runtime.Types.Skip
+  type:(import("@itsm-api/contract").AssetType)
+  status?:(import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: string | null | runtime.Types.Skip
+  model?: string | null | runtime.Types.Skip
+  location?: string | null | runtime.Types.Skip
+  assignedToId?: bigint | number | null | runtime.Types.Skip
+  purchaseDate?: Date | string | null | runtime.Types.Skip
+  purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
+  notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+}
+
+export type AssetCreateOrConnectWithoutTicketsInput = {
+  where: Prisma.AssetWhereUniqueInput
+  create: Prisma.XOR<Prisma.AssetCreateWithoutTicketsInput, Prisma.AssetUncheckedCreateWithoutTicketsInput>
+}
+
+export type AssetUpsertWithoutTicketsInput = {
+  update: Prisma.XOR<Prisma.AssetUpdateWithoutTicketsInput, Prisma.AssetUncheckedUpdateWithoutTicketsInput>
+  create: Prisma.XOR<Prisma.AssetCreateWithoutTicketsInput, Prisma.AssetUncheckedCreateWithoutTicketsInput>
+  where?: Prisma.AssetWhereInput | runtime.Types.Skip
+}
+
+export type AssetUpdateToOneWithWhereWithoutTicketsInput = {
+  where?: Prisma.AssetWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.AssetUpdateWithoutTicketsInput, Prisma.AssetUncheckedUpdateWithoutTicketsInput>
+}
+
+export type AssetUpdateWithoutTicketsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  assetTag?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  serialNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetType)> | (import("@itsm-api/contract").AssetType)| runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetStatus)> | (import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  purchaseDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
+  assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
+}
+
+export type AssetUncheckedUpdateWithoutTicketsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  assetTag?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  serialNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetType)> | (import("@itsm-api/contract").AssetType)| runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetStatus)> | (import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assignedToId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  purchaseDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type AssetCreateManyTenantInput = {
@@ -1030,6 +1168,7 @@ export type AssetUpdateWithoutTenantInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateWithoutTenantInput = {
@@ -1052,6 +1191,7 @@ export type AssetUncheckedUpdateWithoutTenantInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateManyWithoutTenantInput = {
@@ -1117,6 +1257,7 @@ export type AssetUpdateWithoutAssignedToInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateWithoutAssignedToInput = {
@@ -1138,6 +1279,7 @@ export type AssetUncheckedUpdateWithoutAssignedToInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateManyWithoutAssignedToInput = {
@@ -1161,6 +1303,35 @@ export type AssetUncheckedUpdateManyWithoutAssignedToInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
+
+/**
+ * Count Type AssetCountOutputType
+ */
+
+export type AssetCountOutputType = {
+  tickets: number
+}
+
+export type AssetCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  tickets?: boolean | AssetCountOutputTypeCountTicketsArgs
+}
+
+/**
+ * AssetCountOutputType without action
+ */
+export type AssetCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AssetCountOutputType
+   */
+  select?: Prisma.AssetCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * AssetCountOutputType without action
+ */
+export type AssetCountOutputTypeCountTicketsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TicketAssetWhereInput | runtime.Types.Skip
+}
 
 
 export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1186,6 +1357,8 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignedTo?: boolean | Prisma.Asset$assignedToArgs<ExtArgs> | runtime.Types.Skip
+  tickets?: boolean | Prisma.Asset$ticketsArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["asset"]>
 
 export type AssetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1265,6 +1438,8 @@ export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
 export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignedTo?: boolean | Prisma.Asset$assignedToArgs<ExtArgs> | runtime.Types.Skip
+  tickets?: boolean | Prisma.Asset$ticketsArgs<ExtArgs> | runtime.Types.Skip
+  _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type AssetIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1280,6 +1455,7 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   objects: {
     tenant: Prisma.$TenantPayload<ExtArgs>
     assignedTo: Prisma.$UserPayload<ExtArgs> | null
+    tickets: Prisma.$TicketAssetPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -1707,6 +1883,7 @@ export interface Prisma__AssetClient<T, Null = never, ExtArgs extends runtime.Ty
   readonly [Symbol.toStringTag]: "PrismaPromise"
   tenant<T extends Prisma.TenantDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TenantDefaultArgs<ExtArgs>>): Prisma.Prisma__TenantClient<runtime.Types.Result.GetResult<Prisma.$TenantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   assignedTo<T extends Prisma.Asset$assignedToArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$assignedToArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  tickets<T extends Prisma.Asset$ticketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$ticketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketAssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2173,6 +2350,30 @@ export type Asset$assignedToArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   include?: Prisma.UserInclude<ExtArgs> | null
   where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+/**
+ * Asset.tickets
+ */
+export type Asset$ticketsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TicketAsset
+   */
+  select?: Prisma.TicketAssetSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TicketAsset
+   */
+  omit?: Prisma.TicketAssetOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TicketAssetInclude<ExtArgs> | null
+  where?: Prisma.TicketAssetWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.TicketAssetOrderByWithRelationInput | Prisma.TicketAssetOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.TicketAssetWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.TicketAssetScalarFieldEnum | Prisma.TicketAssetScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -36,6 +36,7 @@ export type TicketAvgAggregateOutputType = {
   requesterId: number | null
   assigneeId: number | null
   parentId: number | null
+  assetIds: number | null
   commentCount: number | null
   version: number | null
 }
@@ -48,6 +49,7 @@ export type TicketSumAggregateOutputType = {
   requesterId: bigint | null
   assigneeId: bigint | null
   parentId: bigint | null
+  assetIds: bigint[]
   commentCount: number | null
   version: number | null
 }
@@ -124,6 +126,7 @@ export type TicketCountAggregateOutputType = {
   assigneeId: number
   parentId: number
   externalId: number
+  assetIds: number
   customFields: number
   resolution: number
   resolvedAt: number
@@ -147,6 +150,7 @@ export type TicketAvgAggregateInputType = {
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
+  assetIds?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
@@ -159,6 +163,7 @@ export type TicketSumAggregateInputType = {
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
+  assetIds?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
@@ -235,6 +240,7 @@ export type TicketCountAggregateInputType = {
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
+  assetIds?: true | runtime.Types.Skip
   customFields?: true | runtime.Types.Skip
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
@@ -351,6 +357,7 @@ export type TicketGroupByOutputType = {
   assigneeId: bigint | null
   parentId: bigint | null
   externalId: string | null
+  assetIds: bigint[]
   customFields:(import("@itsm-api/contract").CustomFields)
   resolution: string | null
   resolvedAt: Date | null
@@ -403,6 +410,7 @@ export type TicketWhereInput = {
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
+  assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -439,6 +447,7 @@ export type TicketOrderByWithRelationInput = {
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  assetIds?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -482,6 +491,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
+  assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -518,6 +528,7 @@ export type TicketOrderByWithAggregationInput = {
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  assetIds?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -555,6 +566,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   assigneeId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
+  assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonWithAggregatesFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -580,6 +592,7 @@ export type TicketCreateInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -616,6 +629,7 @@ export type TicketUncheckedCreateInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -644,6 +658,7 @@ export type TicketUpdateInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -680,6 +695,7 @@ export type TicketUncheckedUpdateInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -712,6 +728,7 @@ export type TicketCreateManyInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -737,6 +754,7 @@ export type TicketUpdateManyMutationInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -766,6 +784,7 @@ export type TicketUncheckedUpdateManyInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -787,6 +806,14 @@ export type TicketListRelationFilter = {
 
 export type TicketOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type BigIntNullableListFilter<$PrismaModel = never> = {
+  equals?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
+  has?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
+  hasEvery?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  hasSome?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  isEmpty?: boolean | runtime.Types.Skip
 }
 
 export type TicketNullableScalarRelationFilter = {
@@ -831,6 +858,7 @@ export type TicketCountOrderByAggregateInput = {
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
+  assetIds?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -852,6 +880,7 @@ export type TicketAvgOrderByAggregateInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
+  assetIds?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -920,6 +949,7 @@ export type TicketSumOrderByAggregateInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
+  assetIds?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1055,6 +1085,10 @@ export type TicketUncheckedUpdateManyWithoutAssigneeNestedInput = {
   deleteMany?: Prisma.TicketScalarWhereInput | Prisma.TicketScalarWhereInput[] | runtime.Types.Skip
 }
 
+export type TicketCreateassetIdsInput = {
+  set: bigint[] | number[]
+}
+
 export type TicketCreateNestedOneWithoutChildrenInput = {
   create?: Prisma.XOR<Prisma.TicketCreateWithoutChildrenInput, Prisma.TicketUncheckedCreateWithoutChildrenInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.TicketCreateOrConnectWithoutChildrenInput | runtime.Types.Skip
@@ -1073,6 +1107,11 @@ export type TicketUncheckedCreateNestedManyWithoutParentInput = {
   connectOrCreate?: Prisma.TicketCreateOrConnectWithoutParentInput | Prisma.TicketCreateOrConnectWithoutParentInput[] | runtime.Types.Skip
   createMany?: Prisma.TicketCreateManyParentInputEnvelope | runtime.Types.Skip
   connect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+}
+
+export type TicketUpdateassetIdsInput = {
+  set?: bigint[] | number[] | runtime.Types.Skip
+  push?: bigint | number | bigint[] | number[] | runtime.Types.Skip
 }
 
 export type TicketUpdateOneWithoutChildrenNestedInput = {
@@ -1153,6 +1192,7 @@ export type TicketCreateWithoutTenantInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1187,6 +1227,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1248,6 +1289,7 @@ export type TicketScalarWhereInput = {
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
+  assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -1273,6 +1315,7 @@ export type TicketCreateWithoutRequesterInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1306,6 +1349,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1344,6 +1388,7 @@ export type TicketCreateWithoutAssigneeInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1377,6 +1422,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   requesterId: bigint | number
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1447,6 +1493,7 @@ export type TicketCreateWithoutChildrenInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1482,6 +1529,7 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1514,6 +1562,7 @@ export type TicketCreateWithoutParentInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1547,6 +1596,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1596,6 +1646,7 @@ export type TicketUpdateWithoutChildrenInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1631,6 +1682,7 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1674,6 +1726,7 @@ export type TicketCreateWithoutWatchersInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1709,6 +1762,7 @@ export type TicketUncheckedCreateWithoutWatchersInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1752,6 +1806,7 @@ export type TicketUpdateWithoutWatchersInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1787,6 +1842,7 @@ export type TicketUncheckedUpdateWithoutWatchersInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1814,6 +1870,7 @@ export type TicketCreateWithoutCommentsInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1849,6 +1906,7 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1892,6 +1950,7 @@ export type TicketUpdateWithoutCommentsInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1927,6 +1986,7 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1957,6 +2017,7 @@ export type TicketCreateManyTenantInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1982,6 +2043,7 @@ export type TicketUpdateWithoutTenantInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2016,6 +2078,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2047,6 +2110,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2074,6 +2138,7 @@ export type TicketCreateManyRequesterInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2101,6 +2166,7 @@ export type TicketCreateManyAssigneeInput = {
   requesterId: bigint | number
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2126,6 +2192,7 @@ export type TicketUpdateWithoutRequesterInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2159,6 +2226,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2189,6 +2257,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2214,6 +2283,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2247,6 +2317,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2277,6 +2348,7 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2304,6 +2376,7 @@ export type TicketCreateManyParentInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2329,6 +2402,7 @@ export type TicketUpdateWithoutParentInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2362,6 +2436,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2392,6 +2467,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2470,6 +2546,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  assetIds?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -2507,6 +2584,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  assetIds?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -2540,6 +2618,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  assetIds?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -2573,6 +2652,7 @@ export type TicketSelectScalar = {
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  assetIds?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -2586,7 +2666,7 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "commentCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "commentCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -2660,6 +2740,10 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * The id of the ticket in another system (docs/decisions/external-ids.md).
      */
     externalId: string | null
+    /**
+     * The ids of the affected assets, in ascending order. A trigger copies them to `TicketAsset`.
+     */
+    assetIds: bigint[]
     /**
      * ![import("@itsm-api/contract").CustomFields]
      */
@@ -3126,6 +3210,7 @@ export interface TicketFieldRefs {
   readonly assigneeId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly parentId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly externalId: Prisma.FieldRef<"Ticket", 'String'>
+  readonly assetIds: Prisma.FieldRef<"Ticket", 'BigInt[]'>
   readonly customFields: Prisma.FieldRef<"Ticket", 'Json'>
   readonly resolution: Prisma.FieldRef<"Ticket", 'String'>
   readonly resolvedAt: Prisma.FieldRef<"Ticket", 'DateTime'>

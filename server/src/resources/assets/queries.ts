@@ -57,6 +57,13 @@ export const assetRows: Rows<Asset> = {
   },
 };
 
+/** Returns the tags and names of assets, such as `LT-0042 Laptop`, in the order of their ids. */
+export async function findAssetNames({ db }: Context, ids: number[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.asset.findMany({ where: { id: { in: ids } }, orderBy: { id: 'asc' } });
+  return rows.map(({ assetTag, name }) => `${assetTag} ${name}`);
+}
+
 /** Returns one asset. @throws ApiError NOT_FOUND */
 export async function getAsset({ db }: Context, id: number): Promise<Asset> {
   const row = await db.asset.findFirst({ where: { id } });

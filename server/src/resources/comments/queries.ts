@@ -246,7 +246,7 @@ export function createComments(
     const ticketId = await resolveTicketId(context, ticket);
     if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
     const items = BulkItems.of(given).next((input) => {
-      return { input, references: { users: checkComment(context, input), tickets: [] } };
+      return { input, references: { users: checkComment(context, input), tickets: [], assets: [] } };
     });
     const known = await findKnown(
       context,

@@ -9,6 +9,9 @@ export const noSuchUser = 'must be an active user of this workspace';
 /** The error message for a reference to a ticket that doesn't exist. */
 export const noSuchTicket = 'must be a ticket of this workspace';
 
+/** The error message for a reference to an asset that doesn't exist. */
+export const noSuchAsset = 'must be an asset of this workspace';
+
 /** An id in a request body, and the path of its field. */
 interface Reference {
   path: string;
@@ -19,11 +22,12 @@ interface Reference {
 export interface References {
   users: readonly Reference[];
   tickets: readonly Reference[];
+  assets: readonly Reference[];
 }
 
 /**
- * The valid ids among the referenced ids. An id is valid if it identifies an existing ticket or an active user of the
- * tenant.
+ * The valid ids among the referenced ids. An id is valid if it identifies an existing ticket, an existing asset or an
+ * active user of the tenant.
  */
 export type Known = Readonly<Record<keyof References, ReadonlySet<number>>>;
 
@@ -32,16 +36,25 @@ export function reference(path: string, id: number | null | undefined, before?: 
   return id == null || id === before ? [] : [{ path, id }];
 }
 
+/** Returns the references in a field with a list of ids. Omits ids that the list contained before. */
+export function listed(
+  path: string,
+  ids: readonly number[] | null | undefined,
+  before: readonly number[] = [],
+): Reference[] {
+  return (ids ?? []).map((id, index) => ({ path: `${path}.${index}`, id })).filter(({ id }) => !before.includes(id));
+}
+
 /**
  * Checks that each id identifies an active user of the tenant.
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with invalid references
  */
 export async function checkUsers(context: Context, users: readonly Reference[]): Promise<void> {
-  await checkReferences(context, { users, tickets: [] });
+  await checkReferences(context, { users, tickets: [], assets: [] });
 }
 
 /**
- * Checks that all referenced tickets exist and that all referenced users are active.
+ * Checks that all referenced tickets and assets exist, and that all referenced users are active.
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with invalid references
  */
 export async function checkReferences(context: Context, references: References): Promise<void> {
@@ -53,30 +66,29 @@ export async function checkReferences(context: Context, references: References):
  * inactive users are valid, because tickets can belong to people who have left.
  */
 export async function findKnown({ db, isImport = false }: Context, all: readonly References[]): Promise<Known> {
-  const named = { users: collectIds(all, 'users'), tickets: collectIds(all, 'tickets') };
-  const isEmpty = named.users.length === 0 && named.tickets.length === 0;
-  const found = isEmpty
-    ? undefined
-    : await queryOne<typeof named>(db, selectKnown, [named.users, named.tickets, isImport]);
-  return { users: new Set(found?.users), tickets: new Set(found?.tickets) };
+  const ids = kinds.map((kind) => [...new Set(all.flatMap((references) => references[kind].map(({ id }) => id)))]);
+  const isEmpty = ids.every((some) => some.length === 0);
+  const values = [...ids, isImport];
+  const found = isEmpty ? undefined : await queryOne<Record<keyof References, number[]>>(db, selectKnown, values);
+  return { users: new Set(found?.users), tickets: new Set(found?.tickets), assets: new Set(found?.assets) };
 }
+
+const kinds = ['users', 'tickets', 'assets'] as const;
 
 const selectKnown = tenantQuery(`SELECT
-  ARRAY(SELECT id FROM users WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND (active OR $4::boolean)) AS users,
-  ARRAY(SELECT id FROM tickets WHERE tenant_id = $1 AND id = ANY ($3::bigint[])) AS tickets`);
-
-function collectIds(all: readonly References[], kind: keyof References): number[] {
-  return [...new Set(all.flatMap((references) => references[kind].map(({ id }) => id)))];
-}
+  ARRAY(SELECT id FROM users WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND (active OR $5::boolean)) AS users,
+  ARRAY(SELECT id FROM tickets WHERE tenant_id = $1 AND id = ANY ($3::bigint[])) AS tickets,
+  ARRAY(SELECT id FROM assets WHERE tenant_id = $1 AND id = ANY ($4::bigint[])) AS assets`);
 
 /**
  * Checks that all references are in `known`.
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with unknown ids
  */
-export function assertKnown({ users, tickets }: References, known: Known): void {
+export function assertKnown({ users, tickets, assets }: References, known: Known): void {
   const details = [
     ...findUnknown(users, known.users, noSuchUser),
     ...findUnknown(tickets, known.tickets, noSuchTicket),
+    ...findUnknown(assets, known.assets, noSuchAsset),
   ];
   const [first] = details;
   if (first === undefined) return;

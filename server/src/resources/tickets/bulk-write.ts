@@ -61,8 +61,8 @@ export function createTickets(
     const items = bodies.next(({ comments = [], ...body }) => {
       const input = byId(body, findId);
       const authors = comments.flatMap((comment, index) => checkComment(context, comment, `comments.${index}.`));
-      const { users, tickets } = collectReferences(input);
-      return { input, comments, references: { users: [...users, ...authors], tickets } };
+      const { users, ...others } = collectReferences(input);
+      return { input, comments, references: { ...others, users: [...users, ...authors] } };
     });
     const known = await findKnown(
       context,

@@ -19,6 +19,7 @@ const ticketColumns = {
   assigneeId: column('bigint', 'INSERT', 'UPDATE'),
   parentId: column('bigint', 'INSERT', 'UPDATE'),
   externalId: column('text', 'INSERT', 'UPDATE'),
+  assetIds: column('bigint[]', 'INSERT', 'UPDATE'),
   customFields: column('jsonb', 'INSERT', 'UPDATE'),
   resolution: column('text', 'UPDATE'),
   resolvedAt: column('timestamptz', 'INSERT', 'UPDATE'),

@@ -25,6 +25,7 @@ const uncounted = [
   'parentId',
   'watcherUserId',
   'externalId',
+  'assetId',
   'createdSince',
   'createdBefore',
   'dueSince',
@@ -145,11 +146,13 @@ function matching(
   filters: TicketFilters,
   also: { among?: string; condition?: Prisma.Sql } = {},
 ): Prisma.Sql {
-  const { watcherUserId } = filters;
-  const ofTickets = buildConditions(filters);
+  const { watcherUserId, assetId, status } = filters;
+  // The table of assets contains the status, so the filters by asset and status need no join.
+  const ofTickets = buildConditions(assetId === undefined ? filters : { ...filters, status: undefined });
   const [first, ...others] = [
     ...(also.among === undefined ? [] : [raw(also.among)]),
-    ...(watcherUserId === undefined ? [] : [sql`(${watchedBy(db, watcherUserId)}) AS watched`]),
+    ...selectJoined(db, 'ticket_watchers', 'user_id', watcherUserId),
+    ...selectJoined(db, 'ticket_assets', 'asset_id', assetId, anyOf('status', status, 'text')),
     ...(ofTickets.length === 0 ? [] : [sql`tickets AS t`]),
   ];
   const sources = join([first, ...others.map((source) => sql`${source} USING (id)`)], ' JOIN ');
@@ -195,9 +198,20 @@ function anyOf(column: string, values: readonly (string | number)[] | undefined,
   return [sql`${raw(column)} = ${compared}`];
 }
 
-function watchedBy({ $tenantId }: TenantClient, users: number[]): Prisma.Sql {
-  const where = join([sql`tenant_id = ${$tenantId}`, ...anyOf('user_id', users, 'bigint')], ' AND ');
-  // Without DISTINCT, a ticket would have one row for each matching watcher.
-  const distinct = raw(new Set(users).size > 1 ? 'DISTINCT' : '');
-  return sql`SELECT ${distinct} ticket_id AS id FROM ticket_watchers WHERE ${where}`;
+/**
+ * Builds the FROM item with the ids of the tickets that a join table connects with one of the ids. Returns an empty list
+ * if the query doesn't filter by these ids.
+ */
+function selectJoined(
+  { $tenantId }: TenantClient,
+  table: string,
+  column: string,
+  ids: number[] | undefined,
+  also: Prisma.Sql[] = [],
+): Prisma.Sql[] {
+  if (ids === undefined) return [];
+  const where = join([sql`tenant_id = ${$tenantId}`, ...anyOf(column, ids, 'bigint'), ...also], ' AND ');
+  // Without DISTINCT, a ticket would have one row for each matching id.
+  const distinct = raw(new Set(ids).size > 1 ? 'DISTINCT' : '');
+  return [sql`(SELECT ${distinct} ticket_id AS id FROM ${raw(table)} WHERE ${where}) AS ${raw(table)}`];
 }

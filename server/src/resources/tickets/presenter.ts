@@ -19,6 +19,7 @@ export function presentTicket(row: TicketRow): Ticket {
     requesterId: row.requesterId,
     assigneeId: row.assigneeId,
     watcherUserIds: row.watcherUserIds,
+    assetIds: row.assetIds,
     parentId: row.parentId,
     externalId: row.externalId,
     customFields: row.customFields,

@@ -15,7 +15,7 @@ import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, mergeExternalId } from '../shared/external-ids.ts';
-import { checkReferences, type References, reference } from '../shared/foreign-keys.ts';
+import { checkReferences, listed, type References, reference } from '../shared/foreign-keys.ts';
 import { checkImportFields } from '../shared/imports.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
 import { rejectBroadQuery } from '../shared/search.ts';
@@ -160,7 +160,7 @@ export interface Change {
   after: Ticket;
   dueAtSet: boolean;
   changes: Changes;
-  /** The user ids and ticket ids that the patch adds. */
+  /** The ids of other rows that the patch adds. */
   references: References;
 }
 
@@ -209,17 +209,16 @@ function addDueAt(change: Change | undefined, { dueAt }: Ticket): Changes {
   return after.dueAt === dueAt ? changes : { ...changes, dueAt: { from: after.dueAt, to: dueAt } };
 }
 
-/** Returns the references to users and tickets that a request body adds. */
+/** Returns the references to users, tickets and assets that a request body adds. */
 export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, before?: Ticket): References {
   return {
     users: [
       ...('requesterId' in input ? reference('requesterId', input.requesterId) : []),
       ...reference('assigneeId', input.assigneeId, before?.assigneeId),
-      ...(input.watcherUserIds ?? [])
-        .map((id, index) => ({ path: `watcherUserIds.${index}`, id }))
-        .filter(({ id }) => !before?.watcherUserIds.includes(id)),
+      ...listed('watcherUserIds', input.watcherUserIds, before?.watcherUserIds),
     ],
     tickets: reference('parentId', input.parentId, before?.parentId),
+    assets: listed('assetIds', input.assetIds, before?.assetIds),
   };
 }
 
@@ -257,17 +256,15 @@ export function rejectCycle({ before, references }: Change, parents: Parents): v
 }
 
 /** Applies a patch to a ticket and returns the result. Checks only rules that don't need a database query. */
-function merge(
-  before: Ticket,
-  { customFields, watcherUserIds, externalId, ...fields }: ById<TicketPatch>,
-  now: Date,
-): Ticket {
+function merge(before: Ticket, patch: ById<TicketPatch>, now: Date): Ticket {
+  const { customFields, watcherUserIds, assetIds, externalId, ...fields } = patch;
   const after: Ticket = {
     ...before,
     ...fields,
     externalId: mergeExternalId(before.externalId, externalId),
     customFields: mergeCustomFields(before.customFields, customFields),
     watcherUserIds: watcherUserIds ? ascending(watcherUserIds) : before.watcherUserIds,
+    assetIds: assetIds ? ascending(assetIds) : before.assetIds,
   };
   if (after.category === null && after.categoryConfigId === null) {
     throw invalidField('VALIDATION_ERROR', 'category', 'is required unless categoryConfigId is given');
@@ -313,6 +310,7 @@ export function newRow(context: UserContext, input: ById<NewTicket>): NewTicketR
     parentId: input.parentId ?? null,
     externalId: input.externalId ?? null,
     watcherUserIds: ascending(input.watcherUserIds ?? []),
+    assetIds: ascending(input.assetIds ?? []),
     customFields: input.customFields ?? {},
     dueAt: input.dueAt ?? null,
     // The targets don't apply to imported tickets.

@@ -14,7 +14,13 @@ import { conditions, whereReference } from './ticket-reference.ts';
  */
 
 /** The type of a column value after serialization as JSON. */
-type Json<Column> = Column extends bigint ? number : Column extends Date ? string : Column;
+type Json<Column> = Column extends bigint
+  ? number
+  : Column extends bigint[]
+    ? number[]
+    : Column extends Date
+      ? string
+      : Column;
 
 /** A ticket in the JSON form that PostgreSQL returns. The watcher ids are in ascending order. */
 export type TicketRow = { [Name in Exclude<keyof Columns, 'tenantId' | 'ordinal'>]: Json<Columns[Name]> } & {

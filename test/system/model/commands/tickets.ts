@@ -40,6 +40,10 @@ const padding = fc.constantFrom('', '', ' ', '\t');
 const externalId = fc.nat(99).map((number) => `old:${number}`);
 const dueAt = fc.constantFrom('2020-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z', null);
 const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
+const assets = fc.array(
+  fc.record({ kind: fc.oneof({ weight: 19, arbitrary: fc.constant('known') }, fc.constant('foreign')), place }),
+  { maxLength: 3 },
+);
 
 /** The arguments of a command that creates a ticket. The arguments reference rows by position. */
 const newTicketGiven = fc.record(
@@ -53,6 +57,7 @@ const newTicketGiven = fc.record(
     assignee: user,
     requester: user,
     watchers: fc.array(user, { maxLength: 4 }),
+    assets,
     parent,
     externalId: seldom(externalId),
     customFields,
@@ -71,6 +76,7 @@ const patchGiven = some({
   categoryConfigId: fc.option(fc.constantFrom('cat-1', 'cat-2')),
   assignee: user,
   watchers: fc.array(user, { maxLength: 4 }),
+  assets,
   parent,
   externalId: fc.option(externalId),
   customFields,
@@ -88,6 +94,7 @@ const queryGiven = fc.record({
   assignees: valuesOf(fc.oneof(fc.constantFrom('me' as const, 'none' as const), user)),
   requesters: valuesOf(user),
   watchers: valuesOf(user),
+  concerned: valuesOf(place),
   parents: valuesOf(place),
   created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
   externalId: valuesOf(externalId),
@@ -105,55 +112,70 @@ const queryGiven = fc.record({
 });
 type QueryGiven = typeof queryGiven extends fc.Arbitrary<infer Given> ? Given : never;
 
-function parentId({ workspace, other }: Turn, { kind, place }: { kind: string; place: number }): number | null {
+interface RowRef {
+  kind: string;
+  place: number;
+}
+
+/** Returns the id of the referenced ticket or asset, or null if there is none. */
+function rowId({ workspace, other }: Turn, table: 'tickets' | 'assets', { kind, place }: RowRef): number | null {
   if (kind === 'none') return null;
-  return (kind === 'foreign' ? other : workspace).tickets.pick(place) ?? null;
+  return (kind === 'foreign' ? other : workspace)[table].pick(place) ?? null;
 }
 
 /** Returns the fields of the request body that reference other rows. */
-function named(
-  turn: Turn,
-  given: { assignee?: UserRef; watchers?: UserRef[]; parent?: { kind: string; place: number } },
-) {
+function named(turn: Turn, given: References) {
   return {
     ...(given.assignee && { assigneeId: userId(turn, given.assignee) }),
     ...(given.watchers && {
       watcherUserIds: given.watchers.map((each) => userId(turn, each)).filter((id) => id !== null),
     }),
-    ...(given.parent && { parentId: parentId(turn, given.parent) }),
+    ...(given.assets && {
+      assetIds: given.assets.map((each) => rowId(turn, 'assets', each)).filter((id) => id !== null),
+    }),
+    ...(given.parent && { parentId: rowId(turn, 'tickets', given.parent) }),
   };
 }
 
+interface References {
+  assignee?: UserRef;
+  watchers?: UserRef[];
+  assets?: RowRef[];
+  parent?: RowRef;
+}
+
 function newBody(turn: Turn, given: NewTicketGiven, marker: string): NewTicket {
-  const { title, assignee, requester, watchers, parent, ...fields } = given;
+  const { title, assignee, requester, watchers, assets, parent, ...fields } = given;
   return {
     ...(fields as NewTicket),
     title: `${title[1]}${marker} ${title[0]}${title[1]}`,
-    ...named(turn, { ...(assignee && { assignee }), ...(watchers && { watchers }), ...(parent && { parent }) }),
+    ...named(turn, given),
     ...(requester && { requesterId: userId(turn, requester) }),
   };
 }
 
 function patchBody(turn: Turn, given: PatchGiven, marker: string): TicketPatch {
-  const { title, assignee, watchers, parent, ...fields } = given;
+  const { title, assignee, watchers, assets, parent, ...fields } = given;
   return {
     ...(fields as TicketPatch),
     ...(title && { title: `${title[1]}${marker} ${title[0]}${title[1]}` }),
-    ...named(turn, { ...(assignee && { assignee }), ...(watchers && { watchers }), ...(parent && { parent }) }),
+    ...named(turn, given),
   };
 }
 
 /** Returns the query parameters of a ticket list, with references converted to row ids. */
 export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
-  const { page, perPage, sort, kept, assignees, requesters, watchers, parents, created, due, ...others } = given;
+  const { page, perPage, sort, kept, assignees, requesters, watchers, concerned, parents, created, due, ...others } =
+    given;
   const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);
-  const { tickets } = turn.workspace;
+  const { tickets, assets } = turn.workspace;
   const moment = created && tickets.of(tickets.pick(created[1]) ?? missingId).state?.row.createdAt;
   const filters: Record<string, unknown> = {
     ...others,
     assigneeId: assignees?.map((each) => (typeof each === 'string' ? each : (userId(turn, each) ?? 'none'))),
     requesterId: ids(requesters),
     watcherUserId: ids(watchers),
+    assetId: concerned.map((each) => assets.pick(each) ?? missingId),
     parentId: parents?.map((each) => tickets.pick(each) ?? missingId),
     ...due,
     ...(moment !== undefined && moment !== '(unknownText)' && { [created?.[0] ?? '']: moment }),

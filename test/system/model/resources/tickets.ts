@@ -60,9 +60,11 @@ export const prefixes: Record<TicketType, string> = {
 export function newTicket(input: NewTicket, userId: number, references: References): Outcome<TicketState> {
   const priority = input.priority ?? 'MEDIUM';
   const watchers = ascending(input.watcherUserIds ?? []);
+  const assetIds = ascending(input.assetIds ?? []);
   const codes = rejectionsOf(references, {
     users: [input.requesterId, input.assigneeId, ...watchers],
     tickets: [input.parentId],
+    assets: assetIds,
   });
   if (codes.length > 0) return { codes };
   return {
@@ -79,6 +81,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
       requesterId: input.requesterId ?? userId,
       assigneeId: input.assigneeId ?? null,
       watcherUserIds: watchers,
+      assetIds,
       parentId: input.parentId ?? null,
       externalId: input.externalId ?? null,
       customFields: input.customFields ?? {},
@@ -98,7 +101,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
 
 /** Applies a patch to a ticket. Doesn't check for cycles of parents, because quiet.ts checks for them. */
 export function changeTicket(before: TicketState, patch: TicketPatch, references: References): Outcome<TicketState> {
-  const { customFields, watcherUserIds, title, ...fields } = patch;
+  const { customFields, watcherUserIds, assetIds, title, ...fields } = patch;
   const isSet = before[isDueAtSet] === true || patch.dueAt !== undefined;
   const after: TicketState = {
     ...before,
@@ -106,6 +109,7 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
     [isDueAtSet]: isSet,
     ...(title !== undefined && { title: title.trim() }),
     ...(watcherUserIds && { watcherUserIds: ascending(watcherUserIds) }),
+    ...(assetIds && { assetIds: ascending(assetIds) }),
     customFields: mergeFields(before.customFields, customFields),
   };
   const isMove = after.status !== before.status;
@@ -118,6 +122,7 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
     ...rejectionsOf(references, {
       users: [after.assigneeId === before.assigneeId ? null : after.assigneeId, ...added],
       tickets: [after.parentId === before.parentId ? null : after.parentId],
+      assets: after.assetIds.filter((id) => !before.assetIds.includes(id)),
     }),
   ];
   if (codes.length > 0) return { codes };
@@ -164,6 +169,7 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     anyOf(query.externalId, ticket.externalId) &&
     anyOf(assignees, assignee) &&
     (query.watcherUserId === undefined || ticket.watcherUserIds.some((id) => anyOf(query.watcherUserId, id))) &&
+    (query.assetId === undefined || ticket.assetIds.some((id) => anyOf(query.assetId, id))) &&
     (query.createdSince === undefined || ticket.createdAt >= (query.createdSince as string)) &&
     (query.createdBefore === undefined || ticket.createdAt < (query.createdBefore as string)) &&
     isDueIn(ticket, query) &&

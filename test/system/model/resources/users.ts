@@ -8,17 +8,22 @@ import { holdsWords } from './search.ts';
 export interface References {
   isActiveUser(id: number): boolean;
   isTicket(id: number): boolean;
+  isAsset(id: number): boolean;
 }
 
-/** Returns the expected error codes for a request with new references to users and tickets. */
+/** Returns the expected error codes for a request with new references to users, tickets and assets. */
 export function rejectionsOf(
-  { isActiveUser, isTicket }: References,
-  { users, tickets = [] }: { users: (number | null | undefined)[]; tickets?: (number | null | undefined)[] },
+  { isActiveUser, isTicket, isAsset }: References,
+  { users, tickets = [], assets = [] }: Record<'users', Ids> & Partial<Record<'tickets' | 'assets', Ids>>,
 ): ErrorCode[] {
   const isWrong =
-    users.some((id) => id != null && !isActiveUser(id)) || tickets.some((id) => id != null && !isTicket(id));
+    users.some((id) => id != null && !isActiveUser(id)) ||
+    tickets.some((id) => id != null && !isTicket(id)) ||
+    assets.some((id) => id != null && !isAsset(id));
   return isWrong ? ['INVALID_REFERENCE'] : [];
 }
+
+type Ids = (number | null | undefined)[];
 
 export function isUserIn(user: User, query: ListQuery): boolean {
   return (

@@ -1,6 +1,7 @@
 import { type Comment, type CustomFields, isUnresolved, type Ticket, TicketIdParam } from '@itsm-api/contract';
 import * as z from 'zod';
 import { listTicketActivity } from '../../../resources/activities/queries.ts';
+import { findAssetNames } from '../../../resources/assets/queries.ts';
 import { listComments } from '../../../resources/comments/queries.ts';
 import { getTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
@@ -39,11 +40,12 @@ export const ticket = page({
     const authors = comments.data.map(({ authorId }) => authorId);
     const people = [ticket.requesterId, ticket.assigneeId, ...ticket.watcherUserIds, ...authors];
     const names = await findUserNames(visit.context, people);
+    const assets = await findAssetNames(visit.context, ticket.assetIds);
     const text: ShowText = (name, value, length) =>
       renderText(value, length, query.whole === name, withQuery(address, { whole: name }));
     return {
       title: `${ticket.ticketNumber}: ${ticket.title}`,
-      body: html`${renderFacts(visit, ticket, names)}
+      body: html`${renderFacts(visit, ticket, { names, assets })}
 ${section('Description', text('description', ticket.description, longText))}
 ${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
 ${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, { name: 'comments', label: 'Pages of comments' })}`)}
@@ -58,7 +60,11 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
  */
 type ShowText = (name: string, text: string, length: number) => SafeHtml;
 
-function renderFacts(visit: UserContext, ticket: Ticket, names: ReadonlyMap<number, string>): SafeHtml {
+function renderFacts(
+  visit: UserContext,
+  ticket: Ticket,
+  { names, assets }: { names: ReadonlyMap<number, string>; assets: readonly string[] },
+): SafeHtml {
   const person = (id: number | null) => (id === null ? null : (names.get(id) ?? `user ${id}`));
   return facts({
     Status: badge(ticket.status, ticket.status === 'OPEN' ? 'warn' : 'plain'),
@@ -68,6 +74,7 @@ function renderFacts(visit: UserContext, ticket: Ticket, names: ReadonlyMap<numb
     Requester: person(ticket.requesterId),
     Assignee: person(ticket.assigneeId) ?? 'Unassigned',
     Watchers: ticket.watcherUserIds.map(person).join(', ') || null,
+    Assets: assets.join(', ') || null,
     Parent: ticket.parentId && html`<a href="/developer/tickets/${ticket.parentId}">ticket ${ticket.parentId}</a>`,
     ...formatCustomFields(ticket.customFields),
     Due:
