@@ -3,6 +3,7 @@ import {
   type AssetType,
   type CommentVisibility,
   type CustomFields,
+  type LinkType,
   type Priority,
   type ProjectStatus,
   Scope,
@@ -109,6 +110,8 @@ async function addTickets(tx: Transaction, users: Users, assetIds: ReadonlyMap<s
     const [daysAgo, type, category, priority, status, requester, assignee, hours] = facts;
     const { parent, watchers = [], concerned = [], comments = [], ...columns } = extras;
     const number = ++lastNumbers[type];
+    // The numbers in `tickets` start at 1, even if `addOlder` has already added tickets to the database.
+    const demoNumber = formatTicketNumber(type, number - numbered[type]);
     ordinal++;
     const resolvedAt = status === 'RESOLVED' || status === 'CLOSED' ? moment(-daysAgo, hours) : null;
     const createdAt = moment(-daysAgo);
@@ -139,15 +142,14 @@ async function addTickets(tx: Transaction, users: Users, assetIds: ReadonlyMap<s
         parentId: parent === undefined ? null : (ids.get(parent) ?? null),
         assetIds: [...assetIds].filter(([tag]) => concerned.includes(tag)).map(([, id]) => id),
         commentCount: comments.length,
+        linkCount: links.filter(([, ...ends]) => ends.includes(demoNumber)).length,
         dueAt: hoursLater(resolutionTargets[priority] / 60),
         firstRespondedAt: response ? hoursLater(response[0]) : null,
         createdAt,
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
-    // Maps the ticket numbers in `tickets` to ids. These numbers start at 1, even if `addOlder` has already
-    // added tickets to the database.
-    ids.set(formatTicketNumber(type, number - numbered[type]), id);
+    ids.set(demoNumber, id);
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
     });
@@ -157,6 +159,10 @@ async function addTickets(tx: Transaction, users: Users, assetIds: ReadonlyMap<s
         return { tenantId, ticketId: id, authorId: users[author].id, visibility, body, externalId, createdAt };
       }),
     });
+  }
+  for (const [type, from, to] of links) {
+    const [ticketId, targetId] = [ids.get(from) as bigint, ids.get(to) as bigint];
+    await tx.ticketLink.create({ data: { tenantId, type, ticketId, targetId } });
   }
   const { INCIDENT: incident, PROBLEM: problem, CHANGE: change, SERVICE_REQUEST: serviceRequest } = lastNumbers;
   const sequence = { total: ordinal, incident, problem, change, serviceRequest, resolutionTargets };
@@ -615,6 +621,16 @@ const tickets: [
     'Signature shows the old address',
     'My mail signature still shows the old office address, although I changed it twice.',
   ],
+];
+
+/** The links between the demo tickets, by ticket number. */
+const links: [type: LinkType, from: string, to: string][] = [
+  ['CAUSED_BY', 'INC-17', 'PRB-3'],
+  ['CAUSED_BY', 'INC-2', 'CHG-1'],
+  ['CAUSED_BY', 'INC-4', 'PRB-1'],
+  ['DUPLICATES', 'INC-5', 'INC-4'],
+  ['CAUSED_BY', 'INC-16', 'PRB-4'],
+  ['BLOCKS', 'PRB-4', 'CHG-4'],
 ];
 
 type AssetFacts = [

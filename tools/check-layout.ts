@@ -16,6 +16,7 @@ const repeatable = [
     'deliveries',
     'doctor',
     'keys',
+    'links',
     'listen',
     'me',
     'migrate',

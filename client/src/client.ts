@@ -21,6 +21,7 @@ export class ItsmClient implements generated.Resources {
   declare readonly me: generated.Me;
   declare readonly tickets: generated.Tickets;
   declare readonly comments: generated.Comments;
+  declare readonly links: generated.Links;
   declare readonly assets: generated.Assets;
   declare readonly activities: generated.Activities;
   declare readonly projects: generated.Projects;

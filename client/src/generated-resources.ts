@@ -16,8 +16,11 @@ import type {
   DeliveryDetail,
   DeliveryQuery,
   Identity,
+  Link,
+  LinkQuery,
   NewAsset,
   NewComment,
+  NewLink,
   NewTask,
   NewTicket,
   NewTicketItem,
@@ -262,6 +265,50 @@ export interface Comments {
     items: readonly NewComment[],
     options?: BulkPostOptions<BulkItemResult<NewComment, Comment>>,
   ): Promise<BulkResult<NewComment, Comment>>;
+}
+
+export interface Links {
+  /**
+   * List the links of a ticket.
+   *
+   * Returns the links in both directions, newest first.
+   *
+   * Requires the scope `tickets:read`: list and read tickets.
+   *
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const link of client.links.list(38)) console.log(link.id);
+   */
+  list(ticketId: TicketReference, query?: LinkQuery, options?: RequestOptions): ApiList<Link>;
+
+  /**
+   * Link a ticket to another ticket.
+   *
+   * Changes `linkCount` and `updatedAt` of both tickets, and emits `ticket.updated` for both. A ticket can have at most 50 links, in both directions together.
+   *
+   * Requires the scope `tickets:write`: create and update tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const link = await client.links.create(38, { type: 'RELATES_TO', ticketId: 23 });
+   */
+  create(ticketId: TicketReference, body: NewLink, options?: PostOptions): ApiPromise<Link>;
+
+  /**
+   * Delete a link between two tickets.
+   *
+   * Returns the deleted link. Either of the two tickets can be in the path. Changes `linkCount` and `updatedAt` of both tickets, and emits `ticket.updated` for both.
+   *
+   * Requires the scope `tickets:write`: create and update tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const link = await client.links.delete(38, 1);
+   */
+  delete(ticketId: TicketReference, linkId: number | string, options?: RequestOptions): ApiPromise<Link>;
 }
 
 export interface Assets {
@@ -704,6 +751,8 @@ export interface Resources {
   readonly tickets: Tickets;
   /** Comments on tickets. */
   readonly comments: Comments;
+  /** Links between tickets. */
+  readonly links: Links;
   /** Devices, licenses and other items that the workspace manages. */
   readonly assets: Assets;
   /** The history of actions on tickets and assets. */

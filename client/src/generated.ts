@@ -209,6 +209,8 @@ export interface Ticket {
   firstRespondedAt: string | null;
   /** The number of PUBLIC and INTERNAL comments. */
   commentCount: number;
+  /** The number of links to and from other tickets. */
+  linkCount: number;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -475,6 +477,44 @@ export interface CommentQuery {
   externalId?: string | readonly string[] | undefined;
 }
 
+/** How the ticket is related to the other ticket. An INCOMING link describes how the other ticket is related to this ticket. RELATES_TO has no direction. */
+export type LinkType = 'RELATES_TO' | 'DUPLICATES' | 'CAUSED_BY' | 'BLOCKS';
+
+/** OUTGOING if the link was created on this ticket, and INCOMING if it was created on the other ticket. */
+export type LinkDirection = 'OUTGOING' | 'INCOMING';
+
+/** A link between two tickets, from the perspective of the ticket in the path. */
+export interface Link {
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  id: number;
+  /** How the ticket is related to the other ticket. An INCOMING link describes how the other ticket is related to this ticket. RELATES_TO has no direction. */
+  type: Open<LinkType>;
+  /** OUTGOING if the link was created on this ticket, and INCOMING if it was created on the other ticket. */
+  direction: Open<LinkDirection>;
+  /** The other ticket. */
+  ticketId: number;
+  /** The number of the other ticket. */
+  ticketNumber: Open<TicketNumber>;
+  /** When the link was created. Links never change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+}
+
+/** The page and the filters of a list of links. */
+export interface LinkQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
+}
+
+/** A new link from the ticket in the path to another ticket. */
+export interface NewLink {
+  /** How the ticket is related to the other ticket. An INCOMING link describes how the other ticket is related to this ticket. RELATES_TO has no direction. */
+  type: Open<LinkType>;
+  /** The other ticket, by id or number such as `INC-17`. */
+  ticketId: TicketReference;
+}
+
 /** The type of the asset. */
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
 
@@ -628,6 +668,16 @@ export type Actor = {
   import?: true | undefined;
 } | null;
 
+/** A link that was created or deleted, from the perspective of the changed ticket. */
+export interface ChangedLink {
+  /** How the ticket is related to the other ticket. An INCOMING link describes how the other ticket is related to this ticket. RELATES_TO has no direction. */
+  type: Open<LinkType>;
+  /** OUTGOING if the link was created on this ticket, and INCOMING if it was created on the other ticket. */
+  direction: Open<LinkDirection>;
+  /** The number of the other ticket. */
+  ticketNumber: Open<TicketNumber>;
+}
+
 /** The changed fields of a ticket. `updatedAt` always changes and is not included. */
 export type TicketChanges = Record<string, {
   /** The value before the change. */
@@ -760,6 +810,20 @@ export type TicketChanges = Record<string, {
     from: number;
     /** The value after the change. */
     to: number;
+  } | undefined;
+  /** The change to `linkCount`. Absent if unchanged. */
+  linkCount?: {
+    /** The value before the change. */
+    from: number;
+    /** The value after the change. */
+    to: number;
+  } | undefined;
+  /** The change to `links`. Absent if unchanged. */
+  links?: {
+    /** The value before the change. */
+    from: ChangedLink | null;
+    /** The value after the change. */
+    to: ChangedLink | null;
   } | undefined;
 };
 
@@ -1524,6 +1588,11 @@ export const routes = {
     changes: 'GET /comments/changes tickets:read changes',
     create: 'POST /tickets/:id/comments tickets:write body',
     createMany: 'POST /tickets/:id/comments/bulk tickets:write items=comments',
+  },
+  links: {
+    list: 'GET /tickets/:id/links tickets:read query',
+    create: 'POST /tickets/:id/links tickets:write body',
+    delete: 'DELETE /tickets/:id/links/:linkId tickets:write',
   },
   assets: {
     list: 'GET /assets assets:read query',

@@ -5,6 +5,7 @@ import { activities } from './resources/activities.ts';
 import { assets } from './resources/assets.ts';
 import { comments } from './resources/comments.ts';
 import { deliveries } from './resources/deliveries.ts';
+import { links } from './resources/links.ts';
 import { me } from './resources/me.ts';
 import { ping } from './resources/ping.ts';
 import { projects } from './resources/projects.ts';
@@ -21,7 +22,7 @@ export const pathPrefix = '/api/public/v1';
  * OpenAPI document and the tests in test/rules are derived from this contract.
  */
 export const contract = initContract().router(
-  { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries },
+  { ping, me, tickets, comments, links, assets, activities, projects, tasks, users, webhooks, deliveries },
   {
     pathPrefix,
     strictStatusCodes: true,
@@ -53,6 +54,7 @@ export * from './resources/activities.ts';
 export * from './resources/assets.ts';
 export * from './resources/comments.ts';
 export * from './resources/deliveries.ts';
+export * from './resources/links.ts';
 export * from './resources/me.ts';
 export * from './resources/ping.ts';
 export * from './resources/projects.ts';

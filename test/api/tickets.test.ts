@@ -52,6 +52,7 @@ describe('POST /tickets', () => {
         dueAt: null,
         firstRespondedAt: null,
         commentCount: 0,
+        linkCount: 0,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         updatedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         etag: expect.any(String),

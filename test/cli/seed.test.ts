@@ -60,6 +60,15 @@ describe('seed', () => {
     expect(data.filter(({ parentId }) => parentId !== null)).toHaveLength(6);
   });
 
+  it('creates demo tickets with assets and links', async () => {
+    const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
+    expect(data.filter(({ assetIds }) => assetIds.length > 0)).toHaveLength(6);
+    const linked = data.filter(({ linkCount }) => linkCount > 0);
+    expect(linked).toHaveLength(10);
+    for (const { id, linkCount } of linked)
+      expect((await call('GET', `/tickets/${id}/links`)).data).toHaveLength(linkCount);
+  });
+
   it('creates public and internal comments on demo tickets', async () => {
     const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
     const commented = data.filter(({ commentCount }) => commentCount > 0);

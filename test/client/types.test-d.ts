@@ -61,6 +61,7 @@ type AllOf<Choice> = { [Name in Choice extends unknown ? keyof Choice : never]: 
 type Me = ItsmClient['me'];
 type Tickets = ItsmClient['tickets'];
 type Comments = ItsmClient['comments'];
+type Links = ItsmClient['links'];
 type Assets = ItsmClient['assets'];
 type Activities = ItsmClient['activities'];
 type Projects = ItsmClient['projects'];
@@ -76,6 +77,7 @@ holds<{
   me: Equal<keyof Me, keyof Api['me']>;
   tickets: Equal<keyof Tickets, keyof Api['tickets']>;
   comments: Equal<keyof Comments, keyof Api['comments']>;
+  links: Equal<keyof Links, keyof Api['links']>;
   assets: Equal<keyof Assets, keyof Api['assets']>;
   activities: Equal<keyof Activities, keyof Api['activities']>;
   projects: Equal<keyof Projects, keyof Api['projects']>;
@@ -112,6 +114,13 @@ holds<{
     [Path<Api['comments']['createMany']>['id'], items: readonly client.NewComment[]]
   >;
   newComments: Same<client.NewComment[], ItemsOf<Body<Api['comments']['createMany']>>>;
+  linkList: Same<Arguments<Links['list']>, [Path<Api['links']['list']>['id'], query?: client.LinkQuery]>;
+  linkCreate: Same<Arguments<Links['create']>, [Path<Api['links']['create']>['id'], client.NewLink]>;
+  newLink: Same<client.NewLink, Body<Api['links']['create']>>;
+  linkDelete: Same<
+    Arguments<Links['delete']>,
+    [Path<Api['links']['delete']>['id'], Path<Api['links']['delete']>['linkId']]
+  >;
   activityQuery: Same<client.TicketActivityQuery, Query<Api['activities']['ofTicket']>>;
   activityOfTicket: Same<
     Arguments<Activities['ofTicket']>,
@@ -173,6 +182,9 @@ holds<{
   ticketUpdateMany: Same<Done<Tickets['updateMany']>, DoneOf<Api['tickets']['updateMany']>>;
   commentList: Same<Row<Comments['list']>, RowOf<Api['comments']['list']>>;
   commentCreate: Same<Item<Comments['create']>, ItemOf<Api['comments']['create']>>;
+  linkList: Same<Row<Links['list']>, RowOf<Api['links']['list']>>;
+  linkCreate: Same<Item<Links['create']>, ItemOf<Api['links']['create']>>;
+  linkDelete: Same<Item<Links['delete']>, ItemOf<Api['links']['delete']>>;
   activityOfTicket: Same<Row<Activities['ofTicket']>, RowOf<Api['activities']['ofTicket']>>;
   activityOfAsset: Same<Row<Activities['ofAsset']>, RowOf<Api['activities']['ofAsset']>>;
   assetList: Same<Row<Assets['list']>, RowOf<Api['assets']['list']>>;

@@ -173,6 +173,10 @@ describe('requests generated from the document', () => {
       webhooks: () => idsOf(() => workspace.createWebhook()),
       deliveries: () => idsOf(() => workspace.createDelivery()),
     };
+    const addLinks = async () => {
+      const { id } = await workspace.createTicket();
+      return { id: [id], linkId: await idsOf(() => workspace.createLink(id)) };
+    };
     const named = (await inPath[path.split('/')[1] ?? '']?.()) ?? [];
     return {
       id: named,
@@ -185,7 +189,9 @@ describe('requests generated from the document', () => {
       assetId: assets,
       assetIds: assets,
       parentId: tickets,
+      ticketId: tickets,
       since: [new Date(Date.now() - 3_600_000).toISOString()],
+      ...(path.endsWith('/{linkId}') && (await addLinks())),
       ...(/^\/\w+\/(changes|activity)$/.test(path) && {
         cursor: [(await workspace.call('GET', path)).body.meta.nextCursor],
       }),

@@ -325,6 +325,7 @@ it('runs the code samples in docs/guides/roles.md', { timeout: 60_000 }, async (
 it('runs the code samples in docs/guides/relate-tickets.md', async () => {
   const guide = await readGuide('relate-tickets');
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ concerns PR-0042\n$/);
+  expect(await run('ts', guide.take('ts'))).toBe('CAUSED_BY INCOMING\n');
   expect(guide.blocks).toEqual([]);
 });
 

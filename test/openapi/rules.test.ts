@@ -178,10 +178,9 @@ it('documents the old and new values of a change with the type of the field', ()
       const type = { ...(field as Schema), description: expect.any(String) };
       return [name, { from: type, to: type }];
     });
-    const documented = Object.entries(changes.properties as Part).map(([name, { properties }]: Part) => [
-      name,
-      properties,
-    ]);
+    // The links of a ticket are not a field, but have their own endpoints.
+    const { links: _, ...changeable } = changes.properties as Part;
+    const documented = Object.entries(changeable).map(([name, { properties }]: Part) => [name, properties]);
     expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(values));
   }
 });

@@ -138,7 +138,8 @@ describe.each(posts)('$title', (endpoint) => {
     // The next check needs a request body, but some endpoints have no body.
     if (sample.body === undefined) return;
     const [name = '', value] = Object.entries(sample.body)[0] ?? [];
-    const other = { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : `${value}/x` };
+    const otherOf = (value: unknown) => (typeof value === 'number' ? value + 1 : `${value}/x`);
+    const other = { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : otherOf(value) };
     const refused = await send(key, { body: other });
     expect(refused.status, refused.text).toBe(400);
     expect(errorOf(refused).code).toBe('IDEMPOTENCY_KEY_REUSED');

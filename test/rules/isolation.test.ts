@@ -14,7 +14,10 @@ let mine: Workspace;
 let theirs: Workspace;
 let importKey: string;
 /** For each resource, the id of one row of the other tenant. */
-let their: Record<'user' | 'ticket' | 'comment' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery', number>;
+let their: Record<
+  'user' | 'ticket' | 'comment' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery' | 'link',
+  number
+>;
 const unknownId = 9007199254740991;
 
 /** The resource that each id field refers to. */
@@ -25,6 +28,7 @@ const fieldResources: Record<string, keyof typeof their> = {
   watcherUserIds: 'user',
   assetIds: 'asset',
   parentId: 'ticket',
+  ticketId: 'ticket',
   requesterId: 'user',
   watcherUserId: 'user',
   assetId: 'asset',
@@ -51,14 +55,20 @@ beforeAll(async () => {
     task: (await theirs.createTask({ assigneeId: theirs.userId }, project)).id,
     webhook: delivery.webhookId,
     delivery: delivery.id,
+    link: 0,
   };
+  their.link = (await theirs.createLink(their.ticket)).id;
 });
 afterAll(() => api.close());
 
 /** Reads all data of the other tenant from the API to detect changes. */
 async function readTheirData(): Promise<unknown[]> {
   const paths = ['/tickets', '/assets', '/projects', `/projects/${their.project}/tasks`, '/users', '/webhooks'];
-  paths.push(`/tickets/${their.ticket}/comments`, `/tickets/${their.ticket}/activity`);
+  paths.push(
+    `/tickets/${their.ticket}/comments`,
+    `/tickets/${their.ticket}/activity`,
+    `/tickets/${their.ticket}/links`,
+  );
   paths.push(`/assets/${their.asset}/activity`);
   paths.push(`/webhooks/${their.webhook}/deliveries`, `/deliveries/${their.delivery}`);
   const answers = await Promise.all(paths.map((path) => theirs.call('GET', path)));
@@ -118,11 +128,18 @@ describe.each(withId)("$title with the other tenant's id", (endpoint) => {
     const [name = ''] = Object.keys(params);
     const resource = getResource(endpoint);
     const answer = await expectSameResponse(their[resource], (id) => {
-      return call(endpoint, { params: { [name]: id }, body });
+      return call(endpoint, { params: { ...params, [name]: id }, body });
     });
     expect(answer.status).toBe(404);
     expect(errorOf(answer).code).toBe('NOT_FOUND');
   });
+});
+
+it('returns the same 404 error for a link of another tenant and an unknown link', async () => {
+  const endpoint = withId.find(({ title }) => title.includes(':linkId')) as SampledEndpoint;
+  const { id } = await mine.createTicket();
+  const answer = await expectSameResponse(their.link, (linkId) => call(endpoint, { params: { id, linkId } }));
+  expect(answer.status).toBe(404);
 });
 
 const patches = withId.filter(({ route }) => route.method === 'PATCH');

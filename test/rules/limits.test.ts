@@ -40,9 +40,11 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     const createBody = () => (sample.body === undefined ? {} : { body: { ...sample.body, ...fresh() } });
     const call = () => api().call({ ...callOf(endpoint, { ...sample, ...createBody() }), key });
 
+    // The server rejects repeated requests that create or delete the same link, but counts them.
+    const isRepeatable = endpoint.route.method === 'GET' || !endpoint.route.path.includes('/links');
     for (const left of [2, 1, 0]) {
       const answer = await call();
-      expect(answer.status, answer.text).toBe(endpoint.success);
+      if (left === 2 || isRepeatable) expect(answer.status, answer.text).toBe(endpoint.success);
       expect(answer.headers).toMatchObject({
         'x-ratelimit-limit': '3',
         'x-ratelimit-remaining': String(left),

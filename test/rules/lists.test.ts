@@ -70,7 +70,9 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       SELECT tenant_id, 'TICKET', id, 'CREATED', now() FROM tickets WHERE tenant_id = ${tenantId}
       UNION ALL SELECT tenant_id, 'ASSET', id, 'CREATED', now() FROM assets WHERE tenant_id = ${tenantId};
     UPDATE tickets SET asset_ids = ARRAY[(SELECT min(id) + ordinal % 40 FROM assets WHERE tenant_id = ${tenantId})]
-      WHERE tenant_id = ${tenantId}`);
+      WHERE tenant_id = ${tenantId};
+    INSERT INTO ticket_links (tenant_id, type, ticket_id, target_id)
+      SELECT tenant_id, 'BLOCKS', id, id - 1 FROM tickets WHERE tenant_id = ${tenantId} AND ordinal > 1`);
 }
 
 interface Plan {
@@ -214,6 +216,8 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
 
 it.each([
   ['/tickets/:id/comments', 'ticket_id'],
+  ['/tickets/:id/links', 'ticket_id'],
+  ['/tickets/:id/links', 'target_id'],
   ['/tickets/:id/activity', 'resource_id'],
   ['/assets/:id/activity', 'resource_id'],
 ])('uses an index on the id of the parent resource for GET %s', async (path, column) => {

@@ -49,6 +49,7 @@ async function fill(workspace: Workspace): Promise<void> {
     assetIds: [(await workspace.createAsset()).id],
   });
   await workspace.createComment(id);
+  await workspace.createLink(id);
   const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
@@ -204,6 +205,7 @@ describe('the roles', () => {
       'public.texts': 'SELECT',
       'public.ticket_assets': 'SELECT',
       'public.ticket_counts': 'SELECT',
+      'public.ticket_links': 'DELETE, INSERT, SELECT',
       'public.ticket_sequences': 'INSERT, SELECT, UPDATE',
       'public.ticket_watchers': 'DELETE, INSERT, SELECT',
       'public.tickets': 'INSERT, SELECT, UPDATE',

@@ -105,7 +105,7 @@ describe.each(withId)('$title with an invalid id', (endpoint) => {
 
   it('returns 404 for an unknown id in the path', async () => {
     const { body } = await endpoint.sample(workspace);
-    const path = endpoint.route.path.replace(/:\w+/, '9007199254740991');
+    const path = endpoint.route.path.replace(/:\w+/g, '9007199254740991');
     const answer = await api.call({ method: endpoint.route.method, path, body, key: workspace.key });
     expect(answer.status).toBe(404);
     expect(errorOf(answer).code).toBe('NOT_FOUND');

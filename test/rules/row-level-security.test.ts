@@ -21,7 +21,10 @@ beforeAll(async () => {
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   for (const workspace of [mine, theirs]) {
     const { id } = await workspace.createAsset();
-    await workspace.createTicket({ watcherUserIds: [workspace.userId], assetIds: [id] });
+    const ticket = await workspace.createTicket({ watcherUserIds: [workspace.userId], assetIds: [id] });
+    const { tenantId } = workspace;
+    const ends = { ticketId: ticket.id, targetId: ticket.id };
+    await api.prisma.ticketLink.create({ data: { tenantId, type: 'BLOCKS', ...ends } });
     await workspace.createTask();
     await workspace.createWebhook();
   }
@@ -33,6 +36,7 @@ const models = [
   'ticket',
   'ticketWatcher',
   'ticketAsset',
+  'ticketLink',
   'ticketSequence',
   'ticketCount',
   'asset',

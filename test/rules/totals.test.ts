@@ -189,7 +189,7 @@ function combineChoices<Name extends string, Choice>(choices: Record<Name, Choic
 }
 
 describe('the check of totals', () => {
-  it('detects a wrong ticket total or comment count', async () => {
+  it('detects a wrong ticket total, comment count or link count', async () => {
     const other = await createWorkspace(api);
     const { id } = await other.createTicket();
     const { tenantId } = other;
@@ -206,5 +206,10 @@ describe('the check of totals', () => {
     expect(await wrong()).toEqual([]);
     await api.prisma.ticket.updateMany({ where: { tenantId }, data: { commentCount: 0 } });
     expect(await wrong()).toEqual([{ tenantId, what: `comments of ticket ${id}`, kept: 0, counted: 1 }]);
+    await api.prisma.ticket.updateMany({ where: { tenantId }, data: { commentCount: 1 } });
+    await other.createLink(id);
+    expect(await wrong()).toEqual([]);
+    await api.prisma.ticket.update({ where: { tenantId_id: { tenantId, id } }, data: { linkCount: 0 } });
+    expect(await wrong()).toEqual([{ tenantId, what: `links of ticket ${id}`, kept: 0, counted: 1 }]);
   });
 });

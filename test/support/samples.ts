@@ -40,6 +40,17 @@ const samples: Samples = {
     }),
     changes: async () => ({}),
   },
+  links: {
+    list: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
+    create: async (workspace) => ({
+      params: { id: (await workspace.createTicket()).id },
+      body: { ticketId: (await workspace.createTicket()).id, type: 'RELATES_TO' },
+    }),
+    delete: async (workspace) => {
+      const { id } = await workspace.createTicket();
+      return { params: { id, linkId: (await workspace.createLink(id)).id } };
+    },
+  },
   assets: {
     list: async () => ({}),
     changes: async () => ({}),

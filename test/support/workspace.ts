@@ -3,8 +3,10 @@ import type {
   Asset,
   Comment,
   Delivery,
+  Link,
   NewAsset,
   NewComment,
+  NewLink,
   NewProject,
   NewTask,
   NewTicket,
@@ -40,6 +42,8 @@ export interface Workspace {
   createUser(overrides?: Partial<NewUser>): Promise<User>;
   createTicket(overrides?: Partial<NewTicket>): Promise<Ticket>;
   createComment(ticketId: number, overrides?: Partial<NewComment>): Promise<Comment>;
+  /** Links a ticket to another ticket, or to a new ticket. */
+  createLink(ticketId: number, overrides?: Partial<NewLink>): Promise<Link>;
   createAsset(overrides?: Partial<NewAsset>): Promise<Asset>;
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
@@ -102,6 +106,10 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     createUser: addUser,
     createTicket: (overrides = {}) => made('/tickets', { ...ticket, ...overrides }),
     createComment: (ticketId, overrides = {}) => made(`/tickets/${ticketId}/comments`, { ...comment, ...overrides }),
+    createLink: async (ticketId, overrides = {}) => {
+      const other = overrides.ticketId ?? (await made('/tickets', ticket)).id;
+      return made(`/tickets/${ticketId}/links`, { type: 'RELATES_TO', ...overrides, ticketId: other });
+    },
     createAsset: (overrides = {}) =>
       createAsset(context, { name: 'Laptop', assetTag: `LT-${unique()}`, type: 'LAPTOP', ...overrides }),
     createProject: addProject,

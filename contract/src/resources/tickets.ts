@@ -36,6 +36,7 @@ import {
 } from '../fields.ts';
 import { importField } from '../imports.ts';
 import { NewComment } from './comments.ts';
+import { ChangedLink } from './links.ts';
 import {
   NamedTicket,
   numberFromText,
@@ -154,6 +155,7 @@ export const Ticket = z
         'When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment.',
     }),
     commentCount: z.int().min(0).meta({ description: 'The number of PUBLIC and INTERNAL comments.' }),
+    linkCount: z.int().min(0).meta({ description: 'The number of links to and from other tickets.' }),
     ...versionFields,
   })
   .meta({
@@ -182,6 +184,7 @@ export const Ticket = z
       dueAt: '2026-11-20T18:00:00.000Z',
       firstRespondedAt: null,
       commentCount: 0,
+      linkCount: 0,
       createdAt: '2026-11-20T10:00:00.000Z',
       updatedAt: '2026-11-20T10:00:00.000Z',
       etag: '"1-mwot5j40"',
@@ -198,7 +201,8 @@ export const TicketChanges = fieldDiff(
     etag: true,
     createdAt: true,
     updatedAt: true,
-  }),
+    // A new link changes from null to the link, and a deleted link changes from the link to null.
+  }).extend({ links: ChangedLink.nullable() }),
 ).meta({
   id: 'TicketChanges',
   description: 'The changed fields of a ticket. `updatedAt` always changes and is not included.',

@@ -88,6 +88,11 @@ export type TicketWatcher = Prisma.TicketWatcherModel
  */
 export type TicketAsset = Prisma.TicketAssetModel
 /**
+ * Model TicketLink
+ * A link from a ticket to another ticket. Both tickets store the number of their links.
+ */
+export type TicketLink = Prisma.TicketLinkModel
+/**
  * Model Comment
  * A comment on a ticket. Comments never change. The ticket stores the number of its comments.
  */

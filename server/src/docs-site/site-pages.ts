@@ -65,7 +65,7 @@ export const groups: Group[] = [
       guide('sync-assets', 'Sync an asset inventory', 'Create and update assets from an inventory list.'),
       guide('comments-and-activity', 'Comments and activity', 'Add comments, and see who changed what and when.'),
       guide('due-dates', 'Track due dates', 'Set resolution targets and due dates, and find overdue tickets.'),
-      guide('relate-tickets', 'Relate tickets and assets', 'Add assets to tickets, and find the tickets of an asset.'),
+      guide('relate-tickets', 'Relate tickets and assets', 'Add assets to tickets, and link tickets to each other.'),
       guide('custom-fields', 'Store custom fields', 'Add your own fields to tickets and assets.'),
     ],
   },

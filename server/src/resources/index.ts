@@ -11,6 +11,7 @@ import { assets } from './assets/handlers.ts';
 import { comments } from './comments/handlers.ts';
 import { deliveries } from './deliveries/handlers.ts';
 import { type Kept, respondOnce, type StoredResponse } from './idempotency/idempotency.ts';
+import { links } from './links/handlers.ts';
 import { me } from './me/handlers.ts';
 import { ping } from './ping/handlers.ts';
 import { projects } from './projects/handlers.ts';
@@ -30,7 +31,20 @@ const storageFormats = new Map<AppRoute, Kept>([
 /** Registers every endpoint of the contract with its handler. Rejects requests that violate the contract. */
 export async function addResources(app: FastifyInstance, limiter: TenantLimiter): Promise<void> {
   const server = initServer();
-  const resources = { ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries };
+  const resources = {
+    ping,
+    me,
+    tickets,
+    comments,
+    links,
+    assets,
+    activities,
+    projects,
+    tasks,
+    users,
+    webhooks,
+    deliveries,
+  };
   const router = server.router(contract, wrapHandlers(resources, limiter));
   await app.register(server.plugin(router), {
     logInitialization: false,

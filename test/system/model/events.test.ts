@@ -16,6 +16,7 @@ const before: State<Subscription> = {
   formerTags: [],
   mutations: [],
   comments: [],
+  links: [],
 };
 
 function change(to: Partial<Subscription>, begin: number, end: number): Step<State<Subscription>> {

@@ -210,14 +210,14 @@ function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace)
   for (const { creations } of [tickets, assets, tasks, webhooks]) creations.length = 0;
 }
 
-/** Reads the activities of all changed tickets and assets, and the comments of all tickets with new comments. */
+/** Reads the activities of all changed tickets and assets, and the comments or links of all tickets with new ones. */
 async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promise<void> {
   const wasWritten = ({ steps }: RowHistory<never>) => steps.some(({ isRead }) => !isRead);
   const paging = { page: 1, perPage: 100 };
   const read = async <Row extends { id: number }>(
     table: Table<Row>,
     operation: string,
-    kind: 'mutations' | 'comments',
+    kind: 'mutations' | 'comments' | 'links',
     id: number,
   ) => {
     const sent = await turn.ask(operation, { params: { id }, search: searchOf(paging) });
@@ -226,8 +226,9 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
   for (const row of tickets.rows.values()) {
     if (!wasWritten(row as RowHistory<never>)) continue;
     await read(tickets, 'activities.ofTicket', 'mutations', row.id);
-    const isCommented = row.steps.some((step) => !step.isRead && step.describe().includes('/comments'));
-    if (isCommented) await read(tickets, 'comments.list', 'comments', row.id);
+    const isWritten = (path: string) => row.steps.some((step) => !step.isRead && step.describe().includes(path));
+    if (isWritten('/comments')) await read(tickets, 'comments.list', 'comments', row.id);
+    if (isWritten('/links')) await read(tickets, 'links.list', 'links', row.id);
   }
   for (const row of assets.rows.values()) {
     if (wasWritten(row as RowHistory<never>)) await read(assets, 'activities.ofAsset', 'mutations', row.id);

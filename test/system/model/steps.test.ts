@@ -15,7 +15,7 @@ const now = Date.now();
 const row = (title: string, etag: string, ago: number): Row => {
   return { id: 1, title, etag, updatedAt: new Date(now - ago).toISOString() };
 };
-const before: State<Row> = { row: row('first', '"1"', 20), formerTags: [], mutations: [], comments: [] };
+const before: State<Row> = { row: row('first', '"1"', 20), formerTags: [], mutations: [], comments: [], links: [] };
 
 function sent(begin: number, end: number, status: number, data?: Row): Sent {
   const request = { method: 'GET', path: '/rows/1' };

@@ -1,4 +1,4 @@
-import type { Actor, Comment } from '@itsm-api/contract';
+import type { Actor, Comment, ErrorCode, Link } from '@itsm-api/contract';
 import type { Step } from './linearize.ts';
 import { changesBetween, keptChanges, type Mutation, type Outcome, type State } from './resources/rows.ts';
 import type { Answer } from './send.ts';
@@ -129,7 +129,7 @@ export function made<Row extends object>(
     isRead: false,
     after: (state) => {
       if (state !== undefined) return undefined;
-      const begun: State<Row> = { row: { ...row, id }, formerTags: [], mutations: [], comments: [] };
+      const begun: State<Row> = { row: { ...row, id }, formerTags: [], mutations: [], comments: [], links: [] };
       const done = answer === undefined ? begun : applyReported(begun, parseReported(answer, select));
       if (done === undefined || (answer !== undefined && !hasRequestTimes(done.row, sent))) return undefined;
       return { ...done, mutations: [{ action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) }] };
@@ -238,6 +238,7 @@ export function commented<Row extends object>(
           };
         });
         return {
+          ...state,
           row,
           formerTags: formerTagsAfter(state),
           comments: [...state.comments, ...added],
@@ -248,10 +249,51 @@ export function commented<Row extends object>(
   );
 }
 
-/** Returns the step for a request that lists the comments or activities of a row. */
+interface Linking {
+  actor: Actor;
+  /** Returns the changed links of the ticket, or undefined if the server must reject the request. */
+  change(links: readonly Link[]): Link[] | undefined;
+  /** The error code of a rejected request. */
+  code: ErrorCode;
+  /** True if the ticket is in the path of the request, so that the response describes the link of this ticket. */
+  isInPath: boolean;
+}
+
+/** Returns the step for a request that creates or deletes a link. Each of the two tickets has such a step. */
+export function linked<Row extends { linkCount: number }>(
+  reported: RowResponse,
+  { actor, change, code, isInPath }: Linking,
+): Step<State<Row>> {
+  const { sent, answer } = reported;
+  return step<Row>(reported, {
+    isRead: answer !== undefined && answer.status >= 400,
+    after: (state) => {
+      if (state === undefined) return undefined;
+      const links = change(state.links);
+      if (links === undefined || (answer !== undefined && answer.status >= 400)) {
+        const isRight = links === undefined && (answer === undefined || isRejection(answer, [code], statusOf(code)));
+        return isRight ? state : undefined;
+      }
+      const [from = null] = state.links.filter((link) => !links.includes(link));
+      const [to = null] = links.filter((link) => !state.links.includes(link));
+      if (answer !== undefined && isInPath && !agrees(to ?? from, answer.body.data)) return undefined;
+      const row = { ...state.row, linkCount: links.length, etag: unknownText, updatedAt: unknownText };
+      const changes = {
+        linkCount: { from: state.row.linkCount, to: links.length },
+        links: { from: from && changedLink(from), to: to && changedLink(to) },
+      };
+      const mutation: Mutation<Row> = { action: 'UPDATED', actor, changes, after: row, ...placeOf(sent) };
+      return { ...state, row, links, formerTags: formerTagsAfter(state), mutations: [...state.mutations, mutation] };
+    },
+  });
+}
+
+const changedLink = ({ type, direction, ticketNumber }: Link) => ({ type, direction, ticketNumber });
+
+/** Returns the step for a request that lists the comments, links or activities of a row. */
 export function listed<Row>(
   sent: Sent,
-  kind: 'comments' | 'mutations',
+  kind: 'comments' | 'links' | 'mutations',
   { page, perPage }: { page: number; perPage: number },
 ) {
   const { answer } = sent;
@@ -261,7 +303,7 @@ export function listed<Row>(
       isRead: true,
       after: (state) => {
         if (state === undefined || answer?.status !== 200) return undefined;
-        const all = kind === 'comments' ? state.comments : state.mutations.map(activityOf);
+        const all = kind === 'mutations' ? state.mutations.map(activityOf) : state[kind];
         const expected = all.toReversed().slice((page - 1) * perPage, page * perPage);
         const { data, meta } = answer.body;
         return meta.totalCount === all.length && agrees(expected, data) ? state : undefined;

@@ -216,6 +216,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
       [...Object.keys(followed), ...Object.keys(followedLogs)].map((each) => [each, walkers()]),
     ) as Workspace['walkers'],
     parents: new Map(),
+    links: [],
     options: [],
     bodies: new Map(),
   };

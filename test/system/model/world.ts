@@ -152,6 +152,8 @@ export interface Workspace {
   tasks: Table<Task>;
   webhooks: Table<Subscription>;
   walkers: Record<Followed, Walker[]>;
+  /** The links that responses contained, with the ids of their tickets. Some of them may be deleted. */
+  links: { id: number; tickets: readonly [number, number] }[];
   /** The parents that each ticket has or may have had since the previous checkpoint. */
   parents: Map<number, Set<number>>;
   /**

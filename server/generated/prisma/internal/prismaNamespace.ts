@@ -415,6 +415,7 @@ export const ModelName = {
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
   TicketAsset: 'TicketAsset',
+  TicketLink: 'TicketLink',
   Comment: 'Comment',
   Activity: 'Activity',
   TicketSequence: 'TicketSequence',
@@ -450,7 +451,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1413,6 +1414,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TicketAssetCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TicketAssetCountAggregateOutputType> | number
+        }
+      }
+    }
+    TicketLink: {
+      payload: Prisma.$TicketLinkPayload<ExtArgs>
+      fields: Prisma.TicketLinkFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TicketLinkFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TicketLinkFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload>
+        }
+        findFirst: {
+          args: Prisma.TicketLinkFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TicketLinkFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload>
+        }
+        findMany: {
+          args: Prisma.TicketLinkFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload>[]
+        }
+        create: {
+          args: Prisma.TicketLinkCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload>
+        }
+        createMany: {
+          args: Prisma.TicketLinkCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TicketLinkCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload>[]
+        }
+        delete: {
+          args: Prisma.TicketLinkDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload>
+        }
+        update: {
+          args: Prisma.TicketLinkUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload>
+        }
+        deleteMany: {
+          args: Prisma.TicketLinkDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TicketLinkUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TicketLinkUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload>[]
+        }
+        upsert: {
+          args: Prisma.TicketLinkUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketLinkPayload>
+        }
+        aggregate: {
+          args: Prisma.TicketLinkAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTicketLink>
+        }
+        groupBy: {
+          args: Prisma.TicketLinkGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TicketLinkGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TicketLinkCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TicketLinkCountAggregateOutputType> | number
         }
       }
     }
@@ -3082,6 +3157,7 @@ export const TicketScalarFieldEnum = {
   dueAtSet: 'dueAtSet',
   firstRespondedAt: 'firstRespondedAt',
   commentCount: 'commentCount',
+  linkCount: 'linkCount',
   version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
@@ -3107,6 +3183,18 @@ export const TicketAssetScalarFieldEnum = {
 } as const
 
 export type TicketAssetScalarFieldEnum = (typeof TicketAssetScalarFieldEnum)[keyof typeof TicketAssetScalarFieldEnum]
+
+
+export const TicketLinkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  type: 'type',
+  ticketId: 'ticketId',
+  targetId: 'targetId',
+  createdAt: 'createdAt'
+} as const
+
+export type TicketLinkScalarFieldEnum = (typeof TicketLinkScalarFieldEnum)[keyof typeof TicketLinkScalarFieldEnum]
 
 
 export const CommentScalarFieldEnum = {
@@ -3761,6 +3849,7 @@ export type GlobalOmitConfig = {
   ticket?: Prisma.TicketOmit
   ticketWatcher?: Prisma.TicketWatcherOmit
   ticketAsset?: Prisma.TicketAssetOmit
+  ticketLink?: Prisma.TicketLinkOmit
   comment?: Prisma.CommentOmit
   activity?: Prisma.ActivityOmit
   ticketSequence?: Prisma.TicketSequenceOmit

@@ -64,6 +64,7 @@ export const ModelName = {
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
   TicketAsset: 'TicketAsset',
+  TicketLink: 'TicketLink',
   Comment: 'Comment',
   Activity: 'Activity',
   TicketSequence: 'TicketSequence',
@@ -265,6 +266,7 @@ export const TicketScalarFieldEnum = {
   dueAtSet: 'dueAtSet',
   firstRespondedAt: 'firstRespondedAt',
   commentCount: 'commentCount',
+  linkCount: 'linkCount',
   version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
@@ -290,6 +292,18 @@ export const TicketAssetScalarFieldEnum = {
 } as const
 
 export type TicketAssetScalarFieldEnum = (typeof TicketAssetScalarFieldEnum)[keyof typeof TicketAssetScalarFieldEnum]
+
+
+export const TicketLinkScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  type: 'type',
+  ticketId: 'ticketId',
+  targetId: 'targetId',
+  createdAt: 'createdAt'
+} as const
+
+export type TicketLinkScalarFieldEnum = (typeof TicketLinkScalarFieldEnum)[keyof typeof TicketLinkScalarFieldEnum]
 
 
 export const CommentScalarFieldEnum = {

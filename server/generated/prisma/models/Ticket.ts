@@ -38,6 +38,7 @@ export type TicketAvgAggregateOutputType = {
   parentId: number | null
   assetIds: number | null
   commentCount: number | null
+  linkCount: number | null
   version: number | null
 }
 
@@ -51,6 +52,7 @@ export type TicketSumAggregateOutputType = {
   parentId: bigint | null
   assetIds: bigint[]
   commentCount: number | null
+  linkCount: number | null
   version: number | null
 }
 
@@ -77,6 +79,7 @@ export type TicketMinAggregateOutputType = {
   dueAtSet: boolean | null
   firstRespondedAt: Date | null
   commentCount: number | null
+  linkCount: number | null
   version: number | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -105,6 +108,7 @@ export type TicketMaxAggregateOutputType = {
   dueAtSet: boolean | null
   firstRespondedAt: Date | null
   commentCount: number | null
+  linkCount: number | null
   version: number | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -135,6 +139,7 @@ export type TicketCountAggregateOutputType = {
   dueAtSet: number
   firstRespondedAt: number
   commentCount: number
+  linkCount: number
   version: number
   createdAt: number
   updatedAt: number
@@ -152,6 +157,7 @@ export type TicketAvgAggregateInputType = {
   parentId?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
 
@@ -165,6 +171,7 @@ export type TicketSumAggregateInputType = {
   parentId?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
 
@@ -191,6 +198,7 @@ export type TicketMinAggregateInputType = {
   dueAtSet?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -219,6 +227,7 @@ export type TicketMaxAggregateInputType = {
   dueAtSet?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -249,6 +258,7 @@ export type TicketCountAggregateInputType = {
   dueAtSet?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -366,6 +376,7 @@ export type TicketGroupByOutputType = {
   dueAtSet: boolean
   firstRespondedAt: Date | null
   commentCount: number
+  linkCount: number
   version: number
   createdAt: Date
   updatedAt: Date
@@ -419,6 +430,7 @@ export type TicketWhereInput = {
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -429,6 +441,8 @@ export type TicketWhereInput = {
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
+  links?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
 }
 
 export type TicketOrderByWithRelationInput = {
@@ -456,6 +470,7 @@ export type TicketOrderByWithRelationInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -466,6 +481,8 @@ export type TicketOrderByWithRelationInput = {
   children?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherOrderByRelationAggregateInput | runtime.Types.Skip
   comments?: Prisma.CommentOrderByRelationAggregateInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkOrderByRelationAggregateInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type TicketWhereUniqueInput = Prisma.AtLeast<{
@@ -500,6 +517,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -510,6 +528,8 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
+  links?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_type_number" | "tenantId_ordinal" | "tenantId_externalId">
 
 export type TicketOrderByWithAggregationInput = {
@@ -537,6 +557,7 @@ export type TicketOrderByWithAggregationInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -575,6 +596,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   dueAtSet?: Prisma.BoolWithAggregatesFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
+  linkCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Ticket"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -601,6 +623,7 @@ export type TicketCreateInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -611,6 +634,8 @@ export type TicketCreateInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateInput = {
@@ -638,12 +663,15 @@ export type TicketUncheckedCreateInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketUpdateInput = {
@@ -667,6 +695,7 @@ export type TicketUpdateInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -677,6 +706,8 @@ export type TicketUpdateInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateInput = {
@@ -704,12 +735,15 @@ export type TicketUncheckedUpdateInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketCreateManyInput = {
@@ -737,6 +771,7 @@ export type TicketCreateManyInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -763,6 +798,7 @@ export type TicketUpdateManyMutationInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -793,6 +829,7 @@ export type TicketUncheckedUpdateManyInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -867,6 +904,7 @@ export type TicketCountOrderByAggregateInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -882,6 +920,7 @@ export type TicketAvgOrderByAggregateInput = {
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -908,6 +947,7 @@ export type TicketMaxOrderByAggregateInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -936,6 +976,7 @@ export type TicketMinOrderByAggregateInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -951,6 +992,7 @@ export type TicketSumOrderByAggregateInput = {
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
@@ -1166,6 +1208,34 @@ export type TicketUpdateOneRequiredWithoutWatchersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutWatchersInput, Prisma.TicketUpdateWithoutWatchersInput>, Prisma.TicketUncheckedUpdateWithoutWatchersInput> | runtime.Types.Skip
 }
 
+export type TicketCreateNestedOneWithoutLinksInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutLinksInput, Prisma.TicketUncheckedCreateWithoutLinksInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutLinksInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TicketCreateNestedOneWithoutLinkedByInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutLinkedByInput, Prisma.TicketUncheckedCreateWithoutLinkedByInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutLinkedByInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TicketUpdateOneRequiredWithoutLinksNestedInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutLinksInput, Prisma.TicketUncheckedCreateWithoutLinksInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutLinksInput | runtime.Types.Skip
+  upsert?: Prisma.TicketUpsertWithoutLinksInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutLinksInput, Prisma.TicketUpdateWithoutLinksInput>, Prisma.TicketUncheckedUpdateWithoutLinksInput> | runtime.Types.Skip
+}
+
+export type TicketUpdateOneRequiredWithoutLinkedByNestedInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutLinkedByInput, Prisma.TicketUncheckedCreateWithoutLinkedByInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutLinkedByInput | runtime.Types.Skip
+  upsert?: Prisma.TicketUpsertWithoutLinkedByInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutLinkedByInput, Prisma.TicketUpdateWithoutLinkedByInput>, Prisma.TicketUncheckedUpdateWithoutLinkedByInput> | runtime.Types.Skip
+}
+
 export type TicketCreateNestedOneWithoutCommentsInput = {
   create?: Prisma.XOR<Prisma.TicketCreateWithoutCommentsInput, Prisma.TicketUncheckedCreateWithoutCommentsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.TicketCreateOrConnectWithoutCommentsInput | runtime.Types.Skip
@@ -1201,6 +1271,7 @@ export type TicketCreateWithoutTenantInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1210,6 +1281,8 @@ export type TicketCreateWithoutTenantInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutTenantInput = {
@@ -1236,12 +1309,15 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutTenantInput = {
@@ -1298,6 +1374,7 @@ export type TicketScalarWhereInput = {
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -1324,6 +1401,7 @@ export type TicketCreateWithoutRequesterInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1333,6 +1411,8 @@ export type TicketCreateWithoutRequesterInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutRequesterInput = {
@@ -1358,12 +1438,15 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutRequesterInput = {
@@ -1397,6 +1480,7 @@ export type TicketCreateWithoutAssigneeInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1406,6 +1490,8 @@ export type TicketCreateWithoutAssigneeInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutAssigneeInput = {
@@ -1431,12 +1517,15 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutAssigneeInput = {
@@ -1502,6 +1591,7 @@ export type TicketCreateWithoutChildrenInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1511,6 +1601,8 @@ export type TicketCreateWithoutChildrenInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutChildrenInput = {
@@ -1538,11 +1630,14 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutChildrenInput = {
@@ -1571,6 +1666,7 @@ export type TicketCreateWithoutParentInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1580,6 +1676,8 @@ export type TicketCreateWithoutParentInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutParentInput = {
@@ -1605,12 +1703,15 @@ export type TicketUncheckedCreateWithoutParentInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutParentInput = {
@@ -1655,6 +1756,7 @@ export type TicketUpdateWithoutChildrenInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1664,6 +1766,8 @@ export type TicketUpdateWithoutChildrenInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutChildrenInput = {
@@ -1691,11 +1795,14 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUpsertWithWhereUniqueWithoutParentInput = {
@@ -1735,6 +1842,7 @@ export type TicketCreateWithoutWatchersInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1744,6 +1852,8 @@ export type TicketCreateWithoutWatchersInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutWatchersInput = {
@@ -1771,11 +1881,14 @@ export type TicketUncheckedCreateWithoutWatchersInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutWatchersInput = {
@@ -1815,6 +1928,7 @@ export type TicketUpdateWithoutWatchersInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1824,6 +1938,8 @@ export type TicketUpdateWithoutWatchersInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutWatchersInput = {
@@ -1851,11 +1967,326 @@ export type TicketUncheckedUpdateWithoutWatchersInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+}
+
+export type TicketCreateWithoutLinksInput = {
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
+  requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
+  assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
+  children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedCreateWithoutLinksInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  requesterId: bigint | number
+  assigneeId?: bigint | number | null | runtime.Types.Skip
+  parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+}
+
+export type TicketCreateOrConnectWithoutLinksInput = {
+  where: Prisma.TicketWhereUniqueInput
+  create: Prisma.XOR<Prisma.TicketCreateWithoutLinksInput, Prisma.TicketUncheckedCreateWithoutLinksInput>
+}
+
+export type TicketCreateWithoutLinkedByInput = {
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
+  requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
+  assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
+  children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedCreateWithoutLinkedByInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  requesterId: bigint | number
+  assigneeId?: bigint | number | null | runtime.Types.Skip
+  parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+}
+
+export type TicketCreateOrConnectWithoutLinkedByInput = {
+  where: Prisma.TicketWhereUniqueInput
+  create: Prisma.XOR<Prisma.TicketCreateWithoutLinkedByInput, Prisma.TicketUncheckedCreateWithoutLinkedByInput>
+}
+
+export type TicketUpsertWithoutLinksInput = {
+  update: Prisma.XOR<Prisma.TicketUpdateWithoutLinksInput, Prisma.TicketUncheckedUpdateWithoutLinksInput>
+  create: Prisma.XOR<Prisma.TicketCreateWithoutLinksInput, Prisma.TicketUncheckedCreateWithoutLinksInput>
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+}
+
+export type TicketUpdateToOneWithWhereWithoutLinksInput = {
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TicketUpdateWithoutLinksInput, Prisma.TicketUncheckedUpdateWithoutLinksInput>
+}
+
+export type TicketUpdateWithoutLinksInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
+  requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
+  assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
+  children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedUpdateWithoutLinksInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+}
+
+export type TicketUpsertWithoutLinkedByInput = {
+  update: Prisma.XOR<Prisma.TicketUpdateWithoutLinkedByInput, Prisma.TicketUncheckedUpdateWithoutLinkedByInput>
+  create: Prisma.XOR<Prisma.TicketCreateWithoutLinkedByInput, Prisma.TicketUncheckedCreateWithoutLinkedByInput>
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+}
+
+export type TicketUpdateToOneWithWhereWithoutLinkedByInput = {
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TicketUpdateWithoutLinkedByInput, Prisma.TicketUncheckedUpdateWithoutLinkedByInput>
+}
+
+export type TicketUpdateWithoutLinkedByInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
+  requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
+  assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
+  children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedUpdateWithoutLinkedByInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketCreateWithoutCommentsInput = {
@@ -1879,6 +2310,7 @@ export type TicketCreateWithoutCommentsInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1888,6 +2320,8 @@ export type TicketCreateWithoutCommentsInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutCommentsInput = {
@@ -1915,11 +2349,14 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutCommentsInput = {
@@ -1959,6 +2396,7 @@ export type TicketUpdateWithoutCommentsInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1968,6 +2406,8 @@ export type TicketUpdateWithoutCommentsInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutCommentsInput = {
@@ -1995,11 +2435,14 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketCreateManyTenantInput = {
@@ -2026,6 +2469,7 @@ export type TicketCreateManyTenantInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -2052,6 +2496,7 @@ export type TicketUpdateWithoutTenantInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2061,6 +2506,8 @@ export type TicketUpdateWithoutTenantInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutTenantInput = {
@@ -2087,12 +2534,15 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutTenantInput = {
@@ -2119,6 +2569,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2147,6 +2598,7 @@ export type TicketCreateManyRequesterInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -2175,6 +2627,7 @@ export type TicketCreateManyAssigneeInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -2201,6 +2654,7 @@ export type TicketUpdateWithoutRequesterInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2210,6 +2664,8 @@ export type TicketUpdateWithoutRequesterInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutRequesterInput = {
@@ -2235,12 +2691,15 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutRequesterInput = {
@@ -2266,6 +2725,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2292,6 +2752,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2301,6 +2762,8 @@ export type TicketUpdateWithoutAssigneeInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutAssigneeInput = {
@@ -2326,12 +2789,15 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
@@ -2357,6 +2823,7 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2385,6 +2852,7 @@ export type TicketCreateManyParentInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -2411,6 +2879,7 @@ export type TicketUpdateWithoutParentInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2420,6 +2889,8 @@ export type TicketUpdateWithoutParentInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutParentInput = {
@@ -2445,12 +2916,15 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutParentInput = {
@@ -2476,6 +2950,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2490,12 +2965,16 @@ export type TicketCountOutputType = {
   children: number
   watchers: number
   comments: number
+  links: number
+  linkedBy: number
 }
 
 export type TicketCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   children?: boolean | TicketCountOutputTypeCountChildrenArgs
   watchers?: boolean | TicketCountOutputTypeCountWatchersArgs
   comments?: boolean | TicketCountOutputTypeCountCommentsArgs
+  links?: boolean | TicketCountOutputTypeCountLinksArgs
+  linkedBy?: boolean | TicketCountOutputTypeCountLinkedByArgs
 }
 
 /**
@@ -2529,6 +3008,20 @@ export type TicketCountOutputTypeCountCommentsArgs<ExtArgs extends runtime.Types
   where?: Prisma.CommentWhereInput | runtime.Types.Skip
 }
 
+/**
+ * TicketCountOutputType without action
+ */
+export type TicketCountOutputTypeCountLinksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TicketLinkWhereInput | runtime.Types.Skip
+}
+
+/**
+ * TicketCountOutputType without action
+ */
+export type TicketCountOutputTypeCountLinkedByArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TicketLinkWhereInput | runtime.Types.Skip
+}
+
 
 export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -2555,6 +3048,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
+  linkCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
@@ -2565,6 +3059,8 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
   watchers?: boolean | Prisma.Ticket$watchersArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
+  links?: boolean | Prisma.Ticket$linksArgs<ExtArgs> | runtime.Types.Skip
+  linkedBy?: boolean | Prisma.Ticket$linkedByArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TicketCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticket"]>
 
@@ -2593,6 +3089,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
+  linkCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
@@ -2627,6 +3124,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
+  linkCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
@@ -2661,12 +3159,13 @@ export type TicketSelectScalar = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
+  linkCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "commentCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "commentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -2675,6 +3174,8 @@ export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
   watchers?: boolean | Prisma.Ticket$watchersArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
+  links?: boolean | Prisma.Ticket$linksArgs<ExtArgs> | runtime.Types.Skip
+  linkedBy?: boolean | Prisma.Ticket$linkedByArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TicketCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TicketIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2700,6 +3201,8 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     children: Prisma.$TicketPayload<ExtArgs>[]
     watchers: Prisma.$TicketWatcherPayload<ExtArgs>[]
     comments: Prisma.$CommentPayload<ExtArgs>[]
+    links: Prisma.$TicketLinkPayload<ExtArgs>[]
+    linkedBy: Prisma.$TicketLinkPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -2758,6 +3261,10 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     dueAtSet: boolean
     firstRespondedAt: Date | null
     commentCount: number
+    /**
+     * The number of links in both directions.
+     */
+    linkCount: number
     /**
      * The version of the row, which a trigger increments. It is part of the ETag
      * (docs/decisions/optimistic-concurrency.md).
@@ -3166,6 +3673,8 @@ export interface Prisma__TicketClient<T, Null = never, ExtArgs extends runtime.T
   children<T extends Prisma.Ticket$childrenArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$childrenArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   watchers<T extends Prisma.Ticket$watchersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$watchersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketWatcherPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   comments<T extends Prisma.Ticket$commentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$commentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  links<T extends Prisma.Ticket$linksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$linksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  linkedBy<T extends Prisma.Ticket$linkedByArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$linkedByArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3219,6 +3728,7 @@ export interface TicketFieldRefs {
   readonly dueAtSet: Prisma.FieldRef<"Ticket", 'Boolean'>
   readonly firstRespondedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly commentCount: Prisma.FieldRef<"Ticket", 'Int'>
+  readonly linkCount: Prisma.FieldRef<"Ticket", 'Int'>
   readonly version: Prisma.FieldRef<"Ticket", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
@@ -3730,6 +4240,54 @@ export type Ticket$commentsArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.CommentScalarFieldEnum | Prisma.CommentScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Ticket.links
+ */
+export type Ticket$linksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TicketLink
+   */
+  select?: Prisma.TicketLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TicketLink
+   */
+  omit?: Prisma.TicketLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TicketLinkInclude<ExtArgs> | null
+  where?: Prisma.TicketLinkWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.TicketLinkOrderByWithRelationInput | Prisma.TicketLinkOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.TicketLinkWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.TicketLinkScalarFieldEnum | Prisma.TicketLinkScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Ticket.linkedBy
+ */
+export type Ticket$linkedByArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TicketLink
+   */
+  select?: Prisma.TicketLinkSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TicketLink
+   */
+  omit?: Prisma.TicketLinkOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TicketLinkInclude<ExtArgs> | null
+  where?: Prisma.TicketLinkWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.TicketLinkOrderByWithRelationInput | Prisma.TicketLinkOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.TicketLinkWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.TicketLinkScalarFieldEnum | Prisma.TicketLinkScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

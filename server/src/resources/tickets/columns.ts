@@ -29,6 +29,7 @@ const ticketColumns = {
   dueAtSet: column('boolean', 'INSERT', 'UPDATE'),
   firstRespondedAt: column('timestamptz'),
   commentCount: column('integer'),
+  linkCount: column('integer', 'UPDATE'),
   version: column('integer'),
   createdAt: column('timestamptz', 'INSERT'),
   updatedAt: column('timestamptz', 'INSERT'),

@@ -8,7 +8,7 @@ import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 /** A stored total that differs from the actual row count. */
 export interface WrongTotal {
   tenantId: TenantId;
-  /** Describes what the total counts: tickets with certain field values, ticket ordinals, or comments on a ticket. */
+  /** Describes what the total counts: tickets with certain field values, ticket ordinals, comments on a ticket, or links. */
   what: string;
   kept: number;
   counted: number;
@@ -52,7 +52,14 @@ const differences = `
   FROM tickets t LEFT JOIN (
     SELECT tenant_id, ticket_id AS id, count(*)::int AS count FROM comments GROUP BY 1, 2
   ) c USING (tenant_id, id)
-  WHERE t.comment_count <> COALESCE(c.count, 0)`;
+  WHERE t.comment_count <> COALESCE(c.count, 0)
+  UNION ALL
+  SELECT tenant_id, 'links of ticket ' || t.id, t.link_count, COALESCE(c.count, 0)
+  FROM tickets t LEFT JOIN (
+    SELECT tenant_id, each.id, count(*)::int AS count
+    FROM ticket_links CROSS JOIN LATERAL (VALUES (ticket_id), (target_id)) AS each (id) GROUP BY 1, 2
+  ) c USING (tenant_id, id)
+  WHERE t.link_count <> COALESCE(c.count, 0)`;
 
 interface TotalsCheck {
   databases: Pick<Databases, 'options'>;

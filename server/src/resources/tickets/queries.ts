@@ -189,7 +189,7 @@ export function computeChange(
  */
 export async function writeChanges(
   context: Context & Transaction,
-  changes: readonly Change[],
+  changes: readonly Written[],
   version?: number,
 ): Promise<Ticket[]> {
   const { tickets, hasSubscribers } = await changeTickets(context, changes, version);
@@ -203,9 +203,12 @@ export async function writeChanges(
   return changed;
 }
 
+/** The part of a change that the server writes. */
+type Written = Pick<Change, 'after' | 'dueAtSet' | 'changes'>;
+
 /** Adds the new due date to the changes if the database has computed it from the new priority. */
-function addDueAt(change: Change | undefined, { dueAt }: Ticket): Changes {
-  const { after, changes } = change as Change;
+function addDueAt(change: Written | undefined, { dueAt }: Ticket): Changes {
+  const { after, changes } = change as Written;
   return after.dueAt === dueAt ? changes : { ...changes, dueAt: { from: after.dueAt, to: dueAt } };
 }
 

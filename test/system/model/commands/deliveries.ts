@@ -47,7 +47,7 @@ export const deliveries = {
     if (reported !== undefined) turn.workspace.bodies.set(reported.eventId, reported.body);
   }),
 
-  replay: kind(1, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
+  replay: kind(3, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     if (isForeign === 0) return askForeign(turn, 'deliveries.replay', { id: pick(turn.other, place)?.id });
     await replay(turn, pick(turn.workspace, place));
   }),

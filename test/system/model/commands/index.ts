@@ -9,6 +9,7 @@ import { comments } from './comments.ts';
 import { deliveries } from './deliveries.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
+import { links } from './links.ts';
 import { me, ping } from './me.ts';
 import { projects } from './projects.ts';
 import { tasks } from './tasks.ts';
@@ -17,7 +18,7 @@ import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
 
 const byName: Record<string, Record<string, Kind>> = {
-  ...{ ping, me, tickets, comments, assets, activities, projects, tasks, users, webhooks, deliveries },
+  ...{ ping, me, tickets, comments, links, assets, activities, projects, tasks, users, webhooks, deliveries },
   ...{ changes, limits, keys },
 };
 

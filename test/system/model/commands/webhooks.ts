@@ -133,7 +133,7 @@ export const webhooks = {
     },
   ),
 
-  delete: kind(1, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
+  delete: kind(3, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     if (isForeign === 0) return askForeign(turn, 'webhooks.delete', { id: turn.other.webhooks.pick(place) });
     const id = turn.workspace.webhooks.pick(place);
     // Doesn't delete the only active subscription, so the receiver continues to get events.

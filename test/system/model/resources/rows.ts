@@ -1,4 +1,4 @@
-import type { Actor, Changes, Comment, CustomFields, ErrorCode, EventComment } from '@itsm-api/contract';
+import type { Actor, Changes, Comment, CustomFields, ErrorCode, EventComment, Link } from '@itsm-api/contract';
 
 /* Models the common properties of all rows (docs/decisions/api-conventions.md, data-model.md, tickets.md). */
 
@@ -11,6 +11,8 @@ export interface State<Row> {
   mutations: readonly Mutation<Row>[];
   /** The comments on a ticket in chronological order. */
   comments: readonly Comment[];
+  /** The links of a ticket in chronological order, in both directions. */
+  links: readonly Link[];
 }
 
 /** A change to a row, as activities and events describe it. */

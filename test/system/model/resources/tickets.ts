@@ -92,6 +92,7 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
       [isDueAtSet]: input.dueAt !== undefined,
       firstRespondedAt: null,
       commentCount: 0,
+      linkCount: 0,
       etag: unknownText,
       createdAt: unknownText,
       updatedAt: unknownText,
