@@ -172,7 +172,8 @@ describe('firstRespondedAt', () => {
     const item = { ...ticket, requesterId: requester.id };
     const { body } = await workspace.call('POST', '/tickets/bulk', { tickets: [{ ...item, comments }, item] });
     const [commented, { id }] = body.data.map(({ data }: { data: Ticket }) => data);
-    expect(commented.firstRespondedAt).toBe(commented.updatedAt);
+    const list = await workspace.call('GET', `/tickets/${commented.id}/comments`);
+    expect(commented.firstRespondedAt).toBe(list.body.data[1].createdAt);
     const { status } = await workspace.call('POST', `/tickets/${id}/comments/bulk`, { comments });
     expect(status).toBe(200);
     const { firstRespondedAt } = await read(workspace, id);

@@ -205,8 +205,7 @@ interface Commenting<Row> {
 }
 
 /**
- * Returns the step for new comments. The comments change the ticket, but the response contains only the comments. Each
- * comment has its own event, which contains the ticket after all comments.
+ * Returns the step for new comments. The comments change the ticket, but the response contains only the comments.
  */
 export function commented<Row extends object>(
   { sent, answers }: { sent: Sent; answers: Answer[] | undefined },
@@ -225,7 +224,6 @@ export function commented<Row extends object>(
         const added: Comment[] = answers?.map(({ body }) => body.data) ?? expected;
         const rows = [state.row];
         for (const comment of comments) rows.push(change(rows.at(-1) as Row, comment));
-        const row = rows.at(-1) as Row;
         const mutations = rows.slice(1).map((each, index): Mutation<Row> => {
           const { id, authorId, body, visibility, createdAt } = added[index] as Comment;
           return {
@@ -233,13 +231,13 @@ export function commented<Row extends object>(
             actor,
             changes: changesBetween(rows[index] as Row, each),
             comment: { id, authorId, body, visibility, createdAt },
-            after: row,
+            after: each,
             ...placeOf(sent),
           };
         });
         return {
           ...state,
-          row,
+          row: rows.at(-1) as Row,
           formerTags: formerTagsAfter(state),
           comments: [...state.comments, ...added],
           mutations: [...state.mutations, ...mutations],

@@ -106,111 +106,99 @@ export function checkComment(context: Context, input: NewComment, path = ''): Re
 }
 
 /**
- * Inserts comments and updates their tickets.
+ * Inserts a comment and updates its ticket.
  *
  * - $1: the tenant
- * - $2: the current time
- * - $3: the comments as JSON; `place` is the position of a comment in the request, and `nth` its position among the new
- *   comments of its ticket
- * - $4: the ids of the tickets
- * - $5, $6: the user and the API key of the request
+ * - $2: the id of the ticket
+ * - $3: the current time
+ * - $4, $5: the user and the API key of the request
+ * - $6 to $10: the author, body, visibility, external id and creation time; the last two can be null
  *
- * Comments with an earlier `createdAt`, which only import keys set, can make `first_responded_at` earlier.
+ * A comment with an earlier creation time, which only an import key can set, can make `first_responded_at` earlier.
  */
-const insert = `WITH given AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($3::json)
-      AS given (place int, nth int, "ticketId" bigint, "authorId" bigint, body text, visibility text,
-        "externalId" text, "createdAt" timestamptz)
-  ), t AS (
-    UPDATE tickets SET comment_count = tickets.comment_count + added.count, updated_at = ${nextUpdatedAt('$2')},
-      first_responded_at = CASE WHEN tickets.first_responded_at IS NULL OR "hasTimes"
-        THEN least(tickets.first_responded_at, (
-          SELECT min(COALESCE(g."createdAt", ${nextUpdatedAt('$2')})) FROM given g
-          JOIN users u ON u.tenant_id = $1 AND u.id = COALESCE(g."authorId", $5) AND u.role IN ('ADMIN', 'AGENT')
-          WHERE g."ticketId" = tickets.id AND g.visibility = 'PUBLIC' AND u.id <> tickets.requester_id
-        )) ELSE tickets.first_responded_at END
-    FROM (
-      SELECT "ticketId", count(*)::int AS count, bool_or("createdAt" IS NOT NULL) AS "hasTimes" FROM given GROUP BY 1
-    ) AS added JOIN tickets AS earlier ON earlier.tenant_id = $1 AND earlier.id = "ticketId"
-    WHERE tickets.tenant_id = $1 AND tickets.id = ANY ($4::bigint[]) AND tickets.id = "ticketId"
-    RETURNING tickets.*, tickets.comment_count - added.count AS count_before,
-      earlier.first_responded_at AS responded_before,
-      CASE WHEN tickets.first_responded_at IS DISTINCT FROM earlier.first_responded_at THEN (
-        SELECT min(nth) FROM given g WHERE g."ticketId" = tickets.id AND g.visibility = 'PUBLIC'
-          AND COALESCE(g."authorId", $5) <> tickets.requester_id
-          AND COALESCE(g."createdAt", tickets.updated_at) = tickets.first_responded_at
-      ) END AS response_nth
+const insert = `WITH t AS (
+    UPDATE tickets SET comment_count = comment_count + 1, updated_at = ${nextUpdatedAt('$3')},
+      first_responded_at = CASE WHEN (first_responded_at IS NULL OR $10::timestamptz < first_responded_at)
+          AND $8 = 'PUBLIC' AND requester_id <> $6 AND EXISTS (
+            SELECT FROM users WHERE tenant_id = $1 AND id = $6 AND role IN ('ADMIN', 'AGENT'))
+        THEN COALESCE($10, ${nextUpdatedAt('$3')}) ELSE first_responded_at END
+    WHERE tenant_id = $1 AND id = $2
+    RETURNING *, (
+      SELECT before.first_responded_at FROM tickets AS before WHERE before.tenant_id = $1 AND before.id = $2
+    ) AS responded_before
   ), c AS (
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id, created_at)
-    SELECT $1, t.id, COALESCE("authorId", $5::bigint), body, visibility, "externalId",
-      COALESCE("createdAt", t.updated_at)
-    FROM given JOIN t ON t.id = "ticketId" ORDER BY place
-    RETURNING *
+    SELECT $1, id, $6, $7, $8, $9, COALESCE($10, updated_at) FROM t RETURNING *
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'COMMENTED',
     tenantId: '$1',
-    rows: 'given JOIN t ON t.id = "ticketId" ORDER BY place',
+    rows: 't',
     at: 'updated_at',
-    userId: '$5',
-    keyId: '$6',
-    changes: `jsonb_build_object('commentCount',
-        jsonb_build_object('from', count_before + nth - 1, 'to', count_before + nth)) ||
-      CASE WHEN nth = response_nth
+    userId: '$4',
+    keyId: '$5',
+    changes: `jsonb_build_object('commentCount', jsonb_build_object('from', comment_count - 1, 'to', comment_count)) ||
+      CASE WHEN first_responded_at IS DISTINCT FROM responded_before
         THEN ${timestampChange('firstRespondedAt', 'responded_before', 'first_responded_at')} ELSE '{}' END`,
   })})
-  SELECT (SELECT json_agg(ticket) FROM (SELECT ${ticketColumns} FROM t) AS ticket) AS tickets,
-    (SELECT json_agg(comment ORDER BY id) FROM (SELECT ${columns} FROM c) AS comment) AS comments`;
+  SELECT (SELECT to_json(ticket) FROM (SELECT ${ticketColumns} FROM t) AS ticket) AS ticket,
+    (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
+
+/** A new comment, and its ticket after the comment. */
+interface Written {
+  comment: Comment;
+  ticket: Ticket;
+}
 
 /** The maximum number of events that one statement writes, because each event contains the whole ticket. */
 const eventBatch = 100;
 
 /**
  * Adds comments to tickets with any status, in the given order. Locks the tickets, increases their comment counts, and
- * emits `ticket.updated` for each comment (docs/decisions/tickets.md). Resolves to the comments in the given order and
- * to the changed tickets. If a ticket doesn't exist, its comments are missing from the result.
+ * emits `ticket.updated` for each comment (docs/decisions/tickets.md). The caller checks that the tickets exist. If a
+ * ticket doesn't exist, its comments are missing from the result.
  */
 export async function writeComments(
   context: UserContext & Transaction,
   rows: readonly NewCommentRow[],
-): Promise<{ comments: Comment[]; tickets: Map<number, Ticket> }> {
+): Promise<Written[]> {
   const { db, now, userId, keyId } = context;
-  const counts = new Map<number, number>();
-  const firstPublic = new Map<number, number>();
-  const given = rows.map((row, place) => {
-    const nth = (counts.get(row.ticketId) ?? 0) + 1;
-    counts.set(row.ticketId, nth);
-    if (row.visibility === 'PUBLIC' && !firstPublic.has(row.ticketId)) firstPublic.set(row.ticketId, nth);
-    return { ...row, place, nth };
-  });
-  const ids = [...counts.keys()];
+  const at = now();
+  const inserts = rows.map(({ ticketId, authorId = userId, body, visibility, externalId, createdAt }) => ({
+    text: insert,
+    values: [db.$tenantId, ticketId, at, userId, keyId, authorId, body, visibility, externalId, createdAt],
+  }));
+  const ids = [...new Set(rows.map(({ ticketId }) => ticketId))];
   // Locks the tickets first, so that later statements see their latest versions.
-  const [, [written], [subscribers]] = (await queryPipelined(db, [
+  const results = await queryPipelined(db, [
     lockOf(db, 'tickets', ids),
-    { text: insert, values: [db.$tenantId, now(), JSON.stringify(given), ids, userId, keyId] },
+    ...inserts,
     querySubscribers(db, 'ticket.updated'),
-  ])) as [object[], { tickets: TicketRow[] | null; comments: Comment[] | null }[], { hasSubscribers: boolean }[]];
-  const tickets = new Map((written?.tickets ?? []).map((row) => [row.id, presentTicket(row)]));
-  const comments = (written?.comments ?? []).map(presentComment);
+  ]);
+  const found = results.slice(1, -1).flat() as { ticket: TicketRow | null; comment: Comment | null }[];
+  const written = found.flatMap(({ ticket, comment }) => {
+    return ticket && comment ? [{ ticket: presentTicket(ticket), comment: presentComment(comment) }] : [];
+  });
+  const [subscribers] = results.at(-1) as { hasSubscribers: boolean }[];
   if (subscribers?.hasSubscribers) {
-    const inserted = given.filter(({ ticketId }) => tickets.has(ticketId));
-    const emissions = inserted.map(({ ticketId, nth }, index) => {
-      const payload = tickets.get(ticketId) as Ticket;
-      const { id, authorId, body, visibility, createdAt } = comments[index] as Comment;
-      const to = payload.commentCount - (counts.get(ticketId) ?? 0) + nth;
-      // Import keys, which set other times, send no events.
-      const { firstRespondedAt, updatedAt } = payload;
-      const isResponse = firstRespondedAt === updatedAt && firstPublic.get(ticketId) === nth;
-      const response = isResponse && { firstRespondedAt: { from: null, to: firstRespondedAt } };
-      return {
-        payload,
-        changes: { commentCount: { from: to - 1, to }, ...response },
-        comment: { id, authorId, body, visibility, createdAt },
-      };
-    });
-    for (const batch of chunksOf(emissions, eventBatch)) await emitAll(context, 'ticket.updated', batch);
+    for (const batch of chunksOf(written, eventBatch)) await emitAll(context, 'ticket.updated', batch.map(toEmission));
   }
-  return { comments, tickets };
+  return written;
+}
+
+/** Returns the content of the event for a new comment. */
+function toEmission({ ticket, comment }: Written) {
+  const { id, authorId, body, visibility, createdAt } = comment;
+  const { commentCount, firstRespondedAt, requesterId } = ticket;
+  const isResponse = firstRespondedAt === createdAt && visibility === 'PUBLIC' && authorId !== requesterId;
+  return {
+    payload: ticket,
+    changes: {
+      commentCount: { from: commentCount - 1, to: commentCount },
+      ...(isResponse && { firstRespondedAt: { from: null, to: firstRespondedAt } }),
+    },
+    comment: { id, authorId, body, visibility, createdAt },
+  };
 }
 
 /**
@@ -227,9 +215,9 @@ export function createComment(context: UserContext, ticket: TicketReference, inp
       if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
       await lockExternalId(context, 'comment', input.externalId);
     }
-    const [comment] = (await writeComments(context, [{ ...input, ticketId }])).comments;
-    if (comment === undefined) throw notFound('ticket');
-    return comment;
+    const [written] = await writeComments(context, [{ ...input, ticketId }]);
+    if (written === undefined) throw notFound('ticket');
+    return written.comment;
   });
 }
 
@@ -263,7 +251,8 @@ export function createComments(
       return { ...input, ticketId };
     });
     const unique = withoutRepeated(rows.accepted, ({ externalId }) => [externalId]);
-    const { comments } = unique.length === 0 ? { comments: [] } : await writeComments(context, unique);
+    const written = unique.length === 0 ? [] : await writeComments(context, unique);
+    const comments = written.map(({ comment }) => comment);
     const commentOf = new Map(unique.map((row, index) => [row, comments[index]]));
     addExternalIds(taken, comments);
     const created = rows.next((row) => {

@@ -148,7 +148,11 @@ async function writeWithComments(
   });
   if (comments.length === 0) return { tickets: created, comments: [] };
   const written = await writeComments(context, comments);
-  return { tickets: created.map((ticket) => written.tickets.get(ticket.id) ?? ticket), comments: written.comments };
+  const latest = new Map(written.map(({ ticket }) => [ticket.id, ticket]));
+  return {
+    tickets: created.map((ticket) => latest.get(ticket.id) ?? ticket),
+    comments: written.map(({ comment }) => comment),
+  };
 }
 
 /**
