@@ -14,6 +14,7 @@ import { benchPacing } from './pacing.ts';
 import { benchRetention } from './retention.ts';
 import { benchSizes } from './sizes.ts';
 import { benchSoak } from './soak/soak.ts';
+import { benchTicketFilters } from './ticket-filters.ts';
 import { benchUsage } from './usage.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWrites } from './writes.ts';
@@ -22,6 +23,7 @@ const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--roun
 pnpm bench agents [--rounds count] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
+pnpm bench filters [--tickets 10m] [--rounds count] [--json]
 pnpm bench flood [--seconds of a measurement] [--json]
 pnpm bench memory [--json]
 pnpm bench retention [--keys 10m] [--rate per second] [--json]
@@ -88,6 +90,8 @@ const benches: Record<string, () => Promise<Printed>> = {
       const deliveries = countOf('deliveries', values.deliveries);
       return benchArea({ dataDir, tickets, deliveries, rounds, onProgress });
     }),
+  filters: () =>
+    inFolder((dataDir) => benchTicketFilters({ ...sizesOf({ tickets: '10m', seconds: '3' }), dataDir, onProgress })),
   flood: () => benchFlood({ seconds: Number(values.seconds ?? '12') }),
   memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   pacing: measurePacing,

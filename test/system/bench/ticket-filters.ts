@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openEmbedded } from '@itsm-api/server/embedded-postgres/embedded.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
+import pg from 'pg';
+import { median } from '../../support/percentiles.ts';
+import { addKeys, type Data, firstGroupRequester, firstOverdueTenant, groupSteps, loadData } from './api/data.ts';
+import { startServer } from './api/servers.ts';
+import { requestsOf, type Shot, shoot } from './api/shots.ts';
+
+/** The latency of a filtered ticket list, compared with the filter `requesterId` that finds as many tickets. */
+export interface TicketFilterResult {
+  found: number;
+  query: string;
+  p50Ms: number;
+  p99Ms: number;
+  /** The p99 divided by the p99 of the filter `requesterId` in the same round, as the median of the rounds. */
+  ratio: number;
+}
+
+interface Options {
+  dataDir: string;
+  tickets: number;
+  rounds: number;
+  onProgress: (text: string) => void;
+}
+
+/** A filter, and the filter `requesterId` that finds as many tickets. */
+interface Comparison {
+  tenantId: number;
+  found: number;
+  query: string;
+  requester: string;
+}
+
+/**
+ * Compares the filters `assetId`, `dueSince` with `dueBefore`, and `overdue` with the filter `requesterId`, alone and
+ * with `status`. Sends one request at a time.
+ */
+export async function benchTicketFilters({ dataDir, tickets, rounds, onProgress }: Options) {
+  const settings = { shared_buffers: '1GB', max_wal_size: '8GB' };
+  const database = await openEmbedded({ dataDir, holder: { type: 'command' }, settings });
+  await migrateDatabase(database.url);
+  const data = await loadData(database.url, tickets, onProgress, { texts: false });
+  const keys = await addTenantKeys(database.url, data);
+  const server = await startServer('api', database.url);
+  try {
+    const results: TicketFilterResult[] = [];
+    for (const { tenantId, found, query, requester } of comparisons(tickets)) {
+      onProgress(`${query}, ${found} tickets`);
+      const own: Data = { ...data, tenantId, keys: keys.get(tenantId) ?? [] };
+      const measure = (query: string) =>
+        shoot(server, {
+          connections: 1,
+          seconds: 3,
+          requests: requestsOf({ method: 'GET', paths: () => [`/tickets?${query}`] }, own),
+        });
+      const shots: [filter: Shot, requester: Shot][] = [];
+      for (let round = 0; round < rounds; round++) shots.push([await measure(query), await measure(requester)]);
+      results.push({
+        found,
+        query,
+        p50Ms: median(shots.map(([filter]) => filter.p50Ms)),
+        p99Ms: median(shots.map(([filter]) => filter.p99Ms)),
+        ratio: median(shots.map(([filter, requester]) => filter.p99Ms / requester.p99Ms)),
+      });
+    }
+    return { table: tableOf(results), result: results, good: results.every(({ ratio }) => ratio <= 1.5) };
+  } finally {
+    await server.stop();
+    // Waits until PostgreSQL has closed the connections of the server.
+    await sleep(500);
+    await database.stop();
+  }
+}
+
+function comparisons(tickets: number): Comparison[] {
+  return groupSteps.flatMap((step, group) => {
+    const found = tickets / 2 / step;
+    const year = 2001 + group;
+    const due = `dueSince=${year}-01-01T00:00:00Z&dueBefore=${year + 1}-01-01T00:00:00Z`;
+    const requester = firstGroupRequester + group;
+    const alone = [
+      { tenantId: 1, found, query: `assetId=${group + 1}`, requester: `requesterId=${requester}` },
+      { tenantId: 1, found, query: due, requester: `requesterId=${requester}` },
+      {
+        tenantId: firstOverdueTenant + group,
+        found,
+        query: 'overdue=true',
+        requester: `requesterId=${requester + groupSteps.length}`,
+      },
+    ];
+    const withStatus = alone.map(({ query, requester, ...others }) => ({
+      ...others,
+      query: `${query}&status=OPEN`,
+      requester: `${requester}&status=OPEN`,
+    }));
+    return [...alone, ...withStatus];
+  });
+}
+
+/** Returns API keys for each measured tenant. */
+async function addTenantKeys(databaseUrl: string, data: Data): Promise<Map<number, string[]>> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const keys = new Map([[data.tenantId, data.keys]]);
+  for (const group of groupSteps.keys()) {
+    const tenantId = firstOverdueTenant + group;
+    keys.set(tenantId, await addKeys(client, tenantId));
+  }
+  await client.end();
+  return keys;
+}
+
+function tableOf(results: TicketFilterResult[]): string {
+  const lines = results.map(({ found, query, p50Ms, p99Ms, ratio }) => {
+    const figures = [p50Ms.toFixed(1), p99Ms.toFixed(1), ratio.toFixed(2)].map((figure) => figure.padStart(9));
+    return `${String(found).padStart(8)}  ${query.replaceAll('T00:00:00Z', '').padEnd(48)}${figures.join('')}`;
+  });
+  return `${'found'.padStart(8)}  ${'filter'.padEnd(48)}   p50 ms   p99 ms    ratio\n${lines.join('\n')}\n`;
+}
