@@ -69,7 +69,7 @@ it('copies tickets and verifies a webhook with the commands of the landing page'
   const [, hero = ''] = /^```json[^\n]*\n(.*?)^```$/ms.exec(page) ?? [];
   const expected = JSON.parse(hero.replace(/,\s*…/, '')).data;
   const response = await api.call({ method: 'GET', path: '/api/public/v1/tickets/40', key });
-  expect(response.body.data).toMatchObject({ ...expected, priority: 'CRITICAL' });
+  expect(response.body.data).toMatchObject({ ...expected, status: 'IN_PROGRESS' });
   shell.stdin.end();
   if (shell.exitCode === null) await once(shell, 'exit');
 });
