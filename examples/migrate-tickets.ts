@@ -5,11 +5,13 @@ import { ItsmClient, type ItsmError, type NewComment, type NewTicketItem } from 
 /**
  * Imports the tickets and comments of another service desk from a file with JSON Lines.
  *
- *     ITSM_KEY=itsm_… node examples/migrate-tickets.ts export.ndjson
+ *     ITSM_KEY=itsm_… node examples/migrate-tickets.ts export.ndjson former.staff@acme.example
  *
- * ITSM_KEY is an import key. If the program stops, run it again. It continues with the tickets that are still missing.
+ * ITSM_KEY is an import key. The given user gets the tickets of requesters who aren't users. If the program stops, run
+ * it again. It continues with the tickets that are still missing.
  */
 const { ITSM_URL = 'http://127.0.0.1:3000', ITSM_KEY } = process.env;
+const [file = 'export.ndjson', fallback = ''] = process.argv.slice(2);
 const client = new ItsmClient({ baseUrl: ITSM_URL, apiKey: ITSM_KEY, userAgent: 'migrate-tickets' });
 
 /** One line of the file. Change these types and the next two functions to the format of your service desk. */
@@ -23,6 +25,7 @@ const states = { new: 'OPEN', open: 'IN_PROGRESS', pending: 'PENDING', solved: '
 /** The ids of the workspace's users by email address. */
 const users = new Map<string, number>();
 for await (const { email, id } of client.users.list({ perPage: 100 })) users.set(email, id);
+if (!users.has(fallback)) throw new Error('The second argument must be the email address of a user.');
 
 function toComment({ id, author, body, public: isPublic, createdAt }: OldComment): NewComment {
   const authorId = users.get(author);
@@ -35,7 +38,7 @@ function toComment({ id, author, body, public: isPublic, createdAt }: OldComment
 function toTicket({ id, subject: title, description, ...old }: OldTicket): NewTicketItem {
   return {
     ...{ externalId: `zendesk:${id}`, title, description, type: 'INCIDENT', category: 'OTHER' },
-    ...{ requesterId: users.get(old.requester), assigneeId: users.get(old.assignee ?? '') },
+    ...{ requesterId: users.get(old.requester) ?? users.get(fallback), assigneeId: users.get(old.assignee ?? '') },
     ...{ status: states[old.status], createdAt: old.createdAt, resolvedAt: old.solvedAt, closedAt: old.closedAt },
     comments: old.comments.slice(0, 100).map(toComment),
   };
@@ -68,7 +71,7 @@ async function importTickets(batch: OldTicket[]): Promise<void> {
   console.log(`${counts.imported} tickets imported, ${counts.existing} already existed, ${counts.failed} failed`);
 }
 
-const lines = createInterface({ input: createReadStream(process.argv[2] ?? 'export.ndjson') });
+const lines = createInterface({ input: createReadStream(file) });
 const batch: OldTicket[] = [];
 for await (const line of lines) if (batch.push(JSON.parse(line)) === 100) await importTickets(batch.splice(0));
 if (batch.length > 0) await importTickets(batch);

@@ -156,7 +156,7 @@ export interface Tickets {
   /**
    * Create many tickets.
    *
-   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.created` for each created ticket, and `ticket.updated` for each of its `comments`.
+   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.created` for each created ticket. The event has the `commentCount`, but not the `comments`.
    *
    * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
    *

@@ -145,7 +145,7 @@ export type TicketNumber = `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`;
 /** The type of the ticket. It never changes. */
 export type TicketType = 'INCIDENT' | 'PROBLEM' | 'CHANGE' | 'SERVICE_REQUEST';
 
-/** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
+/** The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final. */
 export type TicketStatus = 'OPEN' | 'IN_PROGRESS' | 'PENDING' | 'RESOLVED' | 'CLOSED' | 'CANCELLED';
 
 /** The priority of a ticket, project or task. */
@@ -175,7 +175,7 @@ export interface Ticket {
   description: string;
   /** The type of the ticket. It never changes. */
   type: Open<TicketType>;
-  /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
+  /** The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final. */
   status: Open<TicketStatus>;
   /** The priority of a ticket, project or task. */
   priority: Open<Priority>;
@@ -310,7 +310,7 @@ export type NewTicket = AtLeastOne<{
   dueAt?: string | null | undefined;
   /** The status. The default is OPEN. Only an import key can set it. */
   status?: Open<TicketStatus> | undefined;
-  /** When the ticket was created. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the ticket was created. Required with `resolvedAt` and `closedAt`. The default is the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt?: string | undefined;
   /** When the status became RESOLVED. Requires the status RESOLVED or CLOSED. The default is `closedAt` or the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   resolvedAt?: string | undefined;
@@ -327,7 +327,7 @@ export interface TicketPatch {
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
-  /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
+  /** The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final. */
   status?: Open<TicketStatus> | undefined;
   /** The priority of a ticket, project or task. */
   priority?: Open<Priority> | undefined;
@@ -403,13 +403,13 @@ export type NewTicketItem = AtLeastOne<{
   dueAt?: string | null | undefined;
   /** The status. The default is OPEN. Only an import key can set it. */
   status?: Open<TicketStatus> | undefined;
-  /** When the ticket was created. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the ticket was created. Required with `resolvedAt` and `closedAt`. The default is the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt?: string | undefined;
   /** When the status became RESOLVED. Requires the status RESOLVED or CLOSED. The default is `closedAt` or the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   resolvedAt?: string | undefined;
   /** When the status became CLOSED. Requires the status CLOSED. The default is the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   closedAt?: string | undefined;
-  /** The first comments of the ticket, oldest first. If one of them is invalid, the item fails. At most 100 items. */
+  /** The first comments of the ticket, oldest first. If one of them is invalid, the item fails. At most 1000 comments in all items of a request. At most 100 items. */
   comments?: readonly NewComment[] | undefined;
 };
 
@@ -423,7 +423,7 @@ export interface TicketPatchItem {
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
-  /** The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final. */
+  /** The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final. */
   status?: Open<TicketStatus> | undefined;
   /** The priority of a ticket, project or task. */
   priority?: Open<Priority> | undefined;
@@ -455,7 +455,7 @@ export interface Comment {
   id: number;
   /** The ticket to which the comment belongs. */
   ticketId: number;
-  /** The author: the user of the API key that created the comment. */
+  /** The author: the user of the API key that created the comment, or the author that an import key set. */
   authorId: number;
   /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;
@@ -1358,7 +1358,7 @@ export interface TicketCreatedEvent {
 export interface EventComment {
   /** The identifier, unique within its resource type. It never changes and is never reused. */
   id: number;
-  /** The author: the user of the API key that created the comment. */
+  /** The author: the user of the API key that created the comment, or the author that an import key set. */
   authorId: number;
   /** The text of the comment. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   body: string;

@@ -12,6 +12,8 @@ export const requestLimits = {
   jsonDepth: 32,
   /** Maximum number of values in a JSON body. Objects and arrays count as values. */
   jsonValues: 20_000,
+  /** Maximum number of comments of all tickets in a request to `POST /tickets/bulk`. */
+  newTicketComments: 1000,
   errorDetails: 20,
   namesInErrors: 100,
 } as const;

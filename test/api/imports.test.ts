@@ -48,7 +48,8 @@ describe('a ticket of an import key', () => {
     const { status: _, ...times } = closed;
     const { closedAt } = closed;
     const data = async (body: object) => (await post('/tickets', { ...ticket, ...body })).body.data;
-    expect(await data({ status: 'CLOSED', closedAt })).toMatchObject({ resolvedAt: closedAt, closedAt });
+    const { createdAt } = times;
+    expect(await data({ status: 'CLOSED', createdAt, closedAt })).toMatchObject({ resolvedAt: closedAt, closedAt });
     const resolved = await data({ status: 'RESOLVED', createdAt: times.createdAt });
     expect(resolved).toMatchObject({ resolvedAt: resolved.updatedAt, closedAt: null, createdAt: times.createdAt });
     expect(await data({ status: 'CANCELLED' })).toMatchObject({ resolvedAt: null, closedAt: null });
@@ -57,11 +58,16 @@ describe('a ticket of an import key', () => {
 
   it.each<[what: string, body: object, path: string]>([
     ['a creation in the future', { createdAt: '2999-01-01T00:00:00Z' }, 'createdAt'],
-    ['a resolution in the future', { status: 'RESOLVED', resolvedAt: '2999-01-01T00:00:00Z' }, 'resolvedAt'],
+    [
+      'a resolution in the future',
+      { ...closed, status: 'RESOLVED', closedAt: undefined, resolvedAt: '2999-01-01T00:00:00Z' },
+      'resolvedAt',
+    ],
     ['a resolution before the creation', { ...closed, resolvedAt: '2019-02-01T00:00:00Z' }, 'resolvedAt'],
     ['a closure before the resolution', { ...closed, closedAt: '2019-03-01T10:00:00Z' }, 'closedAt'],
-    ['a resolution of an open ticket', { resolvedAt: closed.resolvedAt }, 'resolvedAt'],
-    ['a closure of a resolved ticket', { status: 'RESOLVED', closedAt: closed.closedAt }, 'closedAt'],
+    ['a resolution of an open ticket', { ...closed, status: 'OPEN', closedAt: undefined }, 'resolvedAt'],
+    ['a closure of a resolved ticket', { ...closed, status: 'RESOLVED' }, 'closedAt'],
+    ['a closure without a creation', { status: 'CLOSED', closedAt: closed.closedAt }, 'createdAt'],
     ['an update time', { updatedAt: closed.closedAt }, 'updatedAt'],
   ])('is rejected with %s', async (_, body, path) => {
     const answer = await post('/tickets', { ...ticket, ...body });
@@ -161,6 +167,34 @@ describe('an import key', () => {
     await expect(updateKey(workspace.context, id, { expiresInDays: 31 })).rejects.toThrow('expiresInDays must be');
     expect(await updateKey(workspace.context, id, { expiresInDays: 20 })).toMatchObject({ isImport: true });
     expect(await rotateKey(workspace.context, id, { overlapHours: 0 })).toMatchObject({ isImport: true });
+  });
+
+  it('accepts inactive users only for new tickets and comments', async () => {
+    const { id: assignedToId } = await createInactiveUser();
+    const asset = await post('/assets', { name: 'Laptop', assetTag: 'LT-import', type: 'LAPTOP', assignedToId });
+    expect([asset.status, errorOf(asset).code]).toEqual([400, 'INVALID_REFERENCE']);
+    const { id } = await workspace.createTicket();
+    const patch = await api.call({
+      ...{ method: 'PATCH', path: `${pathPrefix}/tickets/${id}`, key },
+      body: { assigneeId: assignedToId },
+    });
+    expect([patch.status, errorOf(patch).code]).toEqual([400, 'INVALID_REFERENCE']);
+  });
+
+  it('is an ordinary key if its user is no longer an administrator', async () => {
+    const { id, email } = await workspace.createUser({ role: 'ADMIN' });
+    const scopes = ['tickets:write' as const];
+    const own = await createKey(workspace.context, {
+      user: email,
+      name: 'move',
+      scopes,
+      isImport: true,
+      expiresInDays: 1,
+    });
+    expect((await post('/tickets', closed, own.key)).status).toBe(201);
+    await api.prisma.user.updateMany({ where: { id: BigInt(id) }, data: { role: 'AGENT' } });
+    await expect.poll(async () => (await post('/tickets', closed, own.key)).status).toBe(400);
+    expect((await post('/tickets', ticket, own.key)).status).toBe(201);
   });
 
   it('is marked in GET /me', async () => {

@@ -71,7 +71,7 @@ describe('examples/migrate-tickets.ts', () => {
   it('imports each ticket and comment once, even if it is killed and the idempotency keys have expired', async () => {
     const { api } = sender;
     const own = await createWorkspace(api);
-    const author = await own.createUser();
+    const [author, fallback] = [await own.createUser(), await own.createUser()];
     const folder = await mkdtemp(join(tmpdir(), 'itsm-migrate-'));
     const file = join(folder, 'export.ndjson');
     const createdAt = '2019-03-01T08:00:00.000Z';
@@ -94,17 +94,20 @@ describe('examples/migrate-tickets.ts', () => {
     await writeFile(file, lines.map((line) => JSON.stringify(line)).join('\n'));
     const env = { ITSM_KEY: await own.createKey({ isImport: true }) };
     try {
-      const killed = run('migrate-tickets', { args: [file], env });
+      const killed = run('migrate-tickets', { args: [file, fallback.email], env });
       await eventually(() => expect(killed.output()).toContain('100 tickets imported'));
       running.at(-1)?.kill('SIGKILL');
       await killed.exit;
       await api.prisma.idempotencyKey.deleteMany({ where: { tenantId: own.tenantId } });
-      const program = run('migrate-tickets', { args: [file], env });
+      const program = run('migrate-tickets', { args: [file, fallback.email], env });
       expect(await program.exit, program.output()).toBe(0);
       expect(program.output()).toMatch(/already existed, 0 failed\n$/);
       const tickets = await api.prisma.ticket.findMany({ where: { tenantId: own.tenantId }, orderBy: { id: 'asc' } });
       expect(tickets.map(({ externalId }) => externalId)).toEqual(lines.map(({ id }) => `zendesk:${id}`));
-      expect(tickets[0]).toMatchObject({ status: 'CLOSED', commentCount: 130, createdAt: new Date(createdAt) });
+      expect(tickets[0]).toMatchObject({
+        ...{ status: 'CLOSED', commentCount: 130, createdAt: new Date(createdAt) },
+        requesterId: BigInt(fallback.id),
+      });
       const comments = await api.prisma.comment.findMany({ where: { tenantId: own.tenantId } });
       expect(comments).toHaveLength(130 + 399 * 2);
       expect(comments[0]).toMatchObject({ authorId: BigInt(author.id), createdAt: new Date(createdAt) });

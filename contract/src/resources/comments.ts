@@ -20,7 +20,10 @@ export const Comment = z
   .object({
     id: Id,
     ticketId: Id.meta({ description: 'The ticket to which the comment belongs.' }),
-    authorId: Id.meta({ description: 'The author: the user of the API key that created the comment.' }),
+    authorId: Id.meta({
+      description:
+        'The author: the user of the API key that created the comment, or the author that an import key set.',
+    }),
     body: responseText(Body),
     visibility: CommentVisibility,
     externalId: responseText(ExternalId).nullable(),

@@ -35,6 +35,7 @@ import {
   versionFields,
 } from '../fields.ts';
 import { importField } from '../imports.ts';
+import { requestLimits } from '../limits.ts';
 import { NewComment } from './comments.ts';
 import { ChangedLink } from './links.ts';
 import {
@@ -54,7 +55,8 @@ export type TicketCategory = z.output<typeof TicketCategory>;
 
 export const TicketStatus = z.enum(['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED']).meta({
   id: 'TicketStatus',
-  description: 'The status of the ticket. New tickets are OPEN. CLOSED and CANCELLED are final.',
+  description:
+    'The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final.',
 });
 export type TicketStatus = z.output<typeof TicketStatus>;
 
@@ -225,6 +227,9 @@ function checkTimes(
     reject('resolvedAt', 'requires the status RESOLVED or CLOSED');
   }
   if (closedAt !== undefined && status !== 'CLOSED') reject('closedAt', 'requires the status CLOSED');
+  if (createdAt === undefined && (resolvedAt !== undefined || closedAt !== undefined)) {
+    reject('createdAt', 'is required with resolvedAt and closedAt');
+  }
   if (resolvedAt !== undefined && createdAt !== undefined && resolvedAt < createdAt) {
     reject('resolvedAt', 'must not be before createdAt');
   }
@@ -255,7 +260,10 @@ export const NewTicket = z
       description: `${dueAt} The default is \`createdAt\` plus the resolution target of the priority.`,
     }).nullish(),
     status: importField(TicketStatus, 'The status. The default is OPEN.'),
-    createdAt: importField(TimestampInput, 'When the ticket was created.'),
+    createdAt: importField(
+      TimestampInput,
+      'When the ticket was created. Required with `resolvedAt` and `closedAt`. The default is the current time.',
+    ),
     resolvedAt: importField(
       TimestampInput,
       'When the status became RESOLVED. Requires the status RESOLVED or CLOSED. The default is `closedAt` or the current time.',
@@ -313,9 +321,15 @@ export const TicketPatch = patch(patchFields).meta({
 export type TicketPatch = z.output<typeof TicketPatch>;
 
 export const NewTicketItem = NewTicket.safeExtend({
-  comments: z.array(NewComment).max(bulkItems, `must contain at most ${bulkItems} comments`).optional().meta({
-    description: 'The first comments of the ticket, oldest first. If one of them is invalid, the item fails.',
-  }),
+  comments: z
+    .array(NewComment)
+    .max(bulkItems, `must contain at most ${bulkItems} comments`)
+    .optional()
+    .meta({
+      description:
+        `The first comments of the ticket, oldest first. If one of them is invalid, the item fails. ` +
+        `At most ${requestLimits.newTicketComments} comments in all items of a request.`,
+    }),
 }).meta({
   id: 'NewTicketItem',
   description: 'A new ticket and its first comments. Set `category`, `categoryConfigId` or both.',
@@ -522,7 +536,7 @@ export const tickets = endpoints({
       `Creates up to ${bulkItems} tickets. The request counts once against the rate limits. ` +
       'Each item succeeds or fails independently. ' +
       '`data` has one result for each item: the HTTP status, and the ticket or the error. ' +
-      'Emits `ticket.created` for each created ticket, and `ticket.updated` for each of its `comments`.',
+      'Emits `ticket.created` for each created ticket. The event has the `commentCount`, but not the `comments`.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
     body: NewTickets,

@@ -8,7 +8,7 @@ import { startServer } from './api/servers.ts';
 import { requestsOf, type Shot, shoot } from './api/shots.ts';
 
 /** The latency of a filtered ticket list, compared with the filter `requesterId` that finds as many tickets. */
-export interface TicketFilterResult {
+interface TicketFilterResult {
   found: number;
   query: string;
   p50Ms: number;

@@ -146,7 +146,8 @@ interface KeyRow {
 }
 
 const byHash = `
-  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import, k.expires_at FROM api_keys k
+  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.expires_at
+  FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
   JOIN tenants t ON t.id = k.tenant_id AND t.active
   WHERE k.hash = $1 AND k.revoked_at IS NULL`;

@@ -7,14 +7,13 @@ import {
   type Ticket,
   type TicketReference,
 } from '@itsm-api/contract';
-import { queryOne, queryPipelined, tenantQuery } from '../../database/client/raw-sql.ts';
+import { queryOne, queryPipelined, type Statement, tenantQuery } from '../../database/client/raw-sql.ts';
 import { lockOf, lockRow } from '../../database/row-lock.ts';
 import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import { emitAll, querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, timestampChange } from '../activities/record.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
-import { chunksOf } from '../shared/chunks.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import {
   addExternalIds,
@@ -113,6 +112,7 @@ export function checkComment(context: Context, input: NewComment, path = ''): Re
  * - $3: the current time
  * - $4, $5: the user and the API key of the request
  * - $6 to $10: the author, body, visibility, external id and creation time; the last two can be null
+ * - $11: whether to return the ticket
  *
  * A comment with an earlier creation time, which only an import key can set, can make `first_responded_at` earlier.
  */
@@ -121,7 +121,7 @@ const insert = `WITH t AS (
       first_responded_at = CASE WHEN (first_responded_at IS NULL OR $10::timestamptz < first_responded_at)
           AND $8 = 'PUBLIC' AND requester_id <> $6 AND EXISTS (
             SELECT FROM users WHERE tenant_id = $1 AND id = $6 AND role IN ('ADMIN', 'AGENT'))
-        THEN COALESCE($10, ${nextUpdatedAt('$3')}) ELSE first_responded_at END
+        THEN greatest(COALESCE($10, ${nextUpdatedAt('$3')}), created_at) ELSE first_responded_at END
     WHERE tenant_id = $1 AND id = $2
     RETURNING *, (
       SELECT before.first_responded_at FROM tickets AS before WHERE before.tenant_id = $1 AND before.id = $2
@@ -141,8 +141,43 @@ const insert = `WITH t AS (
       CASE WHEN first_responded_at IS DISTINCT FROM responded_before
         THEN ${timestampChange('firstRespondedAt', 'responded_before', 'first_responded_at')} ELSE '{}' END`,
   })})
-  SELECT (SELECT to_json(ticket) FROM (SELECT ${ticketColumns} FROM t) AS ticket) AS ticket,
+  SELECT CASE WHEN $11 THEN (SELECT to_json(ticket) FROM (SELECT ${ticketColumns} FROM t) AS ticket) END AS ticket,
     (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
+
+/** A row of `insert`: the comment, and its ticket after the comment. Both are null if the ticket doesn't exist. */
+interface InsertedRow {
+  comment: Comment | null;
+  ticket: TicketRow | null;
+}
+
+/** Returns the statement that inserts a comment, including its parameters. */
+function toInsertStatement(
+  { db, now, userId, keyId }: UserContext,
+  { ticketId, authorId, body, visibility, externalId, createdAt }: NewCommentRow,
+  { returnsTicket }: { returnsTicket: boolean },
+): Statement {
+  const content = [authorId ?? userId, body, visibility, externalId, createdAt];
+  return { text: insert, values: [db.$tenantId, ticketId, now(), userId, keyId, ...content, returnsTicket] };
+}
+
+/**
+ * Inserts the comments of new tickets, in the given order. Returns the comments in the same order, and the tickets after
+ * their last comments. Emits no events, because `ticket.created` contains the tickets with their comment counts.
+ */
+export async function insertComments(
+  context: UserContext & Transaction,
+  rows: readonly NewCommentRow[],
+): Promise<{ comments: Comment[]; tickets: Ticket[] }> {
+  const lastOf = new Map(rows.map((row) => [row.ticketId, row]));
+  const statements = rows.map((row) => {
+    return toInsertStatement(context, row, { returnsTicket: lastOf.get(row.ticketId) === row });
+  });
+  const found = (await queryPipelined(context.db, statements)).flat() as InsertedRow[];
+  return {
+    comments: found.flatMap(({ comment }) => (comment ? [presentComment(comment)] : [])),
+    tickets: found.flatMap(({ ticket }) => (ticket ? [presentTicket(ticket)] : [])),
+  };
+}
 
 /** A new comment, and its ticket after the comment. */
 interface Written {
@@ -150,40 +185,29 @@ interface Written {
   ticket: Ticket;
 }
 
-/** The maximum number of events that one statement writes, because each event contains the whole ticket. */
-const eventBatch = 100;
-
 /**
- * Adds comments to tickets with any status, in the given order. Locks the tickets, increases their comment counts, and
- * emits `ticket.updated` for each comment (docs/decisions/tickets.md). The caller checks that the tickets exist. If a
- * ticket doesn't exist, its comments are missing from the result.
+ * Adds comments to a ticket with any status, in the given order. Locks the ticket, increases its comment count, and
+ * emits `ticket.updated` for each comment (docs/decisions/tickets.md). If the ticket doesn't exist, returns no comments.
  */
-export async function writeComments(
+async function writeComments(
   context: UserContext & Transaction,
-  rows: readonly NewCommentRow[],
-): Promise<Written[]> {
-  const { db, now, userId, keyId } = context;
-  const at = now();
-  const inserts = rows.map(({ ticketId, authorId = userId, body, visibility, externalId, createdAt }) => ({
-    text: insert,
-    values: [db.$tenantId, ticketId, at, userId, keyId, authorId, body, visibility, externalId, createdAt],
-  }));
-  const ids = [...new Set(rows.map(({ ticketId }) => ticketId))];
-  // Locks the tickets first, so that later statements see their latest versions.
+  ticketId: number,
+  inputs: readonly NewComment[],
+): Promise<Comment[]> {
+  const { db } = context;
+  // Locks the ticket first, so that later statements see its latest version.
   const results = await queryPipelined(db, [
-    lockOf(db, 'tickets', ids),
-    ...inserts,
+    lockOf(db, 'tickets', [ticketId]),
+    ...inputs.map((input) => toInsertStatement(context, { ...input, ticketId }, { returnsTicket: true })),
     querySubscribers(db, 'ticket.updated'),
   ]);
-  const found = results.slice(1, -1).flat() as { ticket: TicketRow | null; comment: Comment | null }[];
+  const found = results.slice(1, -1).flat() as InsertedRow[];
   const written = found.flatMap(({ ticket, comment }) => {
     return ticket && comment ? [{ ticket: presentTicket(ticket), comment: presentComment(comment) }] : [];
   });
   const [subscribers] = results.at(-1) as { hasSubscribers: boolean }[];
-  if (subscribers?.hasSubscribers) {
-    for (const batch of chunksOf(written, eventBatch)) await emitAll(context, 'ticket.updated', batch.map(toEmission));
-  }
-  return written;
+  if (subscribers?.hasSubscribers) await emitAll(context, 'ticket.updated', written.map(toEmission));
+  return written.map(({ comment }) => comment);
 }
 
 /** Returns the content of the event for a new comment. */
@@ -209,15 +233,15 @@ function toEmission({ ticket, comment }: Written) {
 export function createComment(context: UserContext, ticket: TicketReference, input: NewComment): Promise<Comment> {
   return transaction(context, async (context) => {
     const ticketId = await resolveTicketId(context, ticket);
-    await checkUsers(context, checkComment(context, input));
+    await checkUsers(context, checkComment(context, input), { allowInactive: context.isImport });
     if (input.externalId != null) {
       // Locks the ticket first, as updates of tickets do. Otherwise, transactions could deadlock.
       if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
       await lockExternalId(context, 'comment', input.externalId);
     }
-    const [written] = await writeComments(context, [{ ...input, ticketId }]);
-    if (written === undefined) throw notFound('ticket');
-    return written.comment;
+    const [comment] = await writeComments(context, ticketId, [input]);
+    if (comment === undefined) throw notFound('ticket');
+    return comment;
   });
 }
 
@@ -239,20 +263,20 @@ export function createComments(
     const known = await findKnown(
       context,
       items.accepted.map(({ references }) => references),
+      { allowInactive: context.isImport },
     );
     const taken = await lockExternalIds(
       context,
       'comment',
       items.accepted.map(({ input }) => input.externalId),
     );
-    const rows = items.next(({ input, references }): NewCommentRow => {
+    const rows = items.next(({ input, references }) => {
       assertKnown(references, known);
       rejectTaken('comment', taken, input.externalId);
-      return { ...input, ticketId };
+      return input;
     });
     const unique = withoutRepeated(rows.accepted, ({ externalId }) => [externalId]);
-    const written = unique.length === 0 ? [] : await writeComments(context, unique);
-    const comments = written.map(({ comment }) => comment);
+    const comments = unique.length === 0 ? [] : await writeComments(context, ticketId, unique);
     const commentOf = new Map(unique.map((row, index) => [row, comments[index]]));
     addExternalIds(taken, comments);
     const created = rows.next((row) => {

@@ -45,30 +45,44 @@ export function listed(
   return (ids ?? []).map((id, index) => ({ path: `${path}.${index}`, id })).filter(({ id }) => !before.includes(id));
 }
 
+/** Whether inactive users are valid. Tickets and comments that an import key creates can belong to people who have left. */
+interface UserOptions {
+  allowInactive?: boolean | undefined;
+}
+
 /**
  * Checks that each id identifies an active user of the tenant.
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with invalid references
  */
-export async function checkUsers(context: Context, users: readonly Reference[]): Promise<void> {
-  await checkReferences(context, { users, tickets: [], assets: [] });
+export async function checkUsers(
+  context: Context,
+  users: readonly Reference[],
+  options: UserOptions = {},
+): Promise<void> {
+  await checkReferences(context, { users, tickets: [], assets: [] }, options);
 }
 
 /**
  * Checks that all referenced tickets and assets exist, and that all referenced users are active.
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with invalid references
  */
-export async function checkReferences(context: Context, references: References): Promise<void> {
-  assertKnown(references, await findKnown(context, [references]));
+export async function checkReferences(
+  context: Context,
+  references: References,
+  options: UserOptions = {},
+): Promise<void> {
+  assertKnown(references, await findKnown(context, [references], options));
 }
 
-/**
- * Looks up all referenced ids in one statement. If there are no ids, doesn't query the database. With an import key,
- * inactive users are valid, because tickets can belong to people who have left.
- */
-export async function findKnown({ db, isImport = false }: Context, all: readonly References[]): Promise<Known> {
+/** Looks up all referenced ids in one statement. If there are no ids, doesn't query the database. */
+export async function findKnown(
+  { db }: Context,
+  all: readonly References[],
+  { allowInactive = false }: UserOptions = {},
+): Promise<Known> {
   const ids = kinds.map((kind) => [...new Set(all.flatMap((references) => references[kind].map(({ id }) => id)))]);
   const isEmpty = ids.every((some) => some.length === 0);
-  const values = [...ids, isImport];
+  const values = [...ids, allowInactive];
   const found = isEmpty ? undefined : await queryOne<Record<keyof References, number[]>>(db, selectKnown, values);
   return { users: new Set(found?.users), tickets: new Set(found?.tickets), assets: new Set(found?.assets) };
 }

@@ -1,18 +1,19 @@
 import {
   type Comment,
-  type InvalidItem,
+  InvalidItem,
   idOfItem,
   type NewComment,
   type NewTicketAnswer,
   type NewTicketItem,
   repeatedId,
+  requestLimits,
   type Ticket,
   type TicketPatchAnswer,
   type TicketPatchItem,
 } from '@itsm-api/contract';
-import { invalidField, notFound } from '../../shared/errors.ts';
+import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
-import { checkComment, writeComments } from '../comments/queries.ts';
+import { checkComment, insertComments } from '../comments/queries.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import {
@@ -47,11 +48,13 @@ import { byId, type FindId, findTicketIds } from './ticket-reference.ts';
 
 /**
  * Creates the valid tickets in a bulk request, with the same rules as `createTicket`. Resolves to one result per item.
+ * @throws ApiError PAYLOAD_TOO_LARGE if the tickets have too many comments
  */
 export function createTickets(
   context: UserContext,
   given: readonly (NewTicketItem | InvalidItem)[],
 ): Promise<NewTicketAnswer[]> {
+  rejectManyComments(given);
   return transaction(context, async (context) => {
     const bodies = BulkItems.of(given);
     const findId = await findTicketIds(
@@ -67,6 +70,7 @@ export function createTickets(
     const known = await findKnown(
       context,
       items.accepted.map(({ references }) => references),
+      { allowInactive: context.isImport },
     );
     const taken = await lockTicketExternalIds(context, items.accepted);
     const valid = items.next(({ input, comments, references }) => {
@@ -89,6 +93,17 @@ export function createTickets(
     });
     return created.results((data) => ({ status: 201, data }), context.publicUrl);
   });
+}
+
+/**
+ * Rejects a request with too many comments, because other new tickets of the workspace wait for the request.
+ * @throws ApiError PAYLOAD_TOO_LARGE
+ */
+function rejectManyComments(given: readonly (NewTicketItem | InvalidItem)[]): void {
+  const counts = given.map((item) => (item instanceof InvalidItem ? 0 : (item.comments?.length ?? 0)));
+  if (counts.reduce((sum, count) => sum + count, 0) <= requestLimits.newTicketComments) return;
+  const message = `The tickets have more than ${requestLimits.newTicketComments} comments. Send fewer tickets in each request.`;
+  throw new ApiError('PAYLOAD_TOO_LARGE', message);
 }
 
 /** The external ids that tickets and comments already have. */
@@ -133,26 +148,28 @@ function rejectTakenTicket(
   }
 }
 
-/** Inserts tickets and then their comments. Returns the tickets and the comments, both in the given order. */
+/**
+ * Inserts tickets and their comments, and emits `ticket.created` for each ticket. Returns the tickets and the comments,
+ * both in the given order.
+ */
 async function writeWithComments(
   context: UserContext & Transaction,
   items: readonly { row: NewTicketRow; comments: readonly NewComment[] }[],
 ): Promise<{ tickets: Ticket[]; comments: Comment[] }> {
   if (items.length === 0) return { tickets: [], comments: [] };
-  const created = await writeNew(
-    context,
-    items.map(({ row }) => row),
-  );
-  const comments = items.flatMap(({ comments }, index) => {
-    return comments.map((comment) => ({ ...comment, ticketId: (created[index] as Ticket).id }));
+  const written = { comments: [] as Comment[] };
+  const rows = items.map(({ row }) => row);
+  const tickets = await writeNew(context, rows, async (created) => {
+    const comments = items.flatMap(({ comments }, index) => {
+      return comments.map((comment) => ({ ...comment, ticketId: (created[index] as Ticket).id }));
+    });
+    if (comments.length === 0) return created;
+    const inserted = await insertComments(context, comments);
+    written.comments = inserted.comments;
+    const latest = new Map(inserted.tickets.map((ticket) => [ticket.id, ticket]));
+    return created.map((ticket) => latest.get(ticket.id) ?? ticket);
   });
-  if (comments.length === 0) return { tickets: created, comments: [] };
-  const written = await writeComments(context, comments);
-  const latest = new Map(written.map(({ ticket }) => [ticket.id, ticket]));
-  return {
-    tickets: created.map((ticket) => latest.get(ticket.id) ?? ticket),
-    comments: written.map(({ comment }) => comment),
-  };
+  return { tickets, comments: written.comments };
 }
 
 /**

@@ -67,7 +67,7 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
  */
 export async function createTicket(context: UserContext, body: NewTicket): Promise<Ticket> {
   const input = byId(body, await findTicketIds(context, [body.parentId]));
-  await checkReferences(context, collectReferences(input));
+  await checkReferences(context, collectReferences(input), { allowInactive: context.isImport });
   return transaction(context, async (context) => {
     await lockExternalId(context, 'ticket', input.externalId);
     const [ticket] = await writeNew(context, [newRow(context, input)]);
@@ -75,10 +75,17 @@ export async function createTicket(context: UserContext, body: NewTicket): Promi
   });
 }
 
-/** Inserts tickets and emits `ticket.created` for each of them. Returns the tickets in the given order. */
-export async function writeNew(context: Context & Transaction, rows: readonly NewTicketRow[]): Promise<Ticket[]> {
+/**
+ * Inserts tickets and emits `ticket.created` for each of them. Returns the tickets in the given order.
+ * @param complete changes the new tickets before the events, and returns them in the same order
+ */
+export async function writeNew(
+  context: Context & Transaction,
+  rows: readonly NewTicketRow[],
+  complete = async (tickets: Ticket[]) => tickets,
+): Promise<Ticket[]> {
   const { tickets, hasSubscribers } = await insertTickets(context, rows);
-  const created = tickets.map(presentTicket);
+  const created = await complete(tickets.map(presentTicket));
   if (hasSubscribers) {
     const emissions = created.map((payload) => ({ payload }));
     await emitAll(context, 'ticket.created', emissions);
@@ -87,8 +94,8 @@ export async function writeNew(context: Context & Transaction, rows: readonly Ne
 }
 
 /**
- * Updates a ticket and emits `ticket.updated`. If the patch changes nothing, writes and emits nothing
- * (docs/decisions/tickets.md).
+ * Updates a ticket and emits `ticket.updated`. If the patch changes nothing, writes and emits nothing, unless it is the
+ * first patch that sets `dueAt` (docs/decisions/tickets.md).
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_TRANSITION, INVALID_REFERENCE, EXTERNAL_ID_EXISTS,
  * VALIDATION_ERROR
  */

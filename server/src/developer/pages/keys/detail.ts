@@ -83,8 +83,8 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(r
       audit: 'key.rotated',
       roles: managers,
       async run({ visit: { context }, params, fields }) {
-        const { key, id, name } = await rotateKey(context, params.id, fields);
-        return { subject: name, redirect: `/developer/keys/${id}`, flash: { key, id } };
+        const { key, id, name, isImport } = await rotateKey(context, params.id, fields);
+        return { subject: isImport ? `${name} (import)` : name, redirect: `/developer/keys/${id}`, flash: { key, id } };
       },
     }),
     revoke: form({
