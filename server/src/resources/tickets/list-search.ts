@@ -124,8 +124,8 @@ function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
  */
 function firstOf(found: Prisma.Sql, max: number): Prisma.Sql {
   return sql`(
-      SELECT id FROM found WHERE (SELECT count(*) FROM found) <= ${max}
-      UNION ALL SELECT id FROM (${found}) AS matching WHERE (SELECT count(*) FROM found) > ${max}
+      SELECT id FROM found WHERE (SELECT n FROM counted) <= ${max}
+      UNION ALL SELECT id FROM (${found}) AS matching WHERE (SELECT n FROM counted) > ${max}
     ) AS matching`;
 }
 
@@ -140,11 +140,13 @@ async function runIdQuery(
   const remaining = Math.max(0, max - skip);
   const statement = sql`WITH ${ctes} found AS MATERIALIZED (
       SELECT id FROM (${found}) AS matching ${isByTime ? empty : sql`ORDER BY id ${order}`} LIMIT ${max + 1}
+    ), counted AS MATERIALIZED (
+      SELECT count(*)::int AS n FROM found
     ), page AS (
       SELECT id FROM ${isByTime ? firstOf(found, max) : raw('found')}
       ORDER BY id ${order} LIMIT ${Math.min(take, remaining)} OFFSET ${Math.min(skip, max)}
     )
-    SELECT (SELECT count(*) FROM found)::int AS count, ${isComplete} AS "isComplete",
+    SELECT (SELECT n FROM counted) AS count, ${isComplete} AS "isComplete",
       (SELECT json_agg(ticket) FROM (
         SELECT ${raw(columns)} FROM page JOIN tickets t ON t.tenant_id = ${db.$tenantId} AND t.id = page.id
         ORDER BY t.id ${order}
