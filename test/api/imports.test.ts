@@ -195,6 +195,8 @@ describe('an import key', () => {
     await api.prisma.user.updateMany({ where: { id: BigInt(id) }, data: { role: 'AGENT' } });
     await expect.poll(async () => (await post('/tickets', closed, own.key)).status).toBe(400);
     expect((await post('/tickets', ticket, own.key)).status).toBe(201);
+    const me = await api.call({ method: 'GET', path: `${pathPrefix}/me`, key: own.key });
+    expect(me.body.data.key.import).toBe(false);
   });
 
   it('is marked in GET /me', async () => {

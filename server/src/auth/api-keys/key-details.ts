@@ -13,7 +13,6 @@ interface KeyRow {
   name: string;
   last_four: string;
   scopes: string[];
-  is_import: boolean;
   created_at: Date;
   expires_at: Date | null;
   last_used_at: Date | null;
@@ -21,7 +20,7 @@ interface KeyRow {
 }
 
 const byId = `
-  SELECT k.name, k.last_four, k.scopes, k.is_import, k.created_at, k.expires_at, k.last_used_at, t.name AS workspace
+  SELECT k.name, k.last_four, k.scopes, k.created_at, k.expires_at, k.last_used_at, t.name AS workspace
   FROM api_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.tenant_id = $1 AND k.id = $2`;
 
 /**
@@ -30,7 +29,7 @@ const byId = `
  */
 export async function readKeyDetails(
   pool: Pool,
-  { tenantId, keyId }: { tenantId: TenantId; keyId: bigint },
+  { tenantId, keyId, isImport }: { tenantId: TenantId; keyId: bigint; isImport: boolean },
 ): Promise<KeyDetails> {
   const values = [tenantId, keyId];
   const { rows }: { rows: KeyRow[] } = await pool.query({ name: statementName(byId), text: byId, values });
@@ -42,7 +41,7 @@ export async function readKeyDetails(
       name: row.name,
       lastFour: row.last_four,
       scopes: knownScopes(row.scopes),
-      import: row.is_import,
+      import: isImport,
       createdAt: serializeTimestamp(row.created_at),
       expiresAt: serializeTimestamp(row.expires_at),
       lastUsedAt: serializeTimestamp(row.last_used_at),

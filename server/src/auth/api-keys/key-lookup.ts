@@ -17,6 +17,7 @@ export interface KeyIdentity {
   tenantId: TenantId;
   userId: bigint;
   scopes: ReadonlySet<Scope>;
+  /** Whether the API key is an import key, and its user is an administrator (docs/decisions/imports.md). */
   isImport: boolean;
   expiresAt: Date | null;
   /** The database client for the tenant's data. */

@@ -119,8 +119,8 @@ async function patchUnlocked(
   const before = presentTicket(found);
   const change = await computeRequestedChange(context, before, patch, found);
   if (change === undefined) return before;
-  // A new parent and an external id require a lock of the tenant. New watchers require a lock on the ticket, because watchers
-  // are in another table that the version check doesn't cover.
+  // A new parent and an external id require a lock of the tenant. New watchers require a lock on the ticket, because
+  // watchers are in another table that the version check doesn't cover.
   const { references, changes } = change;
   if (references.tickets.length > 0 || 'watcherUserIds' in changes || 'externalId' in changes) return undefined;
   await checkReferences(context, references);
