@@ -5,13 +5,21 @@ export function serializeId(id: bigint | number | null): number | null {
   return id === null ? null : Number(id);
 }
 
+/** The end of a timestamp in JSON from PostgreSQL. All connections use the time zone UTC. */
+const utcOffset = '+00:00';
+
 /**
- * Serializes a timestamp as ISO 8601 in UTC. Also accepts the text form that PostgreSQL uses for timestamps in JSON.
+ * Serializes a timestamp as ISO 8601 in UTC. Also accepts the text form that PostgreSQL uses for timestamps in JSON,
+ * such as `2026-11-26T09:30:00.5+00:00`.
  */
 export function serializeTimestamp(timestamp: Date | string): string;
 export function serializeTimestamp(timestamp: Date | string | null): string | null;
 export function serializeTimestamp(timestamp: Date | string | null): string | null {
-  return timestamp === null ? null : new Date(timestamp).toISOString();
+  if (timestamp === null) return null;
+  if (typeof timestamp !== 'string' || !timestamp.endsWith(utcOffset)) return new Date(timestamp).toISOString();
+  // Doesn't create a `Date`, because that would take 5 % of the time for a list of tickets.
+  const [seconds, fraction = ''] = timestamp.slice(0, -utcOffset.length).split('.');
+  return `${seconds}.${fraction.padEnd(3, '0').slice(0, 3)}Z`;
 }
 
 /** Serializes a calendar date as `YYYY-MM-DD`. */
