@@ -5,10 +5,10 @@ import { inject } from 'vitest';
 declare module 'vitest' {
   interface ProvidedContext {
     /**
-     * The PostgreSQL server of this test run: its URL with a role that can create databases, and the name of the
-     * migrated template database.
+     * The PostgreSQL server of this test run: its URL with a role that can create databases, the name of the migrated
+     * template database, and a description with the version and the origin of the server.
      */
-    postgres: { adminUrl: string; template: string };
+    postgres: { adminUrl: string; template: string; description: string };
   }
 }
 

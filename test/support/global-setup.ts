@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
+import { PostgreSqlContainer } from '@testcontainers/postgresql';
+import { getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
 import { disposable, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
 import { migrateDatabase } from '../../server/src/process/ensure-schema.ts';
@@ -15,11 +15,8 @@ interface Server {
 
 const IMAGE = process.env.TEST_POSTGRES_IMAGE || 'postgres:18-alpine';
 
-/**
- * The timeout in milliseconds for pulling and starting the Docker image. After the timeout, the test run uses the
- * embedded PostgreSQL.
- */
-const IMAGE_PATIENCE = 120_000;
+/** The timeout in milliseconds for pulling and starting the Docker image. */
+const maxStartMs = 120_000;
 
 /**
  * Starts the PostgreSQL server of the test run, logs its version, and creates the migrated template database that every
@@ -31,8 +28,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const server = await openServer();
   const template = `itsm_test_${randomBytes(4).toString('hex')}`;
+  let description: string;
   try {
-    console.log(`Testing on PostgreSQL ${await readVersion(server.url)}: ${server.description}.`);
+    description = `PostgreSQL ${await readVersion(server.url)}, ${server.description}`;
+    console.log(`Testing on ${description}.`);
     await execute(server.url, `CREATE DATABASE ${template}`);
     await migrateDatabase(withDatabase(server.url, template));
     // PostgreSQL can't clone a database that has open connections.
@@ -41,7 +40,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await server.stop();
     throw error;
   }
-  project.provide('postgres', { adminUrl: server.url, template });
+  project.provide('postgres', { adminUrl: server.url, template, description });
   return async () => {
     // Drops the databases of the test run, because an external PostgreSQL server keeps them.
     await dropDatabases(server.url, template);
@@ -49,6 +48,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
+/**
+ * Opens the server of `TEST_DATABASE_URL`, a Docker container, or the embedded PostgreSQL.
+ * @throws in CI if a Docker engine responds, but the container doesn't start
+ */
 async function openServer(): Promise<Server> {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return { url, description: 'the server of TEST_DATABASE_URL', stop: async () => undefined };
@@ -60,8 +63,9 @@ async function openServer(): Promise<Server> {
   try {
     return await openContainer();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return await openEmbedded(`Docker responds, but ${IMAGE} did not start: ${reason.trim()}`);
+    const reason = `Docker responds, but ${IMAGE} did not start: ${describe(error)}`;
+    if (process.env.CI) throw new Error(reason, { cause: error });
+    return await openEmbedded(reason);
   }
 }
 
@@ -72,38 +76,26 @@ async function openEmbedded(reason: string): Promise<Server> {
 
 async function openContainer(): Promise<Server> {
   const settings = Object.entries(disposable).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const starting = new GenericContainer(IMAGE)
-    .withEnvironment({ POSTGRES_PASSWORD: 'test' })
-    .withCommand(['postgres', ...settings])
-    .withExposedPorts(5432)
-    .start();
-  if (!(await endsWithin(IMAGE_PATIENCE, starting))) {
+  const starting = new PostgreSqlContainer(IMAGE).withCommand(['postgres', ...settings]).start();
+  if (!(await endsWithin(maxStartMs, starting))) {
     void starting.then(
       (late) => late.stop(),
       () => undefined,
     );
-    throw new Error(`it was not there after ${IMAGE_PATIENCE / 1000} s`);
+    throw new Error(`it was not ready after ${maxStartMs / 1000} s`);
   }
   const container = await starting;
-  const url = `postgresql://postgres:test@${container.getHost()}:${container.getMappedPort(5432)}/postgres`;
-  await waitForServer(url);
+  const url = container.getConnectionUri();
   return { url, description: `Testcontainers (${IMAGE})`, stop: () => container.stop() };
-}
-
-/** Waits until PostgreSQL accepts connections, because the container's port opens earlier. */
-async function waitForServer(url: string): Promise<void> {
-  for (const deadline = Date.now() + 60_000; ; await sleep(100)) {
-    try {
-      return await execute(url, 'SELECT');
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
-  }
 }
 
 async function readVersion(url: string): Promise<string> {
   const [row] = await query<{ server_version: string }>(url, 'SHOW server_version');
   return row?.server_version ?? 'unknown';
+}
+
+function describe(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).trim().replaceAll(/\s+/g, ' ');
 }
 
 async function dropDatabases(url: string, prefix: string): Promise<void> {

@@ -5,8 +5,9 @@ import type { Reporter, TestModule, Vitest } from 'vitest/node';
 const slowFileSeconds = 10;
 
 /**
- * Prints the duration of the test run and of slow test files. The last line contains the test counts without colors, so
- * programs can parse it. A run that exceeds the budget doesn't fail, because machines can be busy.
+ * Prints the duration of the test run and of slow test files. The last line contains the test counts and the PostgreSQL
+ * server. The line has no colors, so programs can parse it. A run that exceeds the budget doesn't fail, because machines
+ * can be busy.
  */
 export default class PlainSummary implements Reporter {
   readonly #budgetSeconds: number;
@@ -36,7 +37,8 @@ export default class PlainSummary implements Reporter {
     if (slow.length > 0) console.log(`Files that took more than ${slowFileSeconds} s:`);
     for (const { file, seconds } of slow) console.log(`${seconds.toFixed(0).padStart(6)} s  ${file}`);
     console.log(`${seconds} s of a budget of ${this.#budgetSeconds} s for all tests.`);
-    console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
+    const server = modules[0]?.project.getProvidedContext().postgres?.description ?? 'no database';
+    console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped on ${server}`);
   }
 }
 
