@@ -93,6 +93,7 @@ const layers: Record<string, Layer> = {
     imports: ['contract', 'client/codegen', 'config', 'shared', 'embedded-postgres', 'database', 'cli'],
   },
   examples: { files: /^examples\//, imports: ['client'] },
+  listen: { files: /^listen\//, imports: ['client'] },
   // The test model implements the specification independently, so it must not import server code.
   model: { files: /^test\/system\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
   tests: { files: /^test\//, imports: ['everything'] },
@@ -122,7 +123,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
     /process\.env/,
     // These files include the code samples of the contract, which contain `process.env` as text.
-    /^(server\/src\/(main|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|test\/|tools\/)/,
+    /^(server\/src\/(main|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|listen\/|test\/|tools\/)/,
     'config/env.ts reads the settings',
   ],
 ];
@@ -160,7 +161,7 @@ function layerOf(file: string): string | undefined {
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  for await (const file of glob('{contract,server,client,examples,prisma,test,tools}/**/*.ts', {
+  for await (const file of glob('{contract,server,client,listen,examples,prisma,test,tools}/**/*.ts', {
     cwd: root,
     exclude: (name) => /node_modules|^dist$|^generated$/.test(name),
   })) {

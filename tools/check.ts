@@ -23,6 +23,7 @@ const projects = [
   'contract',
   'client',
   'client/tsconfig.tools.json',
+  'listen',
   'examples',
   'server',
   'test',

@@ -74,7 +74,7 @@ function typesSource(resources: Resource[], types: Types): string {
     openTypes,
     ...types.declarations.values(),
     `/** The events that this version of the client knows. */\nexport type KnownEvent = ${union(eventNames)};`,
-    `/** @internal */\nexport const eventTypes: readonly string[] = ${literal(Object.keys(events))};`,
+    `/** The event types that this version of the client knows. */\nexport const eventTypes: readonly EventType[] = ${literal(Object.keys(events))};`,
     otherEvents,
     routeTable(resources),
   ]);

@@ -1223,6 +1223,8 @@ export interface NewWebhook {
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn?: boolean | undefined;
+  /** Whether the subscription starts paused. With `true`, the server queues events and sends nothing until you update the subscription with `paused: false`. */
+  paused?: boolean | undefined;
 }
 
 /** Changes to a subscription. Absent fields stay unchanged, and null clears a field. */
@@ -1542,8 +1544,8 @@ export type ErrorCode =
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;
 
-/** @internal */
-export const eventTypes: readonly string[] = ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'];
+/** The event types that this version of the client knows. */
+export const eventTypes: readonly EventType[] = ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'];
 
 /** An event from a newer server. */
 export interface UnknownEvent {

@@ -1,6 +1,7 @@
 import { eventTypes, type KnownEvent, type WebhookEvent } from './generated.ts';
 
 export type * from './generated.ts';
+export { eventTypes };
 
 /** The headers of a webhook request, as `fetch` or Node.js represents them. Header names are case-insensitive. */
 export type HeadersLike =
@@ -151,6 +152,34 @@ export async function signTestEvent(
   const generatedId = `evt_${crypto.randomUUID().replaceAll('-', '')}`;
   const { type, id = generatedId, timestamp = now.toISOString(), actor = null, ...rest } = event;
   const body = JSON.stringify({ id, type, timestamp, actor, ...rest });
+  return { body, headers: await signDelivery({ body, id, type }, secret, { now }) };
+}
+
+/** A delivery for `signDelivery`. */
+export interface UnsignedDelivery {
+  /** The exact body to sign. */
+  body: string;
+  /** The id of the event, for `webhook-id`. */
+  id: string;
+  /** The type of the event, for `X-Service-Event`. */
+  type: string;
+  /** The id of the delivery, for `X-Service-Delivery`. Default: 1. */
+  deliveryId?: number;
+}
+
+/**
+ * Returns the headers of the first attempt of a delivery, with the signatures that the server would send. A program that
+ * forwards the deliveries of a paused subscription can send them with its own secret.
+ *
+ * @example
+ * const { body, eventId, event } = await client.deliveries.get(9001);
+ * const headers = await signDelivery({ body, id: eventId, type: event, deliveryId: 9001 }, secret);
+ */
+export async function signDelivery(
+  { body, id, type, deliveryId = 1 }: UnsignedDelivery,
+  secret: string,
+  { now = new Date() }: { now?: Date | undefined } = {},
+): Promise<Record<string, string>> {
   const seconds = String(Math.floor(now.getTime() / 1000));
   const standard = standardKeys(secret).map(async (key) => {
     const signature = await sign(key, encode(`${id}.${seconds}.${body}`));
@@ -158,17 +187,14 @@ export async function signTestEvent(
   });
   const plain = Array.from(await sign(encode(secret), encode(body)), (byte) => byte.toString(16).padStart(2, '0'));
   return {
-    body,
-    headers: {
-      'content-type': 'application/json; charset=utf-8',
-      'x-service-event': type,
-      'x-service-delivery': '1',
-      'x-service-attempt': '1',
-      'x-service-signature': plain.join(''),
-      'webhook-id': id,
-      'webhook-timestamp': seconds,
-      'webhook-signature': (await Promise.all(standard)).join(' '),
-    },
+    'content-type': 'application/json; charset=utf-8',
+    'x-service-event': type,
+    'x-service-delivery': String(deliveryId),
+    'x-service-attempt': '1',
+    'x-service-signature': plain.join(''),
+    'webhook-id': id,
+    'webhook-timestamp': seconds,
+    'webhook-signature': (await Promise.all(standard)).join(' '),
   };
 }
 

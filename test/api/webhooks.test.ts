@@ -59,6 +59,18 @@ describe('POST /webhooks', () => {
     expect((await create({ secret: undefined }, owner)).body.data.secret).not.toBe(secret);
   });
 
+  it('creates a paused subscription that PATCH resumes', async () => {
+    const owner = await createWorkspace(api);
+    const { status, body } = await create({ paused: true }, owner);
+    expect(status).toBe(201);
+    const pause = { health: 'PAUSED', pausedAt: expect.any(String), pausedReason: 'Paused by its owner.' };
+    expect(body.data).toMatchObject({ active: true, ...pause, nextAttemptAt: null });
+    expect((await list(owner)).body.data).toEqual([body.data]);
+    const resumed = await owner.call('PATCH', `/webhooks/${body.data.id}`, { paused: false });
+    expect(resumed.body.data).toMatchObject({ health: 'HEALTHY', pausedAt: null, pausedReason: null });
+    expect((await create({ paused: false }, owner)).body.data.health).toBe('HEALTHY');
+  });
+
   it('removes duplicate event types from a new subscription', async () => {
     const { data } = (await create({ events: ['task.updated', 'asset.created', 'task.updated'] })).body;
     expect(data.events).toEqual(['task.updated', 'asset.created']);
@@ -74,6 +86,7 @@ describe('POST /webhooks', () => {
     ['NUL in the secret', { secret: 'hidden\0' }, 'secret'],
     ['a lone surrogate in the secret', { secret: 'hidden\ud800' }, 'secret'],
     ['a secret that is not a string', { secret: 12345 }, 'secret'],
+    ['a pause that is not a boolean', { paused: 'yes' }, 'paused'],
     ['no events', { events: [] }, 'events'],
     ['an event without an array', { events: 'ticket.created' }, 'events'],
     ['an unknown event', { events: ['ticket.created', 'ticket.deleted'] }, 'events.1'],

@@ -304,7 +304,7 @@ describe('types of the client package', () => {
       (block, index) => `export async function example${index}() {\n${block.replace(/^import .*\n/gm, '')}\n}\n`,
     );
     const context = `import { ItsmClient, isItsmError, type NewTicket, type Ticket } from '@itsm-api/client';
-      import { signTestEvent, unwrap } from '@itsm-api/client/webhooks';
+      import { signDelivery, signTestEvent, unwrap } from '@itsm-api/client/webhooks';
       declare const process: { env: Record<string, string | undefined> };
       declare const apiKey: string;
       declare const client: ItsmClient;

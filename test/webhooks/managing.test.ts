@@ -138,6 +138,16 @@ describe('paused webhook', () => {
     expect(await titlesOf(receiver, 2)).toContain('first');
   });
 
+  it('sends the events of a webhook that was created paused only after the webhook resumes', async () => {
+    const { id, receiver } = await subscribe({ paused: true });
+    await owner.createTicket({ title: 'first' });
+    await sender.advance(0);
+    expect((await deliveries(id)).map(({ state, attemptCount }) => [state, attemptCount])).toEqual([['PENDING', 0]]);
+    expect(receiver.connections).toBe(0);
+    await patched(id, { paused: false });
+    expect(await titlesOf(receiver, 1)).toEqual(['first']);
+  });
+
   it('keeps a webhook paused even if an earlier attempt succeeds after the pause', async () => {
     let finish = () => {};
     const { id, receiver } = await subscribe({}, (_, response) => {

@@ -149,6 +149,14 @@ export const NewWebhook = z
     events: Events,
     filter: Filter.nullish(),
     skipOwn: SkipOwn.optional(),
+    paused: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Whether the subscription starts paused. With `true`, the server queues events and sends nothing ' +
+          'until you update the subscription with `paused: false`.',
+      }),
   })
   .meta({
     id: 'NewWebhook',

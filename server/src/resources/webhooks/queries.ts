@@ -99,7 +99,7 @@ export function createWebhook(
     await checkActiveLimit(db);
     const id = await newSubscriptionId(db);
     const secret = input.secret ?? newSecret();
-    const row = await db.webhookSubscription.create({
+    const created = await db.webhookSubscription.create({
       data: {
         id,
         url: input.url,
@@ -110,9 +110,16 @@ export function createWebhook(
         keyId: keyId ?? null,
       },
     });
-    const webhook = presentWebhook(row, now());
+    const webhook = presentWebhook(input.paused ? await holdNew(db, created) : created, now());
     return input.secret === undefined ? Object.assign(webhook, { secret }) : webhook;
   });
+}
+
+/** Pauses a new subscription. The trigger that opens the circuit of a paused subscription runs only on updates. */
+async function holdNew(db: TenantClient, { id }: WebhookRow): Promise<WebhookRow> {
+  const [row] = await db.webhookSubscription.updateManyAndReturn({ where: { id }, data: { held: true } });
+  if (row === undefined) throw notFound('webhook subscription');
+  return row;
 }
 
 /**

@@ -20,14 +20,15 @@ const filter = fc.oneof(
     ),
   },
 );
-const newGiven = fc.record({ events, filter, skipOwn: fc.boolean() });
+const paused = fc.constantFrom(true, false, false);
+const newGiven = fc.record({ events, filter, skipOwn: fc.boolean(), paused });
 const patchGiven = fc
   .record(
     {
       events,
       filter,
       skipOwn: fc.boolean(),
-      paused: fc.constantFrom(true, false, false),
+      paused,
       url: fc.nat(2),
       secret: fc.nat(3),
     },

@@ -37,7 +37,7 @@ export function newSubscription(input: NewWebhook & { secret: string }, keyId: n
     createdAt: unknownText,
     updatedAt: unknownText,
     secret: input.secret,
-    paused: false,
+    paused: input.paused ?? false,
     keyId,
   };
   return isFilterOf(row) ? { row } : { codes: ['VALIDATION_ERROR'] };

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { unwrap } from '@itsm-api/client/webhooks';
+import { EventType } from '@itsm-api/contract';
+import { requestHeaders } from '@itsm-api/server/webhooks/delivery/attempt.ts';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/** Runs the program `@itsm-api/listen` against a server without workers, so only the program sends events. */
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+let api: Api;
+let workspace: Workspace;
+let receiver: Receiver;
+let baseUrl: string;
+let status = 204;
+const running: ChildProcess[] = [];
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  receiver = await startReceiver((_, response) => response.writeHead(status).end('Ignored.'));
+  baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
+});
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+});
+afterAll(async () => {
+  await receiver.close();
+  await api.close();
+});
+
+function run(args: string[], env: Record<string, string> = {}) {
+  const file = fileURLToPath(new URL('../../listen/src/listen.ts', import.meta.url));
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...process.env, ITSM_URL: baseUrl, WEBHOOK_SECRET: secret, ...env },
+  });
+  running.push(child);
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  return {
+    child,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exit: new Promise<number | null>((resolve) => child.on('close', resolve)),
+  };
+}
+
+/** Starts the program with a key that has only the scope `webhooks:manage`, and waits until it forwards events. */
+async function listen(env: Record<string, string> = {}) {
+  const key = await workspace.createKey({ scopes: ['webhooks:manage'] });
+  const program = run(['--forward-to', receiver.url, '--interval', '0.05'], { ITSM_KEY: key, ...env });
+  await eventually(() => expect(program.stderr()).toContain('Press Ctrl-C to stop.'));
+  return program;
+}
+
+const activeWebhooks = async () => (await workspace.call('GET', '/webhooks')).body.data;
+
+it('forwards events with the signatures and headers of the server, and deactivates its webhook on SIGTERM', async () => {
+  const program = await listen();
+  expect(program.stderr()).toContain('about 25 events per minute');
+  expect(program.stderr()).not.toContain(secret);
+  const [webhook, ...others] = await activeWebhooks();
+  expect(others).toEqual([]);
+  expect(webhook).toMatchObject({ events: EventType.options, health: 'PAUSED' });
+  expect(new URL(webhook.url).hostname).toMatch(/\.invalid$/);
+
+  const created = await workspace.createTicket({ title: 'Ärger mit dem VPN' });
+  await eventually(() => expect(receiver.received).toHaveLength(1));
+  status = 500;
+  await workspace.call('PATCH', `/tickets/${created.id}`, { priority: 'CRITICAL' });
+  await eventually(() => expect(program.stdout().match(/\n/g)).toHaveLength(2));
+
+  const events = await Promise.all(receiver.received.map(({ body, headers }) => unwrap(body, headers, secret)));
+  expect(events).toMatchObject([
+    { type: 'ticket.created', ticket: { id: created.id, title: created.title } },
+    { type: 'ticket.updated', changes: { priority: { from: 'MEDIUM', to: 'CRITICAL' } } },
+  ]);
+  const { data: deliveries } = (await workspace.call('GET', `/webhooks/${webhook.id}/deliveries`)).body;
+  for (const [index, { id, eventId, event }] of deliveries.reverse().entries()) {
+    const { headers = {}, body = '' } = receiver.received[index] ?? {};
+    const timestamp = new Date(Number(headers['webhook-timestamp']) * 1000);
+    const fields = { id, attempt: 1, body, eventId, eventType: event };
+    expect(headers).toMatchObject(requestHeaders(fields, { secret, previous: [] }, timestamp));
+  }
+  const lines = program.stdout().trim().split('\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^\d{4}-\S+Z ticket\.created evt_\w+ → 204 \(\d+ ms\)$/),
+    expect.stringMatching(/^\d{4}-\S+Z ticket\.updated evt_\w+ → 500 \(\d+ ms\)$/),
+  ]);
+
+  program.child.kill('SIGTERM');
+  expect(await program.exit, program.stderr()).toBe(0);
+  expect(await activeWebhooks()).toEqual([]);
+});
+
+it('reuses the webhook of a killed run, and forwards only new events', async () => {
+  status = 204;
+  const killed = await listen();
+  const [webhook] = await activeWebhooks();
+  killed.child.kill('SIGKILL');
+  await killed.exit;
+  await workspace.createTicket({ title: 'Earlier' });
+  receiver.received.length = 0;
+
+  const program = await listen({ WEBHOOK_SECRET: '' });
+  expect((await activeWebhooks()).map(({ id }: { id: number }) => id)).toEqual([webhook.id]);
+  const generated = /^Signing secret: (whsec_\S+)$/m.exec(program.stderr())?.[1] ?? '';
+  await workspace.createTicket({ title: 'Later' });
+  await eventually(() => expect(receiver.received).toHaveLength(1));
+  const { headers = {}, body = '' } = receiver.received[0] ?? {};
+  expect(await unwrap(body, headers, generated)).toMatchObject({ ticket: { title: 'Later' } });
+  program.child.kill('SIGINT');
+  expect(await program.exit, program.stderr()).toBe(0);
+  expect(await activeWebhooks()).toEqual([]);
+});
+
+it('reports a wrong option or API key without a stack trace', async () => {
+  const [without, invalid, wrong] = await Promise.all(
+    [
+      run([]),
+      run(['--forward-to', 'localhost:4000']),
+      run(['--forward-to', receiver.url], { ITSM_KEY: 'itsm_wrong' }),
+    ].map(async (program) => [await program.exit, program.stderr()] as const),
+  );
+  expect(without).toEqual([2, expect.stringContaining('--forward-to must be a URL')]);
+  expect(invalid).toEqual([2, expect.stringContaining('--forward-to must be a URL')]);
+  expect(wrong).toEqual([1, expect.stringMatching(/^The API key is invalid.*\(INVALID_API_KEY, request \w+\)\n$/)]);
+});
