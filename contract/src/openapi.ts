@@ -11,6 +11,7 @@ import { type Schemas, toSchema } from './openapi/schemas.ts';
 import type { OpenApi, Parameter } from './openapi/types.ts';
 import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './openapi/webhook-operations.ts';
 
+export { eventJsonSchema } from './event-json-schema.ts';
 export { changelogPath } from './openapi/prose.ts';
 export { downgrade } from './openapi/to-openapi-3.0.ts';
 export type { CodeSample, OpenApi, Operation, Schema } from './openapi/types.ts';
