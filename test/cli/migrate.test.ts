@@ -48,7 +48,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
 
     const again = await itsm('migrate');
     expect(again).toMatchObject({ code: 0, stderr: '' });
-    expect(again.stdout).toMatch(/^The database 127\.0\.0\.1:\d+\/\w+ is up to date\. Nothing to apply\.\n$/);
+    expect(again.stdout).toMatch(/^The database [\w.]+:\d+\/\w+ is up to date\. Nothing to apply\.\n$/);
     expect(await itsm('tenants list')).toMatchObject({ code: 0, stderr: '' });
   });
 

@@ -15,6 +15,7 @@ let api: Api;
 let workspace: Workspace;
 /** A database connection with the database role and the tenant of a request. */
 let client: pg.Client;
+let postgresVersion: number;
 
 beforeAll(async () => {
   api = await startApi({ ownDatabase: true });
@@ -24,6 +25,8 @@ beforeAll(async () => {
   await fill(await createWorkspace(api));
   await fill(workspace);
   await client.query('VACUUM ANALYZE');
+  const { rows } = await client.query('SHOW server_version');
+  postgresVersion = Number.parseInt(rows[0].server_version, 10);
   await client.query('SET ROLE itsm_request');
   // With these settings, PostgreSQL chooses the same plans for a few thousand rows as for a million rows.
   await client.query('SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off');
@@ -96,18 +99,37 @@ async function getPlans(path: string): Promise<{ text: string; nodes: Plan[] }[]
     // PostgreSQL plans an unnamed statement for specific parameter values, and a named statement for any values.
     const { rows } = await (name === undefined
       ? client.query(`EXPLAIN (FORMAT JSON) ${text}`, values)
-      : client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`));
+      : explainPrepared(text));
     plans.push({ text, nodes: flattenPlan(rows[0]['QUERY PLAN'][0].Plan) });
   }
   return plans;
+}
+
+/** Returns the plan of a prepared statement for any values. The option GENERIC_PLAN needs PostgreSQL 16. */
+async function explainPrepared(text: string): Promise<pg.QueryResult> {
+  const numbers = [...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number));
+  const values = Array.from({ length: Math.max(0, ...numbers) }, () => 'NULL');
+  await client.query(`SET plan_cache_mode = force_generic_plan; PREPARE explained AS ${text}`);
+  try {
+    return await client.query(
+      `EXPLAIN (FORMAT JSON) EXECUTE explained${values.length > 0 ? `(${values.join(', ')})` : ''}`,
+    );
+  } finally {
+    await client.query('DEALLOCATE explained; RESET plan_cache_mode');
+  }
 }
 
 function flattenPlan(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(flattenPlan)];
 }
 
-/** Fails if an SQL statement of the request filters by one of the columns but uses no index for the column. */
+/**
+ * Fails if an SQL statement of the request filters by one of the columns but uses no index for the column. Before
+ * version 17, PostgreSQL can't read several values from an index in the order of another column, and may filter rows
+ * instead. On these versions, the function doesn't check requests with several filters or values.
+ */
 async function expectIndexed(path: string, columns: string[]): Promise<void> {
+  if (postgresVersion < 17 && (columns.length > 1 || path.includes(','))) return;
   let filtering = 0;
   for (const { text, nodes } of await getPlans(path)) {
     for (const column of columns.map((name) => new RegExp(`\\b${name}\\b`))) {
