@@ -1,5 +1,6 @@
 import { type AppRoute, ContractNoBody } from '@ts-rest/core';
 import * as z from 'zod';
+import type { Deprecation } from './deprecation.ts';
 import { Id, integerFromText, text } from './fields.ts';
 import { idempotencyHeaders } from './idempotency.ts';
 import type { Group } from './limits.ts';
@@ -7,11 +8,11 @@ import type { Scope } from './scopes.ts';
 
 /**
  * The metadata that every endpoint declares in addition to its path and schemas. With the scope `any`, the endpoint
- * accepts every valid API key. If `scope` and `group` are null, the endpoint requires no API key.
+ * accepts every valid API key. If `scope` and `group` are null, the endpoint requires no API key. To deprecate an
+ * endpoint, add the result of `deprecated()`.
  */
-export type EndpointMeta =
-  | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
-  | { scope: null; group: null; agent?: never };
+export type EndpointMeta = Partial<Deprecation> &
+  ({ scope: Scope | 'any'; group: Group; agent?: AgentTool } | { scope: null; group: null; agent?: never });
 
 /** The MCP tool of an endpoint (docs/decisions/mcp-server.md). Endpoints without this metadata have no MCP tool. */
 export interface AgentTool {

@@ -42,6 +42,7 @@ export type Contract = typeof contract;
 export * from './bulk.ts';
 export * from './changes.ts';
 export * from './delivery-schedule.ts';
+export * from './deprecation.ts';
 export * from './endpoint.ts';
 export * from './errors.ts';
 export * from './events.ts';

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { deliverySchedule } from '@itsm-api/contract';
+import { deliverySchedule, EventType } from '@itsm-api/contract';
 import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
 import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Api, startApi } from '../support/api.ts';
@@ -43,6 +45,25 @@ it('serves an OpenAPI 3.0 document without webhooks', async () => {
   expect(document).not.toHaveProperty('webhooks');
   expect(Object.keys(document.paths)).toEqual(Object.keys(openApiDocument().paths));
   expect(document.components.schemas.Ticket.properties.resolution).toMatchObject({ type: 'string', nullable: true });
+});
+
+it('serves a JSON Schema of each event that accepts the example and rejects incomplete events', async () => {
+  const { webhooks = {} } = openApiDocument();
+  expect(Object.keys(webhooks)).toEqual(EventType.options);
+  for (const [type, { post }] of Object.entries(webhooks)) {
+    const { type: contentType, text } = await get(`/schemas/${type}.json`);
+    expect(contentType).toBe('application/json; charset=utf-8');
+    const ajv = new Ajv2020({ strict: true, strictTypes: false });
+    formats.default(ajv);
+    for (const keyword of ['example', 'x-deprecated-since', 'x-sunset']) ajv.addKeyword(keyword);
+    const validate = ajv.compile(JSON.parse(text));
+    const example = post.requestBody?.content['application/json'].examples.example;
+    const event = example && 'value' in example ? example.value : undefined;
+    expect(validate(event), ajv.errorsText(validate.errors)).toBe(true);
+    expect(validate({ ...event, addedLater: 1 })).toBe(true);
+    expect(validate({ ...event, type: 'ticket.deleted' })).toBe(false);
+    expect(validate({ ...event, timestamp: undefined })).toBe(false);
+  }
 });
 
 it('links to the changelog from the description of the OpenAPI document', async () => {

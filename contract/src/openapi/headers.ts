@@ -73,6 +73,28 @@ export const headers: Record<string, Header> = {
   },
 };
 
+/** Returns the OpenAPI headers of a response with deprecation headers, or undefined if it has none. */
+export function describeDeprecation(
+  values: { deprecation: string; sunset: string } | undefined,
+): Record<string, Header> | undefined {
+  return (
+    values && {
+      Deprecation: {
+        description: 'When the endpoint or a field of it was deprecated, as `@` and Unix seconds (RFC 9745).',
+        required: true,
+        schema: { type: 'string' },
+        example: values.deprecation,
+      },
+      Sunset: {
+        description: 'When the endpoint or the field can be removed, as an HTTP date (RFC 8594).',
+        required: true,
+        schema: { type: 'string' },
+        example: values.sunset,
+      },
+    }
+  );
+}
+
 interface Kind {
   /** Whether the endpoint requires an API key. If it does, its responses can contain rate limit headers. */
   keyed: boolean;

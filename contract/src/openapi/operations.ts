@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import { deprecationHeaders } from '../deprecation.ts';
 import { acceptsIfMatch, acceptsIfNoneMatch, type Endpoint, isVersioned } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { describeErrors, errorCodes, errorContent } from './error-examples.ts';
-import { headersOf } from './headers.ts';
+import { describeDeprecation, headersOf } from './headers.ts';
 import { conditionsOf, headerParameters, toComponent } from './parameters.ts';
 import { describeOperation, hasForbiddenMoves } from './prose.ts';
 import { codeSamples } from './samples.ts';
@@ -44,7 +45,7 @@ export function completed(
   route: Endpoint,
   { parameters, schemas }: Pick<Components, 'parameters' | 'schemas'>,
 ): Operation {
-  const { scope } = route.metadata;
+  const { scope, deprecated, 'x-deprecated-since': since, 'x-sunset': sunset } = route.metadata;
   const [resource = '', name = ''] = drafted.operationId.split('.');
   const body = 'body' in route && route.body instanceof z.ZodObject ? route.body : undefined;
   const fields = Object.keys(body?.shape ?? {});
@@ -58,6 +59,7 @@ export function completed(
     summary: route.summary,
     description: describeOperation(resource, route, fields),
     tags: drafted.tags,
+    ...(deprecated && { deprecated, 'x-deprecated-since': since, 'x-sunset': sunset }),
     ...(scope === null && { security: [] }),
     ...(scope !== null && scope !== 'any' && { 'x-required-scope': scope }),
     'x-codeSamples': codeSamples(resource, name, route),
@@ -79,7 +81,8 @@ function successes({ responses }: DraftedOperation, route: Endpoint): Record<str
     replayable: route.method === 'POST',
     versioned: isVersioned(route),
   };
-  const headers = (status: number) => headersOf(status, kind);
+  const deprecation = describeDeprecation(deprecationHeaders(route));
+  const headers = (status: number) => ({ ...headersOf(status, kind), ...deprecation });
   const found = Object.entries(responses).filter(([status]) => Number(status) < 300);
   return {
     ...Object.fromEntries(

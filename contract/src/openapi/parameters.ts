@@ -27,7 +27,8 @@ export function toComponent(
   resource: string,
   parameters: Record<string, Parameter>,
 ): Reference {
-  const [key, parameter] = named(drafted, path, resource);
+  const [key, described] = named(drafted, path, resource);
+  const parameter = { ...described, ...(drafted.schema.deprecated === true && { deprecated: true }) };
   if (key in parameters && JSON.stringify(parameters[key]) !== JSON.stringify(parameter)) {
     throw new Error(`Two different parameters are called ${key}. Rename one of them.`);
   }

@@ -1,4 +1,5 @@
-import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
+import { EventType } from '@itsm-api/contract';
+import { downgrade, eventJsonSchema, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
 import { serveSharedFiles } from '../http/shared-files.ts';
@@ -9,8 +10,8 @@ import { addReference } from './reference.ts';
 import { linkToMarkdown, markdownPath, type Page, pages, reference } from './site-pages.ts';
 
 /**
- * Serves the documentation: the OpenAPI document in three formats, all pages as HTML and Markdown, the API reference
- * and the search index. Building the files takes time and memory, so the server builds each file when a client first
+ * Serves the documentation: the OpenAPI document in three formats, the JSON Schemas of events, all pages as HTML and
+ * Markdown, the API reference and the search index. Building the files takes time and memory, so the server builds each file when a client first
  * requests it (docs/decisions/api-documentation.md).
  */
 export async function addSite(app: FastifyInstance): Promise<void> {
@@ -18,6 +19,9 @@ export async function addSite(app: FastifyInstance): Promise<void> {
   await app.register(async (scope) => {
     serveSharedFiles(scope, 'public, no-cache');
     addDocument(scope, document);
+    for (const type of EventType.options) {
+      serve(scope, `/schemas/${type}.json`, json, () => JSON.stringify(eventJsonSchema(type)));
+    }
     for (const page of pages) addPage(scope, page, document);
     serve(scope, '/llms.txt', { 'content-type': 'text/plain; charset=utf-8' }, listOfPages);
     serve(scope, '/docs/search.json', json, async () => {

@@ -45,6 +45,7 @@ export const groups: Group[] = [
       guide('rate-limits', 'Stay within rate limits', 'Read the headers, and pause before a limit is reached.'),
       guide('handle-errors', 'Handle errors', 'Read an error, and retry what is safe to retry.'),
       guide('limitations', 'Limits of the API', "What isn't possible, what to do instead, and maximum sizes."),
+      guide('versioning', 'Versions and deprecation', 'How the API changes, and how to detect a deprecation.'),
     ],
   },
   {

@@ -12,6 +12,8 @@ const exposedHeaders = [
   'ratelimit',
   'ratelimit-policy',
   'retry-after',
+  'deprecation',
+  'sunset',
   replayedHeader,
 ];
 

@@ -1,3 +1,4 @@
+import { deprecationHeaders } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { requestIdHeader } from './request-id.ts';
 
@@ -7,6 +8,13 @@ import { requestIdHeader } from './request-id.ts';
  */
 const responseHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The headers of a deprecated endpoint. */
+    deprecationHeaders?: ReturnType<typeof deprecationHeaders>;
+  }
+}
+
 /** The header that makes browsers use HTTPS for this host for one year. It doesn't affect subdomains. */
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' };
 
@@ -15,8 +23,13 @@ const strictTransport = { 'strict-transport-security': 'max-age=31536000' };
  * files override the defaults.
  */
 export function addDefaultHeaders(app: FastifyInstance): void {
+  app.addHook('onRoute', ({ config }) => {
+    if (config?.tsRestRoute !== undefined) config.deprecationHeaders = deprecationHeaders(config.tsRestRoute);
+  });
   app.addHook('onRequest', (request, reply, done) => {
     setDefaultHeaders(request, reply);
+    const { deprecationHeaders: deprecation } = request.routeOptions.config;
+    if (deprecation !== undefined) reply.headers(deprecation);
     // Some caches ignore `no-store`. `Vary` prevents them from returning the response to a client with a different API
     // key.
     if (request.routeOptions.config.tsRestRoute?.metadata.scope) reply.header('vary', 'Authorization, X-API-Key');
