@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Ticket } from '@itsm-api/contract';
+import type { Comment, Ticket } from '@itsm-api/contract';
 import fc from 'fast-check';
 import { followPage } from './commands/changes.ts';
 import { expectList } from './commands/lists.ts';
@@ -103,6 +103,7 @@ async function compareWorkspace(
   compareTickets(world, workspace);
   await compareLists(turn, workspace, seed);
   await compareCopies(turn, workspace);
+  compareExternalIds(world, workspace);
 }
 
 /** Reads all pages of a list. */
@@ -329,8 +330,6 @@ function compareTotal<Row extends { id: number }>(
 /** Checks that no ticket is its own ancestor, and updates the parents in the model. */
 function compareTickets(world: World, { tickets, parents }: Workspace): void {
   const rows = tickets.current();
-  const externalIds = rows.flatMap(({ externalId }) => externalId ?? []);
-  if (new Set(externalIds).size < externalIds.length) world.find('two tickets have the same external id');
   const parentOf = new Map(rows.map(({ id, parentId }) => [id, parentId]));
   for (const { id } of rows) {
     const seen = new Set<number>();
@@ -341,6 +340,22 @@ function compareTickets(world: World, { tickets, parents }: Workspace): void {
   }
   parents.clear();
   for (const { id, parentId } of rows) if (parentId !== null) parents.set(id, new Set([parentId]));
+}
+
+/**
+ * Checks that external ids are unique, and that each comment that the server named in an error has the external id. The
+ * copy of the comments is complete, because this function runs after the comparison of the change feeds.
+ */
+function compareExternalIds(world: World, { tickets, assets, taken, walkers }: Workspace): void {
+  const comments = (walkers.comments[0]?.copy ?? new Map()) as ReadonlyMap<number, Comment>;
+  const all = { tickets: tickets.current(), assets: assets.current(), comments: [...comments.values()] };
+  for (const [resource, rows] of Object.entries(all)) {
+    const externalIds = rows.flatMap(({ externalId }) => externalId ?? []);
+    if (new Set(externalIds).size < externalIds.length) world.find(`two ${resource} have the same external id`);
+  }
+  for (const { externalId, id } of taken.splice(0)) {
+    if (comments.get(id)?.externalId !== externalId) world.find(`comment ${id} does not have the id ${externalId}`);
+  }
 }
 
 /** Compares lists with the model. Requests one list for each filter value, and lists with random filters. */

@@ -1,5 +1,7 @@
-import type { Actor, Comment, ErrorCode, Link } from '@itsm-api/contract';
+import type { Actor, Comment, ErrorCode, EventComment, Link } from '@itsm-api/contract';
 import type { Step } from './linearize.ts';
+import type { Added } from './resources/comments.ts';
+import { anyOf } from './resources/lists.ts';
 import { changesBetween, keptChanges, type Mutation, type Outcome, type State } from './resources/rows.ts';
 import type { Answer } from './send.ts';
 import { agrees, unknownId, unknownText } from './values.ts';
@@ -109,6 +111,8 @@ interface Creation<Row> {
   /** The id of the row, from the response or from a later list that contains the row. */
   id: number;
   select?: Selector;
+  /** The comments that the request creates together with a ticket. The row contains their effects. */
+  added?: readonly Added[];
 }
 
 /** Selects the row from a response. */
@@ -122,7 +126,7 @@ function parseReported(answer: Answer, select: Selector = (data: object) => data
 /** Returns the step for a request that creates a row. */
 export function made<Row extends object>(
   reported: RowResponse,
-  { row, actor, id, select }: Creation<Row>,
+  { row, actor, id, select, added = [] }: Creation<Row>,
 ): Step<State<Row>> {
   const { sent, answer } = reported;
   return step<Row>(reported, {
@@ -132,7 +136,13 @@ export function made<Row extends object>(
       const begun: State<Row> = { row: { ...row, id }, formerTags: [], mutations: [], comments: [], links: [] };
       const done = answer === undefined ? begun : applyReported(begun, parseReported(answer, select));
       if (done === undefined || (answer !== undefined && !hasRequestTimes(done.row, sent))) return undefined;
-      return { ...done, mutations: [{ action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) }] };
+      const created: Mutation<Row> = { action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) };
+      const comments = added.map((each) => commentedBy({ actor, sent }, { ...each, after: done.row }));
+      return {
+        ...done,
+        comments: added.map(({ comment }) => comment),
+        mutations: [created, ...comments.map((each) => ({ ...each, isSilent: true }))],
+      };
     },
   });
 }
@@ -196,51 +206,48 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
 
 const statusOf = (code: string) => (code === 'NOT_FOUND' ? 404 : 400);
 
+/** Returns the change of a ticket by a new comment. */
+function commentedBy<Row>(
+  { actor, sent }: { actor: Actor; sent: Sent },
+  { comment: { id, authorId, body, visibility, createdAt }, changes, after }: Added<Row>,
+): Mutation<Row> {
+  const comment: EventComment = { id, authorId, body, visibility, createdAt };
+  return { action: 'COMMENTED', actor, changes, comment, after, ...placeOf(sent) };
+}
+
 interface Commenting<Row> {
   actor: Actor;
-  /** The new comments, in order. */
-  comments: Omit<Comment, 'id' | 'createdAt'>[];
-  /** Returns the row after one more comment. */
-  change(row: Row, comment: Omit<Comment, 'id' | 'createdAt'>): Row;
+  /** The new comments, in order, with their responses. */
+  comments: readonly { expected: Comment; answer: Answer | undefined }[];
+  /** Returns the effects of the comments on a ticket. */
+  add(row: Row, comments: { expected: Comment; reported: Comment }[]): Added<Row>[];
 }
 
 /**
  * Returns the step for new comments. The comments change the ticket, but the response contains only the comments.
  */
-export function commented<Row extends object>(
-  { sent, answers }: { sent: Sent; answers: Answer[] | undefined },
-  { actor, comments, change }: Commenting<Row>,
-): Step<State<Row>> {
+export function commented<Row extends object>(sent: Sent, { actor, comments, add }: Commenting<Row>): Step<State<Row>> {
   return step<Row>(
     { sent, answer: sent.answer },
     {
       isRead: false,
       after: (state) => {
         if (state === undefined) return undefined;
-        const expected = comments.map((comment): Comment => ({ id: unknownId, ...comment, createdAt: unknownText }));
-        const isRight = (answer: Answer, index: number) =>
-          answer.status === 201 && agrees(expected[index], answer.body.data);
-        if (answers !== undefined && !answers.every(isRight)) return undefined;
-        const added: Comment[] = answers?.map(({ body }) => body.data) ?? expected;
-        const rows = [state.row];
-        for (const comment of comments) rows.push(change(rows.at(-1) as Row, comment));
-        const mutations = rows.slice(1).map((each, index): Mutation<Row> => {
-          const { id, authorId, body, visibility, createdAt } = added[index] as Comment;
-          return {
-            action: 'COMMENTED',
-            actor,
-            changes: changesBetween(rows[index] as Row, each),
-            comment: { id, authorId, body, visibility, createdAt },
-            after: each,
-            ...placeOf(sent),
-          };
-        });
+        const isRight = comments.every(
+          ({ expected, answer }) =>
+            answer === undefined || (answer.status === 201 && agrees(expected, answer.body.data)),
+        );
+        if (!isRight) return undefined;
+        const added = add(
+          state.row,
+          comments.map(({ expected, answer }) => ({ expected, reported: answer?.body.data ?? expected })),
+        );
         return {
           ...state,
-          row: rows.at(-1) as Row,
+          row: added.at(-1)?.after ?? state.row,
           formerTags: formerTagsAfter(state),
-          comments: [...state.comments, ...added],
-          mutations: [...state.mutations, ...mutations],
+          comments: [...state.comments, ...added.map(({ comment }) => comment)],
+          mutations: [...state.mutations, ...added.map((each) => commentedBy({ actor, sent }, each))],
         };
       },
     },
@@ -292,7 +299,7 @@ const changedLink = ({ type, direction, ticketNumber }: Link) => ({ type, direct
 export function listed<Row>(
   sent: Sent,
   kind: 'comments' | 'links' | 'mutations',
-  { page, perPage }: { page: number; perPage: number },
+  { page, perPage, externalId }: { page: number; perPage: number; externalId?: string[] | undefined },
 ) {
   const { answer } = sent;
   return step<Row>(
@@ -301,7 +308,8 @@ export function listed<Row>(
       isRead: true,
       after: (state) => {
         if (state === undefined || answer?.status !== 200) return undefined;
-        const all = kind === 'mutations' ? state.mutations.map(activityOf) : state[kind];
+        const rows = kind === 'mutations' ? state.mutations.map(activityOf) : state[kind];
+        const all = rows.filter((row) => anyOf(externalId, (row as Partial<Comment>).externalId));
         const expected = all.toReversed().slice((page - 1) * perPage, page * perPage);
         const { data, meta } = answer.body;
         return meta.totalCount === all.length && agrees(expected, data) ? state : undefined;

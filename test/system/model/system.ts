@@ -168,12 +168,13 @@ const readScopes = allScopes.filter((scope) => scope.endsWith(':read'));
 async function addKey(
   made: Made | undefined,
   name: string,
-  given: Partial<{ scopes: Scope[]; user: string }> = {},
+  given: Partial<{ scopes: Scope[]; user: string; isImport: boolean }> = {},
 ): Promise<Key> {
   if (made === undefined) throw new Error('The workspace belongs to another system.');
-  const { user = 'admin@example.com', scopes = allScopes } = given;
-  const { id, key, userId } = await createKey(made.context, { user, name, scopes });
-  return { id, key, userId, scopes, line: [id] };
+  const { user = 'admin@example.com', scopes = allScopes, isImport = false } = given;
+  const input = { user, name, scopes, isImport, ...(isImport && { expiresInDays: 1 }) };
+  const { id, key, userId } = await createKey(made.context, input);
+  return { id, key, userId, scopes, isImport, line: [id] };
 }
 
 function revoke(made: Made | undefined, id: number): Promise<boolean> {
@@ -196,7 +197,8 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     await createProject(context, { key: status, name: `Project ${status} vpn`, status, description: 'New router.' });
   }
   await setResolutionTargets(context.db, resolutionTargets);
-  const first: Key = { id: Number(context.keyId), key, userId, scopes: allScopes, line: [Number(context.keyId)] };
+  const id = Number(context.keyId);
+  const first: Key = { id, key, userId, scopes: allScopes, isImport: false, line: [id] };
   const rotated = await addKey(made, 'rotated');
   await context.db.apiKey.updateMany({ where: { id: rotated.id }, data: { rotatedFrom: context.keyId } });
   const other = await addKey(made, 'other', { user: 'user0@example.com' });
@@ -204,8 +206,9 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   return {
     name,
     tenantId,
-    members: [first, { ...rotated, line: [rotated.id, first.id] }, other],
+    members: [first, { ...rotated, line: [rotated.id, id] }, other],
     reader: await addKey(made, 'reader', { scopes: readScopes }),
+    importer: await addKey(made, 'importer', { isImport: true }),
     users: (await listUsers(context, { page: 1, perPage: 100 })).data,
     projects: (await listProjects(context, { page: 1, perPage: 100 })).data,
     tickets: new Table(),
@@ -217,6 +220,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     ) as Workspace['walkers'],
     parents: new Map(),
     links: [],
+    taken: [],
     options: [],
     bodies: new Map(),
   };

@@ -9,8 +9,11 @@ import { isRejection, type Key, type Sent, type Workspace, type World } from './
 /** The sender of a request, and the index of the workspace. */
 export interface Sender {
   workspace: number;
-  /** The API key of the request: the index of a key with all scopes, a read-only key, an unknown key, or no key. */
-  who: 0 | 1 | 2 | 'reader' | 'stranger' | 'none';
+  /**
+   * The API key of the request: the index of a key with all scopes, an import key, a read-only key, an unknown key, or
+   * no key.
+   */
+  who: 0 | 1 | 2 | 'importer' | 'reader' | 'stranger' | 'none';
 }
 
 /**
@@ -65,12 +68,15 @@ export class Turn {
 
   /** The API key that the command uses. */
   get key(): Key {
-    const { members, reader } = this.workspace;
-    return typeof this.#by.who === 'number' ? (members[this.#by.who % members.length] as Key) : reader;
+    const { members, importer, reader } = this.workspace;
+    const { who } = this.#by;
+    if (typeof who === 'number') return members[who % members.length] as Key;
+    return who === 'importer' ? importer : reader;
   }
 
   get actor() {
-    return { userId: this.key.userId, keyId: this.key.id };
+    const { id, userId, isImport } = this.key;
+    return { userId, keyId: id, ...(isImport && { import: true as const }) };
   }
 
   /** Another workspace. The sender must never see rows of this workspace. */
@@ -78,11 +84,12 @@ export class Turn {
     return this.world.workspaces[(this.#by.workspace + 1) % this.world.workspaces.length] as Workspace;
   }
 
-  /** Functions that check whether an id in a request body is the id of an active user, a ticket or an asset. */
+  /** Functions that check whether an id in a request body is the id of a user, a ticket or an asset. */
   get references(): References {
     const { users, tickets, assets } = this.workspace;
     return {
       isActiveUser: (id) => users.some((user) => user.id === id && user.active),
+      isUser: (id) => users.some((user) => user.id === id),
       isTicket: (id) => tickets.has(id),
       isAsset: (id) => assets.has(id),
     };

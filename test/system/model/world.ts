@@ -31,6 +31,8 @@ export interface Key {
   key: string;
   userId: number;
   scopes: readonly Scope[];
+  /** True for an import key (docs/decisions/imports.md). */
+  isImport: boolean;
   /** The id of the key, and the ids of the keys that it replaced in rotations. */
   line: readonly number[];
 }
@@ -145,6 +147,7 @@ export interface Workspace {
   members: readonly Key[];
   /** A key without write scopes. */
   reader: Key;
+  importer: Key;
   users: readonly User[];
   projects: readonly Project[];
   tickets: Table<Ticket>;
@@ -154,6 +157,8 @@ export interface Workspace {
   walkers: Record<Followed, Walker[]>;
   /** The links that responses contained, with the ids of their tickets. Some of them may be deleted. */
   links: { id: number; tickets: readonly [number, number] }[];
+  /** The external ids for which the server rejected a comment, with the id of the comment that it named. */
+  taken: { externalId: string; id: number }[];
   /** The parents that each ticket has or may have had since the previous checkpoint. */
   parents: Map<number, Set<number>>;
   /**

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { Turn } from '../turn.ts';
+import type { PostMode, Turn } from '../turn.ts';
 
 /*
  * Arbitraries for commands. A command references a row by its position in the list of known rows. The command therefore
@@ -43,6 +43,25 @@ export const user: Arbitrary<UserRef> = fc.record({
   ),
   place,
 });
+
+/** A reference to a user whom an import key can reference. */
+export const anyUser: Arbitrary<UserRef> = fc.record({
+  kind: fc.constantFrom('active', 'active', 'inactive', 'inactive', 'none'),
+  place,
+});
+
+/** External ids from a small set, so that many requests use one that a row already has. */
+export const externalId = fc.nat(99).map((number) => `old:${number}`);
+
+/**
+ * Returns the import fields of a command. Most keys aren't import keys, so they send the fields seldom.
+ */
+export function importFields<Fields extends object>({ key, number }: Turn, fields: Fields): Partial<Fields> {
+  return key.isImport || number % 20 === 0 ? fields : {};
+}
+
+/** Returns how to send a request with comments. Its response determines which external ids were in use. */
+export const answered = (sending: PostMode): PostMode => (sending === 'plain' ? 'keyed' : sending);
 
 /** An id that no row has. */
 export const missingId = 2 ** 45;

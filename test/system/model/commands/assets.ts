@@ -6,6 +6,7 @@ import type { Turn } from '../turn.ts';
 import { isRejection } from '../world.ts';
 import {
   customFields,
+  externalId,
   filterOf,
   missingId,
   paging,
@@ -20,7 +21,7 @@ import {
 } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, noteList } from './lists.ts';
-import { noteTag, tagOf } from './tickets.ts';
+import { noteTag, noteTaken, tagOf } from './tickets.ts';
 
 const type = fc.constantFrom('LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'OTHER');
 const status = fc.constantFrom(
@@ -46,13 +47,15 @@ const fields = {
   notes: fc.option(words),
   customFields,
 };
-const patchGiven = some({ name: words, ...fields });
-const newGiven = fc.record({ name: words, ...fields }, { requiredKeys: ['name', 'type'], noNullPrototype: true });
+const patchGiven = some({ name: words, ...fields, externalId: fc.option(externalId) });
+const newFields = { name: words, ...fields, externalId: seldom(externalId) };
+const newGiven = fc.record(newFields, { requiredKeys: ['name', 'type'], noNullPrototype: true });
 const queryGiven = fc.record({
   ...paging,
   status: filterOf(status),
   type: filterOf(type),
   holders: filterOf(user),
+  externalId: filterOf(externalId),
   q: seldom(question),
 });
 
@@ -95,6 +98,7 @@ export const assets = {
       const sent = await turn.ask('assets.create', { body, sending, other: { ...body, notes: 'Another.' } });
       if (sent === undefined) return;
       const { answer } = sent;
+      if (noteTaken(workspace.assets, { sent, answer }, body)) return;
       const outcome = newAsset(body, references);
       const codes = [
         ...('codes' in outcome ? outcome.codes : []),
@@ -139,9 +143,9 @@ export const assets = {
       });
       if (sent === undefined) return;
       const reported = { sent, answer: sent.answer };
-      assets
-        .of(id)
-        .steps.push(changed<Asset>(reported, { actor, ifMatch, change: (row) => changeAsset(row, body, references) }));
+      const isTaken = noteTaken(assets, reported, body);
+      const change = (row: Asset) => changeAsset(row, body, references);
+      assets.of(id).steps.push(changed<Asset>(reported, { actor, ifMatch, change, mayBeRejected: () => isTaken }));
       noteTag(assets.of(id), sent.answer);
     },
   ),

@@ -7,10 +7,11 @@ export const me = {
     const sent = await turn.ask('me.get');
     if (sent?.answer === undefined) return;
     const { key, user, workspace } = sent.answer.body?.data ?? {};
-    const { id, scopes, userId } = turn.key;
+    const { id, scopes, userId, isImport } = turn.key;
     const isRight =
       key?.id === id &&
       isSame(key?.scopes, scopes) &&
+      key?.import === isImport &&
       workspace?.name === turn.workspace.name &&
       isSame(
         user,

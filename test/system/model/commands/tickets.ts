@@ -1,5 +1,7 @@
-import type { Ticket } from '@itsm-api/contract';
+import type { NewComment, Ticket } from '@itsm-api/contract';
 import fc from 'fast-check';
+import { addComments, newComment } from '../resources/comments.ts';
+import type { ImportFields } from '../resources/imports.ts';
 import type { ListQuery } from '../resources/lists.ts';
 import {
   changeTicket,
@@ -12,9 +14,14 @@ import {
 import type { Answer } from '../send.ts';
 import { changed, conditionalReadStep, itemOf, made, type RowResponse, readStep } from '../steps.ts';
 import type { PostMode, Turn } from '../turn.ts';
-import { isRejection } from '../world.ts';
+import { unknownId, unknownText } from '../values.ts';
+import { isRejection, type Table } from '../world.ts';
 import {
+  answered,
+  anyUser,
   customFields,
+  externalId,
+  importFields,
   missingId,
   paging,
   place,
@@ -30,20 +37,40 @@ import {
   words,
 } from './arbitraries.ts';
 import { kind } from './command.ts';
+import { commentBody, commentGiven, noteTakenComment } from './comments.ts';
 import { askForeign, askList, noteList } from './lists.ts';
 
 const status = fc.constantFrom('OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED');
 const type = fc.constantFrom('INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST');
 const category = fc.constantFrom('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER');
 const padding = fc.constantFrom('', '', ' ', '\t');
-/** External ids from a small set, so that many requests use one that a ticket already has. */
-const externalId = fc.nat(99).map((number) => `old:${number}`);
 const dueAt = fc.constantFrom('2020-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z', null);
 const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
 const assets = fc.array(
   fc.record({ kind: fc.oneof({ weight: 19, arbitrary: fc.constant('known') }, fc.constant('foreign')), place }),
   { maxLength: 3 },
 );
+
+const [created, resolved, closed] = [
+  '2019-03-01T08:00:00.000Z',
+  '2019-03-02T08:00:00.000Z',
+  '2020-03-05T08:00:00.000Z',
+];
+/** The status and the times of imported tickets. The last ones are invalid. */
+const histories = [
+  {},
+  { status: 'PENDING', createdAt: created },
+  { status: 'CANCELLED' },
+  { status: 'RESOLVED' },
+  { status: 'RESOLVED', createdAt: created, resolvedAt: resolved },
+  { status: 'CLOSED', createdAt: created },
+  { status: 'CLOSED', createdAt: created, closedAt: closed },
+  { status: 'CLOSED', createdAt: created, resolvedAt: resolved, closedAt: closed },
+  { createdAt: '2999-01-01T00:00:00.000Z' },
+  { status: 'CLOSED', closedAt: closed },
+  { status: 'CLOSED', createdAt: resolved, resolvedAt: created },
+  { status: 'OPEN', createdAt: created, resolvedAt: resolved },
+] as const satisfies ImportFields[];
 
 /** The arguments of a command that creates a ticket. The arguments reference rows by position. */
 const newTicketGiven = fc.record(
@@ -62,8 +89,9 @@ const newTicketGiven = fc.record(
     externalId: seldom(externalId),
     customFields,
     dueAt,
+    imported: fc.record({ history: fc.constantFrom(...histories), assignee: anyUser, requester: anyUser }),
   },
-  { requiredKeys: ['title', 'description', 'type', 'category'], noNullPrototype: true },
+  { requiredKeys: ['title', 'description', 'type', 'category', 'imported'], noNullPrototype: true },
 );
 type NewTicketGiven = typeof newTicketGiven extends fc.Arbitrary<infer Given> ? Given : never;
 
@@ -145,12 +173,18 @@ interface References {
 }
 
 function newBody(turn: Turn, given: NewTicketGiven, marker: string): NewTicket {
-  const { title, assignee, requester, watchers, assets, parent, ...fields } = given;
+  const { title, assignee, requester, watchers, assets, parent, imported, ...fields } = given;
+  const { assignee: importedAssignee, requester: importedRequester, history } = imported;
   return {
     ...(fields as NewTicket),
     title: `${title[1]}${marker} ${title[0]}${title[1]}`,
     ...named(turn, given),
     ...(requester && { requesterId: userId(turn, requester) }),
+    ...importFields(turn, {
+      ...history,
+      assigneeId: userId(turn, importedAssignee),
+      requesterId: userId(turn, importedRequester),
+    }),
   };
 }
 
@@ -189,44 +223,56 @@ export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
 export { queryGiven as ticketQueryGiven };
 
 /** Records the result of creating a ticket with a single request or with a bulk request. */
-function noteNew(turn: Turn, reported: RowResponse, body: NewTicket, marker: string): void {
-  const { world, workspace, references, key, actor } = turn;
+function noteNew(turn: Turn, reported: RowResponse, body: NewTicketItem, marker: string): void {
+  const { world, workspace, actor } = turn;
   const { sent, answer } = reported;
-  const outcome = newTicket(body, key.userId, references);
-  if ('codes' in outcome) {
-    if (answer !== undefined)
-      world.expect(isRejection(answer, outcome.codes), `an invalid ticket was not rejected: ${marker}`, sent);
+  const { comments = [] } = body;
+  const outcome = newTicket(body, turn);
+  const ticket = answer?.body?.data as Ticket | undefined;
+  const ofComments = comments.map((comment) => newComment(ticket?.id ?? unknownId, comment, turn));
+  const codes = [outcome, ...ofComments].flatMap((each) => ('codes' in each ? each.codes : []));
+  const externalIds = comments.flatMap(({ externalId }) => externalId ?? []);
+  if (new Set(externalIds).size < externalIds.length) codes.push('VALIDATION_ERROR');
+  const byPath = Object.fromEntries(comments.map((comment, index) => [`comments.${index}.externalId`, comment]));
+  if (codes.length > 0 || 'codes' in outcome) {
+    const isRight = answer === undefined || isRejection(answer, codes) || noteTakenComment(turn, answer, byPath);
+    world.expect(isRight, `an invalid ticket was not rejected: ${marker}`, sent);
     return;
   }
-  if (noteTaken(turn, reported, body)) return;
-  const { row } = outcome;
+  if (noteTaken(workspace.tickets, reported, body) || noteTakenComment(turn, answer, byPath)) return;
+  // The response contains the creation time, which is the earliest time of a first response.
+  const { createdAt } = outcome.row.createdAt === unknownText && ticket !== undefined ? ticket : outcome.row;
+  const rows = ofComments.flatMap((each) => ('row' in each ? { expected: each.row, reported: each.row } : []));
+  const added = addComments({ ...outcome.row, createdAt }, rows, workspace.users);
+  const row = added.at(-1)?.after ?? outcome.row;
   if (answer === undefined) {
-    const step = (id: number) => ({ ...made(reported, { row, actor, id }), isCertain: true });
+    const step = (id: number) => ({ ...made(reported, { row, actor, id, added }), isCertain: true });
     // The server rejects a ticket whose external id another ticket has.
     const request = body.externalId == null ? turn.number : undefined;
     workspace.tickets.creations.push({ marker, request, step });
     return;
   }
-  const ticket = answer.body?.data as Ticket | undefined;
   const isMade = answer.status === 201 && ticket?.ticketNumber.startsWith(`${prefixes[body.type]}-`) === true;
   world.expect(isMade, `a ticket was not created: ${marker}`, sent);
   if (ticket === undefined) return;
-  workspace.tickets.of(ticket.id).steps.push(made(reported, { row, actor, id: ticket.id }));
+  workspace.tickets.of(ticket.id).steps.push(made(reported, { row, actor, id: ticket.id, added }));
   workspace.tickets.know(ticket.id);
   noteParent(turn, ticket.id, ticket.parentId);
 }
 
 /**
- * If a request was rejected because a ticket has the external id, records that this ticket has it, and returns true.
- * The error contains the id of the ticket.
+ * If a request was rejected because a ticket or an asset has the external id, records that this row has it, and returns
+ * true. The error contains the id of the row.
  */
-function noteTaken(
-  { workspace }: Turn,
+export function noteTaken<Row extends { id: number }>(
+  table: Table<Row>,
   { sent, answer }: RowResponse,
   { externalId }: { externalId?: string | null | undefined },
 ): boolean {
   if (externalId == null || !isRejection(answer, ['EXTERNAL_ID_EXISTS'])) return false;
-  workspace.tickets.of(answer?.body.error.details[0].id).steps.push(readStep(sent, { externalId }));
+  const { path, id } = answer?.body.error.details[0] ?? {};
+  if (path !== 'externalId') return false;
+  table.of(id).steps.push(readStep(sent, { externalId }));
   return true;
 }
 
@@ -244,7 +290,7 @@ function notePatch(
   const { workspace, references, actor } = turn;
   const parentsBefore = workspace.parents;
   noteParent(turn, id, body.parentId);
-  const isTaken = noteTaken(turn, reported, body);
+  const isTaken = noteTaken(workspace.tickets, reported, body);
   const step = changed<Ticket>(reported, {
     actor,
     ifMatch,
@@ -278,6 +324,12 @@ export function noteTag(row: { tags: string[] }, answer: Answer | undefined): vo
   const tag = answer?.body?.data?.etag;
   if (typeof tag === 'string' && !row.tags.includes(tag)) row.tags = [...row.tags.slice(-3), tag];
 }
+
+const newItemGiven = fc.record({
+  ticket: newTicketGiven,
+  comments: seldom(fc.array(commentGiven, { minLength: 1, maxLength: 3 })),
+});
+type NewTicketItem = NewTicket & { comments?: NewComment[] | undefined };
 
 const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
 const itemGiven = fc.record({ place, patch: patchGiven, tag: withTag });
@@ -355,12 +407,19 @@ export const tickets = {
 
   createMany: kind(
     3,
-    fc.record({ many: fc.array(newTicketGiven, { minLength: 1, maxLength: 20, size: 'max' }), sending }),
+    fc.record({ many: fc.array(newItemGiven, { minLength: 1, maxLength: 20, size: 'max' }), sending }),
     async (turn, { many, sending }) => {
       const markers = many.map((_, index) => `c${turn.number}.${index}`);
-      const bodies = many.map((given, index) => newBody(turn, given, markers[index] as string));
+      const bodies = many.map(({ ticket, comments }, index): NewTicketItem => {
+        const marker = markers[index] as string;
+        return {
+          ...newBody(turn, ticket, marker),
+          comments: comments?.map((comment, number) => commentBody(turn, comment, `${marker}.${number}`)),
+        };
+      });
+      const mode = bodies.every(({ comments }) => comments === undefined) ? sending : answered(sending);
       const other = { tickets: [...bodies.slice(1), { ...bodies[0], description: 'Another.' }] };
-      const sent = await turn.ask('tickets.createMany', { body: { tickets: bodies }, sending, other });
+      const sent = await turn.ask('tickets.createMany', { body: { tickets: bodies }, sending: mode, other });
       if (sent === undefined) return;
       for (const [index, body] of bodies.entries()) {
         noteNew(turn, { sent, answer: sent.answer && itemOf(sent.answer, index) }, body, markers[index] as string);

@@ -50,6 +50,7 @@ export function changeAsset(before: Asset, patch: AssetPatch, references: Refere
     else if (before.status === 'IN_USE') after.status = 'IN_STOCK';
   }
   const codes = [
+    ...(after.externalId !== before.externalId && before.externalId !== null ? ['VALIDATION_ERROR' as const] : []),
     ...(before.status === 'DISPOSED' && after.status !== 'DISPOSED' ? ['INVALID_TRANSITION' as const] : []),
     ...rejectionsOf(references, { users: [isAssigned ? after.assignedToId : null] }),
   ];
@@ -69,6 +70,7 @@ export function isAssetIn(asset: Asset, query: ListQuery): boolean {
     anyOf(query.status, asset.status) &&
     anyOf(query.type, asset.type) &&
     anyOf(query.assignedToId, asset.assignedToId) &&
+    anyOf(query.externalId, asset.externalId) &&
     (query.q === undefined || holdsWords(query.q as string, [asset.name, asset.assetTag, asset.serialNumber ?? '']))
   );
 }

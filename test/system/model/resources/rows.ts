@@ -20,6 +20,8 @@ export interface Mutation<Row> {
   action: 'CREATED' | 'UPDATED' | 'COMMENTED';
   actor: Actor;
   changes: Changes;
+  /** True if the change has no event, because the comment was created together with its ticket. */
+  isSilent?: boolean;
   /** The new comment, if the change is a comment. */
   comment?: EventComment;
   after: Row;

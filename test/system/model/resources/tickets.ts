@@ -1,6 +1,7 @@
 import type * as contract from '@itsm-api/contract';
-import type { Comment, Priority, Ticket, TicketStatus, TicketType, User } from '@itsm-api/contract';
+import type { Priority, Ticket, TicketStatus, TicketType } from '@itsm-api/contract';
 import { unknownId, unknownText } from '../values.ts';
+import { importRejections } from './imports.ts';
 import { anyOf, type ListQuery } from './lists.ts';
 import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
@@ -53,20 +54,26 @@ export const prefixes: Record<TicketType, string> = {
   SERVICE_REQUEST: 'REQ',
 };
 
-/**
- * Returns the new ticket, or the expected error codes.
- * @param userId the id of the API key's user
- */
-export function newTicket(input: NewTicket, userId: number, references: References): Outcome<TicketState> {
+/** Returns the new ticket, or the expected error codes. */
+export function newTicket(
+  input: NewTicket,
+  { key, references }: { key: { userId: number; isImport: boolean }; references: References },
+): Outcome<TicketState> {
   const priority = input.priority ?? 'MEDIUM';
   const watchers = ascending(input.watcherUserIds ?? []);
   const assetIds = ascending(input.assetIds ?? []);
-  const codes = rejectionsOf(references, {
-    users: [input.requesterId, input.assigneeId, ...watchers],
-    tickets: [input.parentId],
-    assets: assetIds,
-  });
+  const { isUser, isActiveUser } = references;
+  const codes = [
+    ...importRejections(input, key),
+    ...rejectionsOf(
+      { ...references, isActiveUser: key.isImport ? isUser : isActiveUser },
+      { users: [input.requesterId, input.assigneeId, ...watchers], tickets: [input.parentId], assets: assetIds },
+    ),
+  ];
   if (codes.length > 0) return { codes };
+  const { status = 'OPEN', createdAt = unknownText } = input;
+  const isResolved = status === 'RESOLVED' || status === 'CLOSED';
+  const isDueAtGiven = input.dueAt !== undefined || key.isImport;
   return {
     row: {
       id: unknownId,
@@ -74,11 +81,11 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
       title: input.title.trim(),
       description: input.description,
       type: input.type,
-      status: 'OPEN',
+      status,
       priority,
       category: input.category ?? null,
       categoryConfigId: input.categoryConfigId ?? null,
-      requesterId: input.requesterId ?? userId,
+      requesterId: input.requesterId ?? key.userId,
       assigneeId: input.assigneeId ?? null,
       watcherUserIds: watchers,
       assetIds,
@@ -86,15 +93,15 @@ export function newTicket(input: NewTicket, userId: number, references: Referenc
       externalId: input.externalId ?? null,
       customFields: input.customFields ?? {},
       resolution: null,
-      resolvedAt: null,
-      closedAt: null,
-      dueAt: input.dueAt === undefined ? dueByTarget({ priority, createdAt: unknownText }) : input.dueAt,
-      [isDueAtSet]: input.dueAt !== undefined,
+      resolvedAt: isResolved ? (input.resolvedAt ?? input.closedAt ?? unknownText) : null,
+      closedAt: status === 'CLOSED' ? (input.closedAt ?? unknownText) : null,
+      dueAt: isDueAtGiven ? (input.dueAt ?? null) : dueByTarget({ priority, createdAt }),
+      [isDueAtSet]: isDueAtGiven,
       firstRespondedAt: null,
       commentCount: 0,
       linkCount: 0,
       etag: unknownText,
-      createdAt: unknownText,
+      createdAt,
       updatedAt: unknownText,
     },
   };
@@ -135,22 +142,6 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
   if (!isSet && after.priority !== before.priority) after.dueAt = dueByTarget(after);
   const isUnchanged = isSame(before, after) && isSet === before[isDueAtSet];
   return { row: isUnchanged ? before : { ...after, etag: unknownText, updatedAt: unknownText } };
-}
-
-/** The parts of a new comment that decide whether it is the first response. */
-export type Response = Pick<Comment, 'authorId' | 'visibility'>;
-
-/** Returns the state of a ticket after a new comment. */
-export function commentedTicket(before: Ticket, { authorId, visibility }: Response, authors: readonly User[]): Ticket {
-  const { role } = authors.find(({ id }) => id === authorId) ?? {};
-  const isResponse = visibility === 'PUBLIC' && authorId !== before.requesterId && role !== 'REQUESTER';
-  return {
-    ...before,
-    commentCount: before.commentCount + 1,
-    firstRespondedAt: before.firstRespondedAt ?? (isResponse ? unknownText : null),
-    etag: unknownText,
-    updatedAt: unknownText,
-  };
 }
 
 /**

@@ -7,6 +7,7 @@ import { holdsWords } from './search.ts';
 /** Functions that check whether a request body in a workspace can reference an id. */
 export interface References {
   isActiveUser(id: number): boolean;
+  isUser(id: number): boolean;
   isTicket(id: number): boolean;
   isAsset(id: number): boolean;
 }

@@ -72,7 +72,8 @@ export function select(webhook: Webhook) {
 export type Resource = 'tickets' | 'assets' | 'tasks';
 
 /** Returns the event type of a change, or undefined if the change has no event (spec §6). */
-export function eventOf(resource: Resource, { action }: Pick<Mutation<unknown>, 'action'>): EventType | undefined {
+export function eventOf(resource: Resource, { action, actor, isSilent }: Mutation<unknown>): EventType | undefined {
+  if (isSilent || actor?.import) return undefined;
   if (resource === 'tickets') return action === 'CREATED' ? 'ticket.created' : 'ticket.updated';
   if (resource === 'assets') return action === 'CREATED' ? 'asset.created' : undefined;
   return action === 'CREATED' ? undefined : 'task.updated';
