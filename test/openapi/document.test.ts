@@ -132,8 +132,8 @@ describe.each(Object.entries(linters))('%s', { timeout: 120_000 }, (_, lint) => 
   });
 
   it('reports an incomplete info section of an OpenAPI document', async () => {
-    const { info, ...document } = openApiDocument();
-    const problems = await lint({ ...document, info: { title: info.title } as OpenApi['info'] });
+    const document = { ...openApiDocument(), paths: {}, webhooks: {}, components: {} };
+    const problems = await lint({ ...document, info: { title: document.info.title } } as OpenApi);
     expect(problems.join()).toMatch(/info/);
   });
 });
