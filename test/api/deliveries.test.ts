@@ -66,7 +66,7 @@ describe('GET /webhooks/:id/deliveries', () => {
     const { id } = await workspace.createWebhook();
     await execute(
       api.databaseUrl,
-      `WITH event AS (
+      `SET session_replication_role = replica; WITH event AS (
          INSERT INTO events (tenant_id, public_id, type, body)
            SELECT ${workspace.tenantId}, 'evt_many_' || n, 'ticket.created', '{}' FROM generate_series(1, 100001) n
            RETURNING id)

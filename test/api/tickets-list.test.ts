@@ -183,14 +183,15 @@ describe('GET /tickets with filters that have no stored totals', () => {
   it('limits filtered ticket lists to 100,000 tickets', async () => {
     const many = await createWorkspace(api);
     const { tenantId, userId } = many;
+    // Inserts the tickets without triggers, because the lists of the test need no search index and no change feed.
     const load = (from: number, to: number) =>
-      api.owner.pool.query(`INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, category,
+      api.owner.pool.query(`BEGIN; SET LOCAL session_replication_role = replica; INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, category,
           requester_id, updated_at) SELECT ${tenantId}, i, i, 'CHANGE', 'x', 'x', 'EMAIL', ${userId}, now()
-        FROM generate_series(${from}, ${to}) AS i ORDER BY i`);
+        FROM generate_series(${from}, ${to}) AS i ORDER BY i; COMMIT`);
     await api.owner.pool.query(
       `INSERT INTO ticket_sequences (tenant_id, total, change) VALUES (${tenantId}, 100001, 100001)`,
     );
-    for (let from = 1; from < 100_000; from += 5000) await load(from, from + 4999);
+    await load(1, 100_000);
     const meta = async (query: string) => (await many.call('GET', `/tickets?${query}`)).body.meta;
     expect(await meta('assigneeId=none')).toEqual({ page: 1, perPage: 20, totalCount: 100_000 });
     await load(100_001, 100_001);
