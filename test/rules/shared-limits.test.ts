@@ -1,40 +1,21 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { captureWarnings } from '../support/captured-log.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { steadyPort } from '../support/postgres-server.ts';
 import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
 import { spawnServer } from '../support/server-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-/** Creates a logger that collects log lines. */
-function captureLog() {
-  const lines: { msg: string; reason?: string }[] = [];
-  const stream = new Writable({
-    write(chunk, _, done) {
-      lines.push(
-        ...String(chunk)
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line)),
-      );
-      done();
-    },
-  });
-  return { logger: createLogger('warn', stream), lines };
-}
-
 const away = 'Redis is unreachable. Rate limits are counted in this process.';
-const back = 'Redis is reachable again. Rate limits are shared between processes.';
 
 describe('Redis that is unavailable at startup', () => {
   it('starts without Redis and logs only once that Redis is unavailable', async () => {
-    const { logger, lines } = captureLog();
+    const { logger, lines } = captureWarnings();
     const REDIS_URL = `redis://:hidden@127.0.0.1:${await steadyPort()}`;
     const api = await startApi({ env: { RATE_LIMIT_STORE: 'redis', REDIS_URL, RATE_LIMIT_GROUP: '2' }, logger });
     const workspace = await createWorkspace(api);
@@ -50,7 +31,7 @@ describe('Redis that is unavailable at startup', () => {
   });
 
   it('starts after one second if Redis accepts connections but does not respond', async () => {
-    const { logger, lines } = captureLog();
+    const { logger, lines } = captureWarnings();
     const silent = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as { port: number };
@@ -78,8 +59,8 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
   });
   afterAll(() => redis.kill());
 
-  async function startShared(env: Record<string, string> = {}): Promise<Api & ReturnType<typeof captureLog>> {
-    const log = captureLog();
+  async function startShared(env: Record<string, string> = {}): Promise<Api & ReturnType<typeof captureWarnings>> {
+    const log = captureWarnings();
     const { logger } = log;
     const api = await startApi({ env: { RATE_LIMIT_STORE: 'redis', REDIS_URL: redis.url, ...env }, logger });
     closing.push(() => api.close());
@@ -121,65 +102,6 @@ describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
       const through = answers.filter((answer) => answer.group === group && answer.status === 200);
       expect(through.map(({ left }) => left).sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i));
     }
-  });
-
-  /** Sends requests to all servers until the test calls `stop`. Counts the responses by status. */
-  function load(apis: Api[], key: string) {
-    let stopped = false;
-    const statuses = new Map<number, number>();
-    const clients = Array.from({ length: 8 }, async (_, i) => {
-      while (!stopped) {
-        const api = apis[i % apis.length] as Api;
-        const { status } = await api.call({ method: 'GET', path: `${pathPrefix}/users`, key });
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      }
-    });
-    return {
-      statuses,
-      async stop() {
-        stopped = true;
-        await Promise.all(clients);
-      },
-    };
-  }
-
-  it.each([
-    ['is killed and restarted', () => redis.kill(), () => redis.start()],
-    ['hangs and resumes', async () => redis.silence(), async () => redis.wake()],
-  ])('serves requests while Redis %s, and then shares the rate limits again', async (_, stopRedis, restoreRedis) => {
-    const apis = [await startShared(), await startShared()] as const;
-    const [first, second] = apis;
-    const workspace = await createWorkspace(first);
-    const states = () => apis.map(({ app }) => app.rateLimitStore.state);
-    expect(states()).toEqual(['redis', 'redis']);
-
-    const running = load([...apis], workspace.key);
-    closing.push(running.stop);
-    const readUsers = async () => {
-      const began = performance.now();
-      for (let i = 0; i < 20; i++) await workspace.call('GET', '/users');
-      return performance.now() - began;
-    };
-    const reachableMs = await readUsers();
-    await stopRedis();
-    await expect.poll(states, { timeout: 15_000 }).toEqual(['redis unreachable', 'redis unreachable']);
-    // Requests don't wait for Redis while the servers treat it as unavailable.
-    expect(await readUsers()).toBeLessThan(3 * reachableMs + 20 * 200);
-    await sleep(1000);
-    await restoreRedis();
-    await expect.poll(states, { timeout: 15_000, interval: 20 }).toEqual(['redis', 'redis']);
-    await running.stop();
-
-    expect([...running.statuses.keys()]).toEqual([200]);
-    expect(running.statuses.get(200)).toBeGreaterThan(100);
-    for (const { lines } of apis) expect(lines.map(({ msg }) => msg)).toEqual([away, back]);
-
-    const key = await workspace.createKey();
-    const left = async (api: Api) => {
-      const { headers } = await api.call({ method: 'GET', path: `${pathPrefix}/users`, key });
-      return Number(headers['x-ratelimit-remaining']);
-    };
-    expect([await left(first), await left(second), await left(first)]).toEqual([999_999, 999_998, 999_997]);
   });
 
   it('does not log the Redis password if Redis rejects the password', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
@@ -14,96 +14,7 @@ const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
 afterEach(stopStarted);
 
-async function totals(address: string, key: string): Promise<Record<string, number>> {
-  const entries = ['users', 'tickets', 'assets', 'projects'].map(async (resource) => {
-    const answer = await fetch(`${address}/api/public/v1/${resource}`, { headers: { 'x-api-key': key } });
-    const { meta } = (await answer.json()) as { meta: { totalCount: number } };
-    return [resource, meta.totalCount];
-  });
-  return Object.fromEntries(await Promise.all(entries));
-}
-
 describe('start', () => {
-  it('creates a demo workspace with a valid API key only on the first start', {
-    timeout: 60_000,
-  }, async () => {
-    const DATA_DIR = await dataDir();
-    const first = start({ DATA_DIR });
-    const address = await first.ready;
-    const key = /itsm_\w{38}/.exec(first.output())?.[0] ?? '';
-    expect(first.output()).toContain(
-      `curl -H 'Authorization: Bearer ${key}' '${address}/api/public/v1/tickets?perPage=3'`,
-    );
-    expect(first.output()).toContain(`"docs":"${address}/"`);
-    expect(first.output()).not.toContain('The embedded PostgreSQL is for trials and tests');
-    // Without a terminal, the server prints JSON log lines.
-    const lines = first
-      .output()
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(lines).toContainEqual(
-      expect.objectContaining({
-        level: 30,
-        msg: 'The ITSM API is running.',
-        demo: expect.objectContaining({ tenant: 'Acme Corporation', key }),
-      }),
-    );
-    const made = { users: 3, tickets: 40, assets: 12, projects: 3 };
-    expect(await totals(address, key)).toEqual(made);
-
-    const second = start({ DATA_DIR, PORT: '0' });
-    expect(await second.exited).toBe(1);
-    expect(second.output().trim()).toMatch(
-      new RegExp(`^DATA_DIR ${DATA_DIR} is in use by process ${first.process.pid} .*$`),
-    );
-
-    first.process.kill('SIGINT');
-    expect(await first.exited).toBe(0);
-    expect(await postgresPid(DATA_DIR)).toBeUndefined();
-
-    // After a server crash, PostgreSQL continues to run, and the next server uses it.
-    const crashed = start({ DATA_DIR });
-    await crashed.ready;
-    expect(crashed.output()).not.toContain('itsm_');
-    crashed.process.kill('SIGKILL');
-    await crashed.exited;
-    expect(await postgresPid(DATA_DIR)).toBeGreaterThan(0);
-    const recovered = start({ DATA_DIR });
-    expect(await totals(await recovered.ready, key)).toEqual(made);
-    recovered.process.kill('SIGTERM');
-    expect(await recovered.exited).toBe(0);
-    expect(await postgresPid(DATA_DIR)).toBeUndefined();
-  });
-
-  it('prints a warning instead of the API key if other hosts can reach the server', {
-    timeout: 60_000,
-  }, async () => {
-    const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0', PUBLIC_URL: 'https://itsm.example.com' });
-    await server.ready;
-    expect(server.output()).toContain('The embedded PostgreSQL is for trials and tests');
-    expect(server.output()).not.toMatch(/itsm_/);
-    expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
-  });
-
-  it('warns about the embedded PostgreSQL if the database exceeds 1 GB', { timeout: 60_000 }, async () => {
-    const DATA_DIR = await dataDir();
-    const first = start({ DATA_DIR });
-    await first.ready;
-    first.process.kill('SIGINT');
-    await first.exited;
-    // The size of a database includes every file in its folder. The file of the test is sparse, so it uses no disk
-    // space.
-    const databases = join(DATA_DIR, 'postgres/base');
-    const newest = Math.max(...(await readdir(databases)).map(Number).filter(Number.isInteger));
-    const file = join(databases, `${newest}/999999`);
-    await writeFile(file, '');
-    await truncate(file, 1.1e9);
-    const second = start({ DATA_DIR });
-    await second.ready;
-    expect(second.output()).toContain('The embedded PostgreSQL is for trials and tests');
-  });
-
   it('prefers environment variables to the .env file in the working directory', {
     timeout: 60_000,
   }, async () => {
@@ -122,17 +33,6 @@ describe('start', () => {
     expect(server.output()).toBe(
       ".env: can't be read: it is a folder. Replace it with a file that this user can read\n",
     );
-  });
-
-  it('treats SIGINT and SIGTERM in quick succession as one signal', { timeout: 60_000 }, async () => {
-    const DATA_DIR = await dataDir();
-    const server = start({ DATA_DIR });
-    await server.ready;
-    server.process.kill('SIGINT');
-    server.process.kill('SIGTERM');
-    expect(await server.exited, server.output()).toBe(0);
-    expect(server.output().match(/Stopping/g)).toHaveLength(1);
-    expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
   it('opens at most as many database connections as it prints at startup', { timeout: 60_000 }, async () => {

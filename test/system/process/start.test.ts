@@ -1,4 +1,4 @@
-import { open, rename } from 'node:fs/promises';
+import { open, readdir, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -10,12 +10,94 @@ import { cloneDatabase, query } from '../../support/database.ts';
 import { dataDir, postgresPid, start, stopStarted } from '../../support/start-process.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
-/* Tests how a server recovers after PostgreSQL has stopped, and after the start of the server was interrupted. */
+/* Tests servers with an embedded PostgreSQL: the first start, stops, crashes, and the processes that remain. */
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
 afterEach(stopStarted);
 
+async function totals(address: string, key: string): Promise<Record<string, number>> {
+  const entries = ['users', 'tickets', 'assets', 'projects'].map(async (resource) => {
+    const answer = await fetch(`${address}/api/public/v1/${resource}`, { headers: { 'x-api-key': key } });
+    const { meta } = (await answer.json()) as { meta: { totalCount: number } };
+    return [resource, meta.totalCount];
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
 describe('start', () => {
+  it('creates a demo workspace only on the first start, and stops PostgreSQL even after a crash', {
+    timeout: 120_000,
+  }, async () => {
+    const DATA_DIR = await dataDir();
+    const first = start({ DATA_DIR });
+    const address = await first.ready;
+    const key = /itsm_\w{38}/.exec(first.output())?.[0] ?? '';
+    expect(first.output()).toContain(
+      `curl -H 'Authorization: Bearer ${key}' '${address}/api/public/v1/tickets?perPage=3'`,
+    );
+    expect(first.output()).toContain(`"docs":"${address}/"`);
+    expect(first.output()).not.toContain('The embedded PostgreSQL is for trials and tests');
+    // Without a terminal, the server prints JSON log lines.
+    const lines = first
+      .output()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 30,
+        msg: 'The ITSM API is running.',
+        demo: expect.objectContaining({ tenant: 'Acme Corporation', key }),
+      }),
+    );
+    const made = { users: 3, tickets: 40, assets: 12, projects: 3 };
+    expect(await totals(address, key)).toEqual(made);
+
+    const second = start({ DATA_DIR, PORT: '0' });
+    expect(await second.exited).toBe(1);
+    expect(second.output().trim()).toMatch(
+      new RegExp(`^DATA_DIR ${DATA_DIR} is in use by process ${first.process.pid} .*$`),
+    );
+
+    first.process.kill('SIGINT');
+    expect(await first.exited).toBe(0);
+    expect(await postgresPid(DATA_DIR)).toBeUndefined();
+
+    // The size of a database includes every file in its folder. The file of the test is sparse, so it uses no disk
+    // space.
+    const databases = join(DATA_DIR, 'postgres/base');
+    const newest = Math.max(...(await readdir(databases)).map(Number).filter(Number.isInteger));
+    const file = join(databases, `${newest}/999999`);
+    await writeFile(file, '');
+    await truncate(file, 1.1e9);
+
+    // After a server crash, PostgreSQL continues to run, and the next server uses it.
+    const crashed = start({ DATA_DIR });
+    await crashed.ready;
+    expect(crashed.output()).not.toContain('itsm_');
+    expect(crashed.output()).toContain('The embedded PostgreSQL is for trials and tests');
+    crashed.process.kill('SIGKILL');
+    await crashed.exited;
+    expect(await postgresPid(DATA_DIR)).toBeGreaterThan(0);
+    const recovered = start({ DATA_DIR });
+    expect(await totals(await recovered.ready, key)).toEqual(made);
+    recovered.process.kill('SIGINT');
+    recovered.process.kill('SIGTERM');
+    expect(await recovered.exited, recovered.output()).toBe(0);
+    expect(recovered.output().match(/Stopping/g)).toHaveLength(1);
+    expect(await postgresPid(DATA_DIR)).toBeUndefined();
+  });
+
+  it('prints a warning instead of the API key if other hosts can reach the server', {
+    timeout: 60_000,
+  }, async () => {
+    const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0', PUBLIC_URL: 'https://itsm.example.com' });
+    await server.ready;
+    expect(server.output()).toContain('The embedded PostgreSQL is for trials and tests');
+    expect(server.output()).not.toMatch(/itsm_/);
+    expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
+  });
+
   it('restarts a stopped embedded PostgreSQL, and exits with an error if the restart fails', {
     timeout: 90_000,
   }, async () => {

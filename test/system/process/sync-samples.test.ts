@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { type Api, startApi } from '../../support/api.ts';
+import { createWorkspace, type Workspace } from '../../support/workspace.ts';
 
 /*
  * Tests the sync programs that users copy. The programs read more tickets than one rate limit window allows. The test
  * ends each program with kill -9 while the program writes its file, and then runs the program again.
  */
-const root = new URL('../../', import.meta.url);
+const root = new URL('../../../', import.meta.url);
 const count = 3100;
 let api: Api;
 let workspace: Workspace;
@@ -88,7 +88,7 @@ async function programOf(source: string, folder: string): Promise<string> {
   const blocks = [...page.matchAll(/^```(?:js|ts)[^\n]*\n(.*?)^```$/gms)].map(([, code = '']) => code);
   const file = join(folder, 'sync.mts');
   await writeFile(file, blocks.find((code) => code.includes('writeFile(')) ?? '');
-  await symlink(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'));
   return file;
 }
 

@@ -3,10 +3,10 @@ import { checkConnection } from '@itsm-api/server/database/check-connection.ts';
 import { ConnectionWatchdog } from '@itsm-api/server/database/client/connection-watchdog.ts';
 import { listen } from '@itsm-api/server/database/listener.ts';
 import { expect, it } from 'vitest';
-import { startApi } from '../support/api.ts';
-import { cloneDatabase, execute, query, workerDatabaseUrl } from '../support/database.ts';
-import { startProxy } from '../support/proxy.ts';
-import { createWorkspace } from '../support/workspace.ts';
+import { startApi } from '../../support/api.ts';
+import { cloneDatabase, execute, query, workerDatabaseUrl } from '../../support/database.ts';
+import { startProxy } from '../../support/proxy.ts';
+import { createWorkspace } from '../../support/workspace.ts';
 
 /**
  * A proxy, firewall or pooler between the server and PostgreSQL can drop connections or notifications without an error.
