@@ -10,7 +10,7 @@ import {
 } from '@itsm-api/server/http/rate-limit/rate-limit-windows.ts';
 import { openRedisCounter } from '@itsm-api/server/http/rate-limit/redis-windows.ts';
 import * as fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { steadyPort } from '../support/postgres-server.ts';
 import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
 
@@ -108,19 +108,29 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
   it('uses a single Redis connection and reconnects if the connection is lost', async () => {
     await expect.poll(connections).toBe(0);
     const reported: string[] = [];
-    const { store, count } = await openStore({ onAvailable: () => void reported.push('back') });
+    const { store, count } = await openStore({
+      onUnavailable: () => void reported.push('away'),
+      onAvailable: () => void reported.push('back'),
+    });
     await sleep(1200);
     expect([await connections(), reported]).toEqual([1, []]);
     await redis.send('CLIENT', 'KILL', 'TYPE', 'normal');
-    await expect.poll(() => reported).toEqual(['back']);
+    await expect.poll(() => reported).toEqual(['away', 'back']);
     await expect.poll(connections).toBe(1);
     redis.silence();
     await count('1:1:users');
+    // While the store reconnects, it sends no counts to Redis.
+    await sleep(700);
+    await count('1:1:tickets');
     redis.wake();
     await expect.poll(() => store.state, { timeout: 5000 }).toBe('redis');
     await expect.poll(connections).toBe(1);
+    // Redis executed the first command at most once, although the store didn't receive the response.
+    expect(Number(await redis.send('GET', 'itsm:limits:1:1:users'))).toBeLessThanOrEqual(1);
+    expect(await redis.send('GET', 'itsm:limits:1:1:tickets')).toBe('');
     store.close();
     await expect.poll(connections).toBe(0);
+    expect(reported).toEqual(['away', 'back', 'away', 'back']);
   });
 
   it('reports only once why Redis is unavailable', async () => {
@@ -162,12 +172,16 @@ describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
   });
 
   it('uses the database number and the user in REDIS_URL', async () => {
+    const warn = vi.spyOn(console, 'warn');
+    closing.push(async () => warn.mockRestore());
     await redis.send('ACL', 'SETUSER', 'it@sm', 'on', '>p@ss:word', ...(await documentedRights()));
     const { store, count } = await openStore({ url: `${redis.url.replace('//', '//it%40sm:p%40ss%3Aword@')}/3` });
     expect(store.state).toBe('redis');
     await count('7:13:tickets');
     expect(await redis.send('-n', '3', 'EXISTS', 'itsm:limits:7:13:tickets')).toBe('1');
     expect(await redis.send('CLIENT', 'LIST')).toMatch(/ name=itsm-api .* db=3 .* user=it@sm/);
+    // The client library warns if the user lacks a permission.
+    expect(warn).not.toHaveBeenCalled();
   });
 
   it('connects to Redis over TLS and over IPv6', async () => {
