@@ -66,7 +66,6 @@ export async function openRedisCounter({
     // Commands must fail instead of waiting for a connection, because this process counts in its own memory while Redis
     // is unreachable.
     enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     enableReadyCheck: false,
     disconnectTimeout: 1,
@@ -79,10 +78,10 @@ export async function openRedisCounter({
 
   function markUnreachable(error: Error): void {
     clearTimeout(connectTimer);
-    if (status === 'unreachable' || status === 'closed') return;
+    if (status === 'closed') return;
     status = 'unreachable';
     // If all addresses of a host reject the connection, Node.js returns an error with a code but without a message.
-    if (!isReported) onUnavailable(error.message || ((error as NodeJS.ErrnoException).code ?? error.name));
+    if (!isReported) onUnavailable(error.message || String((error as NodeJS.ErrnoException).code));
     isReported = true;
     if (redis.status === 'connect' || redis.status === 'ready') redis.disconnect(true);
     resolve();
