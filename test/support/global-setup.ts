@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { PostgreSqlContainer } from '@testcontainers/postgresql';
 import { getContainerRuntimeClient } from 'testcontainers';
 import type { TestProject } from 'vitest/node';
-import { disposable, openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
+import { disposable } from '../../server/src/embedded-postgres/temporary.ts';
 import { migrateDatabase } from '../../server/src/process/ensure-schema.ts';
 import { endsWithin } from '../../server/src/shared/timeout.ts';
 import { execute, query, withDatabase } from './database.ts';
+import { openPrepared, preparedDatabase } from './prepared-postgres.ts';
 
 interface Server {
   url: string;
   description: string;
+  /** True if the server has the database `preparedDatabase`. */
+  isPrepared?: boolean;
   stop(): Promise<unknown>;
 }
 
@@ -32,7 +35,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     description = `PostgreSQL ${await readVersion(server.url)}, ${server.description}`;
     console.log(`Testing on ${description}.`);
-    await execute(server.url, `CREATE DATABASE ${template}`);
+    const { isPrepared } = server;
+    const create = isPrepared
+      ? `ALTER DATABASE ${preparedDatabase} RENAME TO ${template}`
+      : `CREATE DATABASE ${template}`;
+    await execute(server.url, create);
     await migrateDatabase(withDatabase(server.url, template));
     // PostgreSQL can't clone a database that has open connections.
     await execute(server.url, `ALTER DATABASE ${template} ALLOW_CONNECTIONS false`);
@@ -70,8 +77,8 @@ async function openServer(): Promise<Server> {
 }
 
 async function openEmbedded(reason: string): Promise<Server> {
-  const { url, stop } = await openTemporary();
-  return { url, description: `embedded (${reason})`, stop };
+  const { url, stop } = await openPrepared();
+  return { url, description: `embedded (${reason})`, isPrepared: true, stop };
 }
 
 async function openContainer(): Promise<Server> {

@@ -22,13 +22,15 @@ export const disposable = {
  * Starts an embedded PostgreSQL in a new temporary folder. When the caller calls `stop()` or the process exits,
  * PostgreSQL stops and the folder is removed. If the process is killed, the next call of `openTemporary` stops
  * PostgreSQL and removes the folder.
+ * @param copyTo copies the files of a stopped PostgreSQL to the folder; by default, PostgreSQL creates its files
  */
-export async function openTemporary(): Promise<Embedded> {
+export async function openTemporary(copyTo = async (_folder: string) => {}): Promise<Embedded> {
   await removeAbandoned();
   const dataDir = temporaryDataDir();
   const onExit = () => destroy(dataDir);
   process.once('exit', onExit);
   try {
+    await copyTo(dataDir);
     const { url, stop } = await openEmbedded({ dataDir, holder: { type: 'command' }, settings: disposable });
     const stopAndRemove = async () => {
       await stop();
