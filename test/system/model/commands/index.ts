@@ -41,8 +41,8 @@ export interface Command {
 const by: Arbitrary<Sender> = fc.record({
   workspace: fc.nat(2),
   who: fc.oneof(
-    { weight: 86, arbitrary: fc.constantFrom(0 as const, 1 as const, 2 as const) },
-    { weight: 8, arbitrary: fc.constant('importer' as const) },
+    { weight: 82, arbitrary: fc.constantFrom(0 as const, 1 as const, 2 as const) },
+    { weight: 12, arbitrary: fc.constant('importer' as const) },
     { weight: 4, arbitrary: fc.constant('reader' as const) },
     { weight: 2, arbitrary: fc.constantFrom('stranger' as const, 'none' as const) },
   ),
