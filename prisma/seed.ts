@@ -71,6 +71,7 @@ async function addTenant(tx: Transaction, name: string): Promise<Users> {
 async function fill(tx: Transaction, tenant: string, users: Users): Promise<DemoWorkspace> {
   await addTickets(tx, users, await addAssets(tx, users));
   await addProjects(tx, users);
+  await addArticles(tx, users);
 
   const { tenantId, id: userId, email } = users.ada;
   const key = newKey();
@@ -207,6 +208,15 @@ async function addProjects(tx: Transaction, users: Users): Promise<void> {
           updatedAt: completedAt ?? planned.updatedAt,
         };
       }),
+    });
+  }
+}
+
+async function addArticles(tx: Transaction, users: Users): Promise<void> {
+  const { tenantId } = users.ada;
+  for (const [daysAgo, category, title, body] of articles) {
+    await tx.article.create({
+      data: { tenantId, title, category, body, status: 'PUBLISHED', ...unchangedSince(daysAgo) },
     });
   }
 }
@@ -814,4 +824,45 @@ const projects: ProjectSeed[] = [
       ['TODO', 'HIGH', 110, 'ada', 'Write the emergency procedure for when the login service is down'],
     ],
   },
+];
+
+/** The demo articles, oldest first. */
+const articles: [daysAgo: number, category: string, title: string, body: string][] = [
+  [
+    100,
+    'Network',
+    'Fix a VPN connection that drops',
+    `The VPN client before version 5.2 loses its connection every ten minutes.
+
+1. Open **Software Center** and install _VPN client 5.2_.
+2. Restart the computer.
+3. Connect, and wait for eleven minutes.
+
+If the connection still drops, create a ticket and attach the log of the client.
+`,
+  ],
+  [
+    80,
+    'Email',
+    'Stop Outlook from asking for your password',
+    `After you change your password, Outlook can keep the old one.
+
+1. Close Outlook.
+2. Open **Credential Manager** and choose **Windows Credentials**.
+3. Remove every entry that starts with \`MicrosoftOffice\`.
+4. Open Outlook and enter the new password.
+`,
+  ],
+  [
+    20,
+    'Hardware',
+    'Clear a paper jam in the printer on floor 2',
+    `| Display | Where the paper is |
+| --- | --- |
+| \`J0501\` | Behind the rear flap |
+| \`J4201\` | In the duplex unit |
+
+Pull the paper in the direction of transport. If the rollers are worn, create a ticket for the asset \`PR-0021\`.
+`,
+  ],
 ];

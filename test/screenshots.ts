@@ -39,6 +39,8 @@ const areaPages = {
   'area-projects': '/developer/projects',
   'area-project': '/developer/projects/2',
   'area-projects-import': '/developer/projects/import',
+  'area-articles': '/developer/articles',
+  'area-article': '/developer/articles/1',
   'area-ticket': '/developer/tickets/40',
   'area-settings': '/developer/settings',
   'area-audit': '/developer/audit',

@@ -10,6 +10,7 @@ const repeatable = [
   ...['handlers', 'queries', 'presenter', 'sql', 'columns', 'csv', 'list', 'detail', 'fields', 'index'],
   ...[
     'activities',
+    'articles',
     'assets',
     'comments',
     'completion',

@@ -23,6 +23,7 @@ export class ItsmClient implements generated.Resources {
   declare readonly comments: generated.Comments;
   declare readonly links: generated.Links;
   declare readonly assets: generated.Assets;
+  declare readonly articles: generated.Articles;
   declare readonly activities: generated.Activities;
   declare readonly projects: generated.Projects;
   declare readonly tasks: generated.Tasks;

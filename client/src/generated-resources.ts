@@ -4,6 +4,9 @@ import type { ApiPromise } from './api-promise.ts';
 import type { BulkItemResult, BulkResult } from './bulk.ts';
 import type { ApiChanges, FollowQuery } from './changes.ts';
 import type {
+  Article,
+  ArticleSummary,
+  ArticleSummaryQuery,
   Asset,
   AssetActivity,
   AssetActivityQuery,
@@ -385,6 +388,50 @@ export interface Assets {
   update(id: number | string, body: AssetPatch, options?: RequestOptions): ApiPromise<Asset>;
 }
 
+export interface Articles {
+  /**
+   * List articles.
+   *
+   * Returns the published articles without their text, newest first. With `q`, articles whose titles contain all words come first.
+   *
+   * Requires the scope `kb:read`: list and read the articles of the knowledge base.
+   *
+   * Each request counts against the rate limit `kb`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const articleSummary of client.articles.list()) console.log(articleSummary.id);
+   */
+  list(query?: ArticleSummaryQuery, options?: RequestOptions): ApiList<ArticleSummary>;
+
+  /**
+   * List changed articles.
+   *
+   * Returns each article that is or was published, ordered by its last change, for incremental sync. An article that is no longer published has the status ARCHIVED and the body null: delete your copy. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed article, and an article can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
+   *
+   * Requires the scope `kb:read`: list and read the articles of the knowledge base.
+   *
+   * Counts against the rate limit `kb`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const article of client.articles.changes({ since: '2026-11-20T10:00:00Z' })) console.log(article.id);
+   */
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Article>;
+
+  /**
+   * Get an article.
+   *
+   * Returns a published article.
+   *
+   * Requires the scope `kb:read`: list and read the articles of the knowledge base.
+   *
+   * Counts against the rate limit `kb`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const article = await client.articles.get(1);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<Article>;
+}
+
 export interface Activities {
   /**
    * List the activity of a ticket.
@@ -755,6 +802,8 @@ export interface Resources {
   readonly links: Links;
   /** Devices, licenses and other items that the workspace manages. */
   readonly assets: Assets;
+  /** Articles of the knowledge base. You write them in the developer area or import them with the command line. */
+  readonly articles: Articles;
   /** The history of actions on tickets and assets. */
   readonly activities: Activities;
   /** Projects, which contain tasks. */

@@ -655,6 +655,59 @@ export interface AssetPatch {
   customFields?: CustomFieldsPatch | undefined;
 }
 
+/** PUBLISHED, or ARCHIVED if the article is no longer published. Only the change feed returns ARCHIVED. */
+export type ArticleStatus = 'PUBLISHED' | 'ARCHIVED';
+
+/** An article of the knowledge base without its text. */
+export interface ArticleSummary {
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  id: number;
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  title: string;
+  /** The category, as free text without commas, or null if the article has none. 1 to 100 characters. */
+  category: string | null;
+  /** PUBLISHED, or ARCHIVED if the article is no longer published. Only the change feed returns ARCHIVED. */
+  status: Open<ArticleStatus>;
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
+}
+
+/** The page and the filters of a list of articles. */
+export interface ArticleSummaryQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
+  /** 1 to 100 items. 1 to 100 characters. */
+  category?: string | readonly string[] | undefined;
+  /** Full-text search in title and body. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
+  q?: string | undefined;
+}
+
+/** An article of the knowledge base. */
+export interface Article {
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  id: number;
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  title: string;
+  /** The category, as free text without commas, or null if the article has none. 1 to 100 characters. */
+  category: string | null;
+  /** PUBLISHED, or ARCHIVED if the article is no longer published. Only the change feed returns ARCHIVED. */
+  status: Open<ArticleStatus>;
+  /** The text in Markdown, at most 256 KiB, or null if the article is no longer published. 1 to 262144 characters. */
+  body: string | null;
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
+}
+
 /** The action on the resource. */
 export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
@@ -1602,6 +1655,11 @@ export const routes = {
     get: 'GET /assets/:id assets:read',
     create: 'POST /assets assets:write body',
     update: 'PATCH /assets/:id assets:write body',
+  },
+  articles: {
+    list: 'GET /articles kb:read query',
+    changes: 'GET /articles/changes kb:read changes',
+    get: 'GET /articles/:id kb:read',
   },
   activities: {
     ofTicket: 'GET /tickets/:id/activity tickets:read query',

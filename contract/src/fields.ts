@@ -68,10 +68,11 @@ export function responseText(given: z.ZodString): z.ZodString {
 const utf8 = new TextEncoder();
 
 /**
- * Returns the schema of a long text, which has at most `maxBytes` bytes in UTF-8.
+ * Returns the schema of a long text.
  * @param what the description of the field, without the full stop
+ * @param maxBytes the maximum length, in bytes in UTF-8
  */
-export function longText(what: string) {
+export function longText(what: string, maxBytes = 65_535) {
   return z
     .string()
     .min(1)
@@ -84,8 +85,6 @@ export function longText(what: string) {
     )
     .meta({ description: `${what}. At most ${maxBytes} bytes in UTF-8.` });
 }
-
-const maxBytes = 65_535;
 
 export const Title = trimmedText(1, 255).meta({
   description: 'The title, on one line. The server removes leading and trailing white space.',

@@ -2,6 +2,7 @@ import { initContract } from '@ts-rest/core';
 import './messages.ts';
 import { ErrorEnvelope } from './errors.ts';
 import { activities } from './resources/activities.ts';
+import { articles } from './resources/articles.ts';
 import { assets } from './resources/assets.ts';
 import { comments } from './resources/comments.ts';
 import { deliveries } from './resources/deliveries.ts';
@@ -22,7 +23,7 @@ export const pathPrefix = '/api/public/v1';
  * OpenAPI document and the tests in test/rules are derived from this contract.
  */
 export const contract = initContract().router(
-  { ping, me, tickets, comments, links, assets, activities, projects, tasks, users, webhooks, deliveries },
+  { ping, me, tickets, comments, links, assets, articles, activities, projects, tasks, users, webhooks, deliveries },
   {
     pathPrefix,
     strictStatusCodes: true,
@@ -52,6 +53,7 @@ export * from './idempotency.ts';
 export * from './imports.ts';
 export * from './limits.ts';
 export * from './resources/activities.ts';
+export * from './resources/articles.ts';
 export * from './resources/assets.ts';
 export * from './resources/comments.ts';
 export * from './resources/deliveries.ts';

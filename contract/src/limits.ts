@@ -1,5 +1,5 @@
 /** The endpoint groups. Each group has its own rate limit (spec §8, docs/decisions/rate-and-concurrency-limits.md). */
-export const groups = ['tickets', 'assets', 'projects', 'users', 'webhooks'] as const;
+export const groups = ['tickets', 'assets', 'projects', 'users', 'webhooks', 'kb'] as const;
 
 export type Group = (typeof groups)[number];
 

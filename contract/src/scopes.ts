@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** The scopes of API keys (spec §5.5). No endpoint of v1 requires `kb:read`, but an API key can have this scope. */
+/** The scopes of API keys (spec §5.5). */
 export const scopes = {
   'tickets:read': 'List and read tickets',
   'tickets:write': 'Create and update tickets',
@@ -9,7 +9,7 @@ export const scopes = {
   'projects:read': 'List and read projects and their tasks',
   'projects:write': 'Create and update tasks',
   'users:read': 'List and read users',
-  'kb:read': 'Read the knowledge base (no endpoint yet)',
+  'kb:read': 'List and read the articles of the knowledge base',
   'webhooks:manage': 'List, read, register, change and deactivate webhook subscriptions',
 } as const;
 

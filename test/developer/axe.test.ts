@@ -50,3 +50,17 @@ it.each(seen)('has no accessibility violations and no horizontal scrolling on $p
   }
   await context.close();
 });
+
+it('has no accessibility violations in the preview of an article', async () => {
+  const context = await browser.newContext();
+  await context.addCookies(cookies);
+  const page = await context.newPage();
+  await page.goto(`${origin}/developer/articles/new`);
+  const body =
+    '# Steps\n\n- [x] Read [this](https://example.com)\n\n```\ncode\n```\n\n| Code | Place |\n| --- | --- |\n| 1 | Flap |';
+  await page.getByLabel('Text').fill(body);
+  await page.getByRole('button', { name: 'Preview' }).click();
+  await page.getByRole('heading', { name: 'Steps' }).waitFor();
+  expect(await violations(page, undefined)).toEqual([]);
+  await context.close();
+});

@@ -59,10 +59,10 @@ const toolCall = (name: string, args: unknown) => ({
 });
 
 describe('MCP tools', () => {
-  it('defines at most 15 MCP tools in at most 4,000 tokens', () => {
-    expect(tools.length).toBeLessThanOrEqual(15);
+  it('defines at most 17 MCP tools in at most 4,000 tokens', () => {
+    expect(tools.length).toBeLessThanOrEqual(17);
     expect(countTokens(JSON.stringify({ tools: tools.map(({ definition }) => definition) }))).toBeLessThanOrEqual(4000);
-    for (const { tool } of tools) expect(tool).toMatch(/^(list|get|create|update|comment_on)_[a-z]+$/);
+    for (const { tool } of tools) expect(tool).toMatch(/^(list|get|search|read|create|update|comment_on)_[a-z]+$/);
     expect(new Set(tools.map(({ tool }) => tool)).size).toBe(tools.length);
   });
 

@@ -167,6 +167,7 @@ describe('requests generated from the document', () => {
     const inPath: Record<string, () => Promise<number[]>> = {
       tickets: async () => tickets,
       assets: async () => assets,
+      articles: () => idsOf(() => workspace.createArticle()),
       projects: async () => [project.id],
       users: async () => users,
       tasks: () => idsOf(() => workspace.createTask({}, project)),

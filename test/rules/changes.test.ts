@@ -114,6 +114,12 @@ const writers: Record<string, Writer> = {
     make: () => workspace.createAsset(),
     change: (id) => workspace.call('PATCH', `/assets/${id}`, { name: 'Changed' }),
   },
+  '/articles/changes': {
+    resource: 'articles',
+    make: () => workspace.createArticle(),
+    change: (id) =>
+      sql.query("UPDATE articles SET title = 'Changed' WHERE tenant_id = $1 AND id = $2", idParameters(id)),
+  },
   '/tickets/activity': {
     resource: 'TICKET',
     listOf: ({ ticketId }) => `/tickets/${ticketId}/activity`,

@@ -15,7 +15,7 @@ let theirs: Workspace;
 let importKey: string;
 /** For each resource, the id of one row of the other tenant. */
 let their: Record<
-  'user' | 'ticket' | 'comment' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery' | 'link',
+  'user' | 'ticket' | 'comment' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery' | 'link' | 'article',
   number
 >;
 const unknownId = 9007199254740991;
@@ -56,6 +56,7 @@ beforeAll(async () => {
     webhook: delivery.webhookId,
     delivery: delivery.id,
     link: 0,
+    article: (await theirs.createArticle()).id,
   };
   their.link = (await theirs.createLink(their.ticket)).id;
 });
@@ -69,7 +70,7 @@ async function readTheirData(): Promise<unknown[]> {
     `/tickets/${their.ticket}/activity`,
     `/tickets/${their.ticket}/links`,
   );
-  paths.push(`/assets/${their.asset}/activity`);
+  paths.push(`/assets/${their.asset}/activity`, '/articles', `/articles/${their.article}`);
   paths.push(`/webhooks/${their.webhook}/deliveries`, `/deliveries/${their.delivery}`);
   const answers = await Promise.all(paths.map((path) => theirs.call('GET', path)));
   return answers.map(({ status, body }) => ({ status, data: body.data }));

@@ -52,6 +52,9 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
         ${of(['IN_USE', 'IN_STOCK', 'RETIRED', 'LOST'], 3)}, ${assignee}, now() ${each};
     INSERT INTO projects (tenant_id, key, name, status, updated_at)
       SELECT ${tenantId}, 'K' || i, 'Project', ${of(['PLANNED', 'ACTIVE', 'COMPLETED'], 1)}, now() ${each};
+    INSERT INTO articles (tenant_id, title, body, category, status, updated_at)
+      SELECT ${tenantId}, 'Article', 'Text', ${of(['Network', 'Email', 'Printers'], 1)},
+        ${of(['PUBLISHED', 'DRAFT', 'ARCHIVED'], 3)}, now() ${each};
     INSERT INTO tasks (tenant_id, project_id, title, status, priority, assignee_id, updated_at)
       SELECT ${tenantId}, (SELECT max(id) FROM projects), 'Task', ${of(['TODO', 'BLOCKED', 'DONE'], 1)},
         ${of(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'], 3)}, ${assignee}, now() ${each};

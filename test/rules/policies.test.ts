@@ -53,6 +53,7 @@ async function fill(workspace: Workspace): Promise<void> {
   const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
+  await workspace.createArticle();
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
   await signIn(api, workspace);
   const credentials = `WITH password AS (
@@ -190,6 +191,7 @@ describe('the roles', () => {
     expect(await listRights('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
       'public.api_keys': 'INSERT',
+      'public.articles': 'INSERT, SELECT, UPDATE',
       'public.assets': 'INSERT, SELECT, UPDATE',
       'public.audit_entries': 'INSERT, SELECT',
       'public.change_epochs': 'SELECT',

@@ -1,4 +1,5 @@
 import {
+  ArticleStatus,
   AssetStatus,
   AssetType,
   CommentVisibility,
@@ -35,6 +36,8 @@ it('allows exactly the enum values of the contract in the database', async () =>
   });
   const taken = [...rows.map(({ name, definition }) => [name, valuesIn(definition)] as const), ...ofTickets];
   expect(Object.fromEntries(taken)).toEqual({
+    articles_body_check: [],
+    articles_status_check: ArticleStatus.options,
     assets_status_check: AssetStatus.options,
     assets_type_check: AssetType.options,
     comments_visibility_check: CommentVisibility.options,

@@ -58,6 +58,11 @@ const samples: Samples = {
     create: async () => ({ body: { name: 'Laptop', assetTag: unique(), type: 'LAPTOP' } }),
     update: async (workspace) => ({ params: { id: (await workspace.createAsset()).id }, body: { name: 'Changed' } }),
   },
+  articles: {
+    list: async () => ({}),
+    changes: async () => ({}),
+    get: async (workspace) => ({ params: { id: (await workspace.createArticle()).id } }),
+  },
   activities: {
     ofTicket: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
     ofTickets: async () => ({}),

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type {
+  Article,
   Asset,
   Comment,
   Delivery,
   Link,
+  NewArticle,
   NewAsset,
   NewComment,
   NewLink,
@@ -22,6 +24,7 @@ import type {
 import { pathPrefix, scopes } from '@itsm-api/contract';
 import { hashKey, newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
+import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
@@ -45,6 +48,8 @@ export interface Workspace {
   /** Links a ticket to another ticket, or to a new ticket. */
   createLink(ticketId: number, overrides?: Partial<NewLink>): Promise<Link>;
   createAsset(overrides?: Partial<NewAsset>): Promise<Asset>;
+  /** Creates a published article. */
+  createArticle(overrides?: Partial<NewArticle>): Promise<Article>;
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
@@ -112,6 +117,11 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     },
     createAsset: (overrides = {}) =>
       createAsset(context, { name: 'Laptop', assetTag: `LT-${unique()}`, type: 'LAPTOP', ...overrides }),
+    createArticle: async (overrides = {}) => {
+      const { id } = await createArticle(context, { title: 'Reset the VPN', body: 'Restart it.', ...overrides });
+      await updateArticle(context, id, { status: 'PUBLISHED' });
+      return getArticle(context, id);
+    },
     createProject: addProject,
     createTask: async (overrides = {}, project) => {
       const { id } = project ?? (await addProject());

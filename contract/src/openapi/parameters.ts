@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import { acceptsIfMatch, acceptsIfNoneMatch, type Endpoint } from '../endpoint.ts';
+import { Article } from '../resources/articles.ts';
 import { Asset } from '../resources/assets.ts';
 import { Delivery } from '../resources/deliveries.ts';
 import { Link } from '../resources/links.ts';
@@ -102,7 +103,7 @@ export function conditionsOf(route: Endpoint, parameters: Record<string, Paramet
 }
 
 /** The schemas of the resources that a path parameter can identify, by resource name. */
-const owners: Record<string, z.ZodType> = { Ticket, Asset, Link, Project, Task, User, Webhook, Delivery };
+const owners: Record<string, z.ZodType> = { Ticket, Asset, Article, Link, Project, Task, User, Webhook, Delivery };
 
 /** Returns the id that examples use for a path parameter. */
 export function exampleIdOf(path: string, parameter: string): number {

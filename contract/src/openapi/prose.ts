@@ -14,7 +14,7 @@ export const changelogPath = '/docs/changelog';
 
 /** The introduction of the OpenAPI document, in Markdown. */
 export const introduction = `
-Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace.
+Manage the tickets, assets, projects, tasks, users and webhook subscriptions of one workspace, and read its articles.
 To form the URL of an endpoint, append \`${pathPrefix}\` and the path of the endpoint to the URL of your server.
 Requests and responses are JSON.
 
@@ -96,7 +96,7 @@ characters except tab, line feed and carriage return. Descriptions, notes, resol
 
 With an API key, you can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in total, and ${rateLimits.group} to each endpoint group:
 ${groups.join(', ')}. Tasks belong to the group \`projects\`, comments and links to \`tickets\`,
-deliveries to \`webhooks\`, and \`/me\` to \`users\`. The limits of your workspace can differ. The response headers contain
+deliveries to \`webhooks\`, articles to \`kb\`, and \`/me\` to \`users\`. The limits of your workspace can differ. The response headers contain
 the limits and the remaining quota. If you exceed a limit, the server returns 429 with \`Retry-After\`. Requests that the
 server rejects with 429 don't count against the limits.
 
@@ -119,6 +119,8 @@ export const tags: Record<string, string> = {
   comments: 'Comments on tickets.',
   links: 'Links between tickets.',
   assets: 'Devices, licenses and other items that the workspace manages.',
+  articles:
+    'Articles of the knowledge base. You write them in the developer area or import them with the command line.',
   activities: 'The history of actions on tickets and assets.',
   projects: 'Projects, which contain tasks.',
   tasks: 'The tasks of projects.',

@@ -160,6 +160,11 @@ export type CsvUpload = Prisma.CsvUploadModel
  */
 export type Project = Prisma.ProjectModel
 /**
+ * Model Article
+ * An article of the knowledge base, in Markdown (docs/decisions/articles.md).
+ */
+export type Article = Prisma.ArticleModel
+/**
  * Model Task
  * 
  */

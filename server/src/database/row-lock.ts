@@ -2,7 +2,15 @@ import { queryRows, type Statement } from './client/raw-sql.ts';
 import type { TenantClient } from './client/tenant-client.ts';
 
 /** The tables that support row locks before an update. */
-type Lockable = 'tickets' | 'assets' | 'projects' | 'tasks' | 'users' | 'webhook_subscriptions' | 'api_keys';
+type Lockable =
+  | 'tickets'
+  | 'assets'
+  | 'projects'
+  | 'tasks'
+  | 'articles'
+  | 'users'
+  | 'webhook_subscriptions'
+  | 'api_keys';
 
 /**
  * Locks a row until the end of the transaction. Later statements then read the latest version of the row. Other
@@ -40,6 +48,7 @@ const advisoryLocks = {
   ticketExternalIds: 5,
   commentExternalIds: 6,
   assetExternalIds: 7,
+  articles: 8,
 } as const;
 
 /** Acquires an advisory lock for the tenant. Transactions acquire the lock one after another, in order of arrival. */

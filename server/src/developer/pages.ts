@@ -2,6 +2,8 @@ import type { AnyPage } from './framework/page.ts';
 import { join } from './pages/account/accept-invitation.ts';
 import { account } from './pages/account/account-page.ts';
 import { signIn, workspaces } from './pages/account/sign-in.ts';
+import { article, newArticle } from './pages/articles/detail.ts';
+import { articles } from './pages/articles/list.ts';
 import { asset, newAsset } from './pages/assets/detail.ts';
 import { assetFiles, assets } from './pages/assets/list.ts';
 import { audit } from './pages/audit/audit-log.ts';
@@ -30,5 +32,6 @@ export const pages: readonly AnyPage[] = [
   ...[users, newUser, user],
   ...[assets, newAsset, asset, ...assetFiles],
   ...[projects, newProject, project, ...projectFiles, ticket],
+  ...[articles, newArticle, article],
   ...[settings, audit, account, signIn, workspaces, join],
 ];

@@ -7,6 +7,7 @@ import type { ApiError } from '../shared/errors.ts';
 import type { TenantLimiter } from '../shared/tenant-limiter.ts';
 import { detailsOf, type Issue, unknownField, validationError } from '../shared/validation.ts';
 import { activities } from './activities/handlers.ts';
+import { articles } from './articles/handlers.ts';
 import { assets } from './assets/handlers.ts';
 import { comments } from './comments/handlers.ts';
 import { deliveries } from './deliveries/handlers.ts';
@@ -38,6 +39,7 @@ export async function addResources(app: FastifyInstance, limiter: TenantLimiter)
     comments,
     links,
     assets,
+    articles,
     activities,
     projects,
     tasks,

@@ -19,6 +19,7 @@ import {
   type Followed,
   followed,
   type followedLogs,
+  isFixed,
   type RowHistory,
   requestText,
   type Sent,
@@ -428,7 +429,7 @@ async function compareFeed(
 /** Reads all change feeds to their ends, and compares the readers' copies with the rows in the model. */
 async function compareCopies(turn: Turn, workspace: Workspace): Promise<void> {
   for (const resource of Object.keys(followed) as (keyof typeof followed)[]) {
-    const rows = resource === 'users' || resource === 'projects' ? workspace[resource] : workspace[resource].current();
+    const rows = isFixed(resource) ? workspace[resource] : workspace[resource].current();
     await compareFeed(turn, workspace, resource, ({ copy }) => rows.map((row) => [row, copy.get(row.id)]));
   }
   const { tickets, assets } = workspace;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type NewUser, type Scope, scopes } from '@itsm-api/contract';
+import { type Article, type NewUser, type Scope, scopes } from '@itsm-api/contract';
 import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
+import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
 import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
 import { createUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
@@ -196,6 +197,16 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   for (const status of ['ACTIVE', 'PLANNED'] as const) {
     await createProject(context, { key: status, name: `Project ${status} vpn`, status, description: 'New router.' });
   }
+  const articles: Article[] = [];
+  for (const category of ['Network', 'Email']) {
+    const { id } = await createArticle(context, {
+      title: `${category} vpn`,
+      category,
+      body: 'New router, old printer.',
+    });
+    await updateArticle(context, id, { status: 'PUBLISHED' });
+    articles.push(await getArticle(context, id));
+  }
   await setResolutionTargets(context.db, resolutionTargets);
   const id = Number(context.keyId);
   const first: Key = { id, key, userId, scopes: allScopes, isImport: false, line: [id] };
@@ -211,6 +222,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     importer: await addKey(made, 'importer', { isImport: true }),
     users: (await listUsers(context, { page: 1, perPage: 100 })).data,
     projects: (await listProjects(context, { page: 1, perPage: 100 })).data,
+    articles,
     tickets: new Table(),
     assets: new Table(),
     tasks: new Table(),

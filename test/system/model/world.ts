@@ -1,4 +1,4 @@
-import type { Asset, ErrorCode, Project, Scope, Task, Ticket, User } from '@itsm-api/contract';
+import type { Article, Asset, ErrorCode, Project, Scope, Task, Ticket, User } from '@itsm-api/contract';
 import type { Step } from './linearize.ts';
 import type { ListQuery } from './resources/lists.ts';
 import type { State } from './resources/rows.ts';
@@ -130,6 +130,7 @@ export const followed = {
   tasks: 'tasks.changes',
   projects: 'projects.changes',
   users: 'users.changes',
+  articles: 'articles.changes',
 } as const;
 /** The operations of the change feeds whose rows never change. */
 export const followedLogs = {
@@ -137,6 +138,10 @@ export const followedLogs = {
   ticketActivity: 'activities.ofTickets',
   assetActivity: 'activities.ofAssets',
 } as const;
+/** Returns true if no endpoint changes the rows of a resource, so that they stay the same in an episode. */
+export function isFixed(resource: string): resource is 'projects' | 'users' | 'articles' {
+  return ['projects', 'users', 'articles'].includes(resource);
+}
 export type Followed = keyof typeof followed | keyof typeof followedLogs;
 
 /** A workspace, with the state that the model predicts. */
@@ -150,6 +155,7 @@ export interface Workspace {
   importer: Key;
   users: readonly User[];
   projects: readonly Project[];
+  articles: readonly Article[];
   tickets: Table<Ticket>;
   assets: Table<Asset>;
   tasks: Table<Task>;

@@ -73,6 +73,7 @@ export const ModelName = {
   Asset: 'Asset',
   CsvUpload: 'CsvUpload',
   Project: 'Project',
+  Article: 'Article',
   Task: 'Task',
   Change: 'Change',
   ChangeEpoch: 'ChangeEpoch',
@@ -431,6 +432,25 @@ export const ProjectScalarFieldEnum = {
 } as const
 
 export type ProjectScalarFieldEnum = (typeof ProjectScalarFieldEnum)[keyof typeof ProjectScalarFieldEnum]
+
+
+export const ArticleScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  title: 'title',
+  category: 'category',
+  body: 'body',
+  status: 'status',
+  path: 'path',
+  importedHash: 'importedHash',
+  withdrawnTitle: 'withdrawnTitle',
+  withdrawnCategory: 'withdrawnCategory',
+  version: 'version',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ArticleScalarFieldEnum = (typeof ArticleScalarFieldEnum)[keyof typeof ArticleScalarFieldEnum]
 
 
 export const TaskScalarFieldEnum = {

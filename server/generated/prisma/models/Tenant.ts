@@ -233,6 +233,7 @@ export type TenantWhereInput = {
   ticketSequence?: Prisma.XOR<Prisma.TicketSequenceNullableScalarRelationFilter, Prisma.TicketSequenceWhereInput> | null | runtime.Types.Skip
   assets?: Prisma.AssetListRelationFilter | runtime.Types.Skip
   projects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
+  articles?: Prisma.ArticleListRelationFilter | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
   events?: Prisma.EventListRelationFilter | runtime.Types.Skip
 }
@@ -250,6 +251,7 @@ export type TenantOrderByWithRelationInput = {
   ticketSequence?: Prisma.TicketSequenceOrderByWithRelationInput | runtime.Types.Skip
   assets?: Prisma.AssetOrderByRelationAggregateInput | runtime.Types.Skip
   projects?: Prisma.ProjectOrderByRelationAggregateInput | runtime.Types.Skip
+  articles?: Prisma.ArticleOrderByRelationAggregateInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionOrderByRelationAggregateInput | runtime.Types.Skip
   events?: Prisma.EventOrderByRelationAggregateInput | runtime.Types.Skip
 }
@@ -270,6 +272,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   ticketSequence?: Prisma.XOR<Prisma.TicketSequenceNullableScalarRelationFilter, Prisma.TicketSequenceWhereInput> | null | runtime.Types.Skip
   assets?: Prisma.AssetListRelationFilter | runtime.Types.Skip
   projects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
+  articles?: Prisma.ArticleListRelationFilter | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
   events?: Prisma.EventListRelationFilter | runtime.Types.Skip
 }, "id" | "nameKey">
@@ -313,6 +316,7 @@ export type TenantCreateInput = {
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -330,6 +334,7 @@ export type TenantUncheckedCreateInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -347,6 +352,7 @@ export type TenantUpdateInput = {
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -364,6 +370,7 @@ export type TenantUncheckedUpdateInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -539,6 +546,20 @@ export type TenantUpdateOneRequiredWithoutProjectsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutProjectsInput, Prisma.TenantUpdateWithoutProjectsInput>, Prisma.TenantUncheckedUpdateWithoutProjectsInput> | runtime.Types.Skip
 }
 
+export type TenantCreateNestedOneWithoutArticlesInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutArticlesInput, Prisma.TenantUncheckedCreateWithoutArticlesInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutArticlesInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TenantUpdateOneRequiredWithoutArticlesNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutArticlesInput, Prisma.TenantUncheckedCreateWithoutArticlesInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutArticlesInput | runtime.Types.Skip
+  upsert?: Prisma.TenantUpsertWithoutArticlesInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutArticlesInput, Prisma.TenantUpdateWithoutArticlesInput>, Prisma.TenantUncheckedUpdateWithoutArticlesInput> | runtime.Types.Skip
+}
+
 export type TenantCreateNestedOneWithoutSubscriptionsInput = {
   create?: Prisma.XOR<Prisma.TenantCreateWithoutSubscriptionsInput, Prisma.TenantUncheckedCreateWithoutSubscriptionsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.TenantCreateOrConnectWithoutSubscriptionsInput | runtime.Types.Skip
@@ -579,6 +600,7 @@ export type TenantCreateWithoutUsersInput = {
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -595,6 +617,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -627,6 +650,7 @@ export type TenantUpdateWithoutUsersInput = {
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -643,6 +667,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -659,6 +684,7 @@ export type TenantCreateWithoutApiKeysInput = {
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -675,6 +701,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -707,6 +734,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -723,6 +751,7 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -739,6 +768,7 @@ export type TenantCreateWithoutTicketsInput = {
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -755,6 +785,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -787,6 +818,7 @@ export type TenantUpdateWithoutTicketsInput = {
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -803,6 +835,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -819,6 +852,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -835,6 +869,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -867,6 +902,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -883,6 +919,7 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -899,6 +936,7 @@ export type TenantCreateWithoutAssetsInput = {
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -915,6 +953,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -947,6 +986,7 @@ export type TenantUpdateWithoutAssetsInput = {
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -963,6 +1003,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -979,6 +1020,7 @@ export type TenantCreateWithoutProjectsInput = {
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -995,6 +1037,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
@@ -1027,6 +1070,7 @@ export type TenantUpdateWithoutProjectsInput = {
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -1043,6 +1087,91 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantCreateWithoutArticlesInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedCreateWithoutArticlesInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantCreateOrConnectWithoutArticlesInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutArticlesInput, Prisma.TenantUncheckedCreateWithoutArticlesInput>
+}
+
+export type TenantUpsertWithoutArticlesInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutArticlesInput, Prisma.TenantUncheckedUpdateWithoutArticlesInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutArticlesInput, Prisma.TenantUncheckedCreateWithoutArticlesInput>
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+}
+
+export type TenantUpdateToOneWithWhereWithoutArticlesInput = {
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutArticlesInput, Prisma.TenantUncheckedUpdateWithoutArticlesInput>
+}
+
+export type TenantUpdateWithoutArticlesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedUpdateWithoutArticlesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
@@ -1060,6 +1189,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
@@ -1076,6 +1206,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
@@ -1108,6 +1239,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
@@ -1124,6 +1256,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
@@ -1140,6 +1273,7 @@ export type TenantCreateWithoutEventsInput = {
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
@@ -1156,6 +1290,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
@@ -1188,6 +1323,7 @@ export type TenantUpdateWithoutEventsInput = {
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
@@ -1204,6 +1340,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
@@ -1218,6 +1355,7 @@ export type TenantCountOutputType = {
   tickets: number
   assets: number
   projects: number
+  articles: number
   subscriptions: number
   events: number
 }
@@ -1228,6 +1366,7 @@ export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   tickets?: boolean | TenantCountOutputTypeCountTicketsArgs
   assets?: boolean | TenantCountOutputTypeCountAssetsArgs
   projects?: boolean | TenantCountOutputTypeCountProjectsArgs
+  articles?: boolean | TenantCountOutputTypeCountArticlesArgs
   subscriptions?: boolean | TenantCountOutputTypeCountSubscriptionsArgs
   events?: boolean | TenantCountOutputTypeCountEventsArgs
 }
@@ -1280,6 +1419,13 @@ export type TenantCountOutputTypeCountProjectsArgs<ExtArgs extends runtime.Types
 /**
  * TenantCountOutputType without action
  */
+export type TenantCountOutputTypeCountArticlesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ArticleWhereInput | runtime.Types.Skip
+}
+
+/**
+ * TenantCountOutputType without action
+ */
 export type TenantCountOutputTypeCountSubscriptionsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.WebhookSubscriptionWhereInput | runtime.Types.Skip
 }
@@ -1305,6 +1451,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   ticketSequence?: boolean | Prisma.Tenant$ticketSequenceArgs<ExtArgs> | runtime.Types.Skip
   assets?: boolean | Prisma.Tenant$assetsArgs<ExtArgs> | runtime.Types.Skip
   projects?: boolean | Prisma.Tenant$projectsArgs<ExtArgs> | runtime.Types.Skip
+  articles?: boolean | Prisma.Tenant$articlesArgs<ExtArgs> | runtime.Types.Skip
   subscriptions?: boolean | Prisma.Tenant$subscriptionsArgs<ExtArgs> | runtime.Types.Skip
   events?: boolean | Prisma.Tenant$eventsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1345,6 +1492,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   ticketSequence?: boolean | Prisma.Tenant$ticketSequenceArgs<ExtArgs> | runtime.Types.Skip
   assets?: boolean | Prisma.Tenant$assetsArgs<ExtArgs> | runtime.Types.Skip
   projects?: boolean | Prisma.Tenant$projectsArgs<ExtArgs> | runtime.Types.Skip
+  articles?: boolean | Prisma.Tenant$articlesArgs<ExtArgs> | runtime.Types.Skip
   subscriptions?: boolean | Prisma.Tenant$subscriptionsArgs<ExtArgs> | runtime.Types.Skip
   events?: boolean | Prisma.Tenant$eventsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1361,6 +1509,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     ticketSequence: Prisma.$TicketSequencePayload<ExtArgs> | null
     assets: Prisma.$AssetPayload<ExtArgs>[]
     projects: Prisma.$ProjectPayload<ExtArgs>[]
+    articles: Prisma.$ArticlePayload<ExtArgs>[]
     subscriptions: Prisma.$WebhookSubscriptionPayload<ExtArgs>[]
     events: Prisma.$EventPayload<ExtArgs>[]
   }
@@ -1774,6 +1923,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   ticketSequence<T extends Prisma.Tenant$ticketSequenceArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$ticketSequenceArgs<ExtArgs>>): Prisma.Prisma__TicketSequenceClient<runtime.Types.Result.GetResult<Prisma.$TicketSequencePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   assets<T extends Prisma.Tenant$assetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$assetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   projects<T extends Prisma.Tenant$projectsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$projectsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  articles<T extends Prisma.Tenant$articlesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$articlesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ArticlePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   subscriptions<T extends Prisma.Tenant$subscriptionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$subscriptionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookSubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   events<T extends Prisma.Tenant$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -2340,6 +2490,30 @@ export type Tenant$projectsArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.ProjectScalarFieldEnum | Prisma.ProjectScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Tenant.articles
+ */
+export type Tenant$articlesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Article
+   */
+  select?: Prisma.ArticleSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Article
+   */
+  omit?: Prisma.ArticleOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ArticleInclude<ExtArgs> | null
+  where?: Prisma.ArticleWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ArticleOrderByWithRelationInput | Prisma.ArticleOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ArticleWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ArticleScalarFieldEnum | Prisma.ArticleScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

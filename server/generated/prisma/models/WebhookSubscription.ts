@@ -992,10 +992,6 @@ export type WebhookSubscriptionCreatetrialAttemptsInput = {
   set: Date[] | string[]
 }
 
-export type NullableBytesFieldUpdateOperationsInput = {
-  set?: runtime.Bytes | null | runtime.Types.Skip
-}
-
 export type WebhookSubscriptionUpdateeventsInput = {
   set?: string[] | runtime.Types.Skip
   push?: string | string[] | runtime.Types.Skip

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { isSame } from '../resources/rows.ts';
 import { readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
-import { type Followed, followed, followedLogs, type Table, type Walker } from '../world.ts';
+import { type Followed, followed, followedLogs, isFixed, type Table, type Walker } from '../world.ts';
 import { kind } from './command.ts';
 
 const given = fc.record({ walker: fc.nat(1), perPage: fc.constantFrom(7, 100) });
@@ -44,7 +44,7 @@ export async function followPage(
     walker.copy.set(row.id, row);
     if (isLog(resource)) {
       turn.world.expect(isSame(row, before ?? row), `a row of ${resource} has changed`, sent);
-    } else if (resource === 'projects' || resource === 'users') {
+    } else if (isFixed(resource)) {
       const known = turn.workspace[resource].find(({ id }) => id === row.id);
       turn.world.expect(isSame(row, known), `the change feed has a wrong row of ${resource}`, sent);
     } else (turn.workspace[resource] as Table<{ id: number }>).of(row.id).steps.push(readStep(sent, row));
@@ -63,6 +63,7 @@ export const changes = {
   tasks: follow(3, 'tasks'),
   projects: follow(1, 'projects'),
   users: follow(1, 'users'),
+  articles: follow(1, 'articles'),
   comments: follow(2, 'comments'),
   ticketActivity: follow(4, 'ticketActivity'),
   assetActivity: follow(1, 'assetActivity'),

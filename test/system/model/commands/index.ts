@@ -2,6 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { type Sender, type Servers, Turn } from '../turn.ts';
 import type { World } from '../world.ts';
 import { activities } from './activities.ts';
+import { articles } from './articles.ts';
 import { assets } from './assets.ts';
 import { changes } from './changes.ts';
 import type { Kind } from './command.ts';
@@ -18,7 +19,7 @@ import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
 
 const byName: Record<string, Record<string, Kind>> = {
-  ...{ ping, me, tickets, comments, links, assets, activities, projects, tasks, users, webhooks, deliveries },
+  ...{ ping, me, tickets, comments, links, assets, articles, activities, projects, tasks, users, webhooks, deliveries },
   ...{ changes, limits, keys },
 };
 

@@ -8,6 +8,7 @@ export function scopeOf(operation: string): Scope | undefined {
   const isWrite = /^(create|update|delete|replay|test)/.test(name);
   if (resource === 'me') return undefined;
   if (resource === 'webhooks' || resource === 'deliveries') return 'webhooks:manage';
+  if (resource === 'articles') return 'kb:read';
   if (resource === 'users') return 'users:read';
   if (resource === 'projects' || resource === 'tasks') return isWrite ? 'projects:write' : 'projects:read';
   if (resource === 'assets' || name === 'ofAsset') return isWrite ? 'assets:write' : 'assets:read';

@@ -25,6 +25,7 @@ const groupColors: Record<Group, string> = {
   projects: '#16a34a',
   users: '#9333ea',
   webhooks: '#0891b2',
+  kb: '#db2777',
 };
 
 /**
