@@ -25,6 +25,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Manage assets: list, show, create, update, deactivate, activate, import, export',
     load: async () => (await import('./commands/assets.ts')).assets,
   },
+  articles: {
+    summary: 'Import articles of the knowledge base',
+    load: async () => (await import('./commands/articles.ts')).articles,
+  },
   webhooks: {
     summary: 'Manage webhook subscriptions: list, show, create, update, test, deactivate, activate',
     load: async () => (await import('./commands/webhooks.ts')).webhooks,
