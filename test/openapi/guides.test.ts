@@ -10,6 +10,7 @@ import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { type Asset, groups, scopes } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -148,6 +149,7 @@ it('has a test for the code samples of every guide', async () => {
   expect(names.sort()).toEqual([
     'agents.md',
     'api-keys.md',
+    'articles.md',
     'bulk-requests.md',
     'comments-and-activity.md',
     'custom-fields.md',
@@ -326,6 +328,23 @@ it('runs the code samples in docs/guides/relate-tickets.md', async () => {
   const guide = await readGuide('relate-tickets');
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ concerns PR-0042\n$/);
   expect(await run('ts', guide.take('ts'))).toBe('CAUSED_BY INCOMING\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/articles.md', async () => {
+  const guide = await readGuide('articles');
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
+  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toBe('Created: 1. Updated: 0. Unchanged: 0.\n');
+  expect(await run('ts', guide.take('ts'))).toMatch(/^Reset the VPN client\n\n1\. Close/);
+  const program = guide.take('ts');
+  const copyAll = async () => {
+    await run('ts', program);
+    return readdir(join(folder, 'copy'));
+  };
+  await expect.poll(copyAll, { timeout: 30_000 }).toEqual([expect.stringMatching(/^\d+\.md$/), 'cursor']);
+  const [{ id }] = (await workspace.call('GET', '/articles')).body.data;
+  await updateArticle(workspace.context, id, { status: 'ARCHIVED' });
+  await expect.poll(copyAll, { timeout: 30_000 }).toEqual(['cursor']);
   expect(guide.blocks).toEqual([]);
 });
 
