@@ -6,7 +6,6 @@ import {
   bulkItems,
   Changes,
   ChangesMeta,
-  contract,
   type Endpoint,
   ErrorCode,
   ErrorDetail,
@@ -19,6 +18,7 @@ import {
   Scope,
   scopes,
 } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import type * as z from 'zod';
 import { type Call, callOf, exampleCall } from '../../contract/src/openapi/calls.ts';
 import { literal } from '../../contract/src/openapi/literal.ts';

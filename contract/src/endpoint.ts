@@ -1,4 +1,3 @@
-import { type AppRoute, ContractNoBody } from '@ts-rest/core';
 import * as z from 'zod';
 import type { Deprecation } from './deprecation.ts';
 import { Id, integerFromText, text } from './fields.ts';
@@ -26,8 +25,22 @@ export interface AgentTool {
   short?: readonly string[];
 }
 
-/** A ts-rest route with mandatory scope, group, summary and query. ts-rest itself doesn't require these properties. */
-export type Endpoint = AppRoute & { metadata: EndpointMeta; summary: string; query: z.ZodType };
+interface EndpointFields {
+  /** The path after the path prefix, with parameters such as `:id`. */
+  path: string;
+  summary: string;
+  description?: string;
+  metadata: EndpointMeta;
+  pathParams?: z.ZodType;
+  query: z.ZodType;
+  headers?: Record<string, z.ZodType>;
+  /** The schemas of the success responses, by HTTP status. */
+  responses: Record<number, z.ZodType>;
+}
+
+/** The declaration of an endpoint. It has the shape of a ts-rest route, but doesn't depend on ts-rest. */
+export type Endpoint = EndpointFields &
+  ({ method: 'GET' } | { method: 'DELETE' } | { method: 'POST' | 'PATCH' | 'DELETE'; body: z.ZodType | typeof NoBody });
 
 export function meta(metadata: EndpointMeta): EndpointMeta {
   return metadata;
@@ -52,7 +65,7 @@ export function endpoints<const T extends Record<string, Endpoint>>(routes: T): 
 export const NoQuery = z.strictObject({});
 
 /** The body schema of a POST endpoint that accepts no body. */
-export const NoBody: typeof ContractNoBody = ContractNoBody;
+export const NoBody = null;
 
 /** Returns true if an endpoint accepts a request body. */
 export function hasBody<Route extends object>(route: Route): route is Route & { body: z.ZodType } {

@@ -1,44 +1,5 @@
-import { initContract } from '@ts-rest/core';
-import './messages.ts';
-import { ErrorEnvelope } from './errors.ts';
-import { activities } from './resources/activities.ts';
-import { articles } from './resources/articles.ts';
-import { assets } from './resources/assets.ts';
-import { comments } from './resources/comments.ts';
-import { deliveries } from './resources/deliveries.ts';
-import { links } from './resources/links.ts';
-import { me } from './resources/me.ts';
-import { ping } from './resources/ping.ts';
-import { projects } from './resources/projects.ts';
-import { tasks } from './resources/tasks.ts';
-import { tickets } from './resources/tickets.ts';
-import { users } from './resources/users.ts';
-import { webhooks } from './resources/webhooks.ts';
-
 /** The prefix of every API path, which contains the API version (spec §9). */
 export const pathPrefix = '/api/public/v1';
-
-/**
- * Defines every endpoint of the API: method, path, query, body, responses, scope and group. The server, the client, the
- * OpenAPI document and the tests in test/rules are derived from this contract.
- */
-export const contract = initContract().router(
-  { ping, me, tickets, comments, links, assets, articles, activities, projects, tasks, users, webhooks, deliveries },
-  {
-    pathPrefix,
-    strictStatusCodes: true,
-    commonResponses: {
-      400: ErrorEnvelope,
-      401: ErrorEnvelope,
-      403: ErrorEnvelope,
-      404: ErrorEnvelope,
-      412: ErrorEnvelope,
-      429: ErrorEnvelope,
-      500: ErrorEnvelope,
-    },
-  },
-);
-export type Contract = typeof contract;
 
 export * from './bulk.ts';
 export * from './changes.ts';

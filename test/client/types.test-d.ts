@@ -2,6 +2,7 @@ import type * as client from '@itsm-api/client';
 import { type ItsmClient, isItsmError } from '@itsm-api/client';
 import type { WebhookEvent } from '@itsm-api/client/webhooks';
 import type * as contract from '@itsm-api/contract';
+import type { Contract } from '@itsm-api/contract/ts-rest';
 import type * as z from 'zod';
 
 /**
@@ -14,7 +15,7 @@ type Equal<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends <T>() => T e
 /** Compiles only if every property of the type argument is `true`. */
 function holds<_Claims extends Record<string, true>>(): void {}
 
-type Api = contract.Contract;
+type Api = Contract;
 type Path<Route extends { pathParams: z.ZodType }> = z.input<Route['pathParams']>;
 type Query<Route extends { query: z.ZodType }> = z.input<Route['query']>;
 type Body<Route extends { body: z.ZodType }> = z.input<Route['body']>;

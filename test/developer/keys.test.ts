@@ -1,4 +1,5 @@
-import { contract, type Endpoint, pathPrefix, Scope } from '@itsm-api/contract';
+import { type Endpoint, pathPrefix, Scope } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { type Fields, signIn, type Visitor } from '../support/visitor.ts';

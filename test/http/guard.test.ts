@@ -1,4 +1,5 @@
-import { contract, type Endpoint, groups } from '@itsm-api/contract';
+import { type Endpoint, groups } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import { addGuard, type GuardOptions } from '@itsm-api/server/http/auth/guard.ts';
 import { createMemoryCounter, RateLimitStore } from '@itsm-api/server/http/rate-limit/rate-limit-windows.ts';
 import { ApiError } from '@itsm-api/server/shared/errors.ts';

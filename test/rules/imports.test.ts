@@ -21,6 +21,7 @@ describe('the import check', () => {
       'server/src/embedded-postgres/cluster.ts',
       '../database/migrations/migration-runner.ts',
     ],
+    ['the ts-rest router by the main entry of the contract', 'contract/src/index.ts', './ts-rest.ts'],
     ['the contract by the client', 'client/src/send.ts', '@itsm-api/contract'],
     ['the environment by a file outside all layers', 'server/src/helpers.ts', './env.ts'],
   ])('rejects value imports and type imports of %s', (_, file, target) => {
@@ -35,6 +36,11 @@ describe('the import check', () => {
   });
 
   it.each([
+    [
+      'ts-rest in a schema of the contract',
+      'contract/src/endpoint.ts',
+      "import { initContract } from '@ts-rest/core';",
+    ],
     ['raw SQL in a presenter', 'server/src/shared/serialize.ts', 'await db.$queryRaw`SELECT 1`'],
     [
       'rows of all tenants in the developer area',

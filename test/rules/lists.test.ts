@@ -1,4 +1,5 @@
-import { contract, type Endpoint, pathPrefix } from '@itsm-api/contract';
+import { type Endpoint, pathPrefix } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type * as z from 'zod';

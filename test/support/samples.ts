@@ -1,4 +1,5 @@
-import { type Contract, contract, type Endpoint, pathPrefix } from '@itsm-api/contract';
+import { type Endpoint, pathPrefix } from '@itsm-api/contract';
+import { type Contract, contract } from '@itsm-api/contract/ts-rest';
 import type { Call } from './api.ts';
 import { comment, ticket, unique, type Workspace, webhook } from './workspace.ts';
 

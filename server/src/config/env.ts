@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { maxPendingDeliveries, rateLimits } from '@itsm-api/contract';
 import * as z from 'zod';
+import './validation-messages.ts';
 
 const numberBetween = (min: number, max: number) =>
   z

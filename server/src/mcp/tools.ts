@@ -1,4 +1,5 @@
-import { type AgentTool, contract, type Endpoint, idempotencyKeyHeader, type Scope } from '@itsm-api/contract';
+import { type AgentTool, type Endpoint, idempotencyKeyHeader, type Scope } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/server';
 import { type InputSchema, inputSchemaOf, shapeOf } from './input-schema.ts';
 

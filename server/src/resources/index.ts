@@ -1,4 +1,5 @@
-import { contract, type Endpoint } from '@itsm-api/contract';
+import type { Endpoint } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import { type AppRoute, validateResponse } from '@ts-rest/core';
 import { initServer, type RequestValidationError } from '@ts-rest/fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

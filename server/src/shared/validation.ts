@@ -1,4 +1,5 @@
 import { type ErrorDetail, requestLimits } from '@itsm-api/contract';
+import '../config/validation-messages.ts';
 import { ApiError } from './errors.ts';
 import { nearestName } from './suggestion.ts';
 

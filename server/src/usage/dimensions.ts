@@ -1,4 +1,5 @@
-import { contract, type Endpoint, type Group, pathPrefix } from '@itsm-api/contract';
+import { type Endpoint, type Group, pathPrefix } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 
 /*
  * The dimensions of usage statistics: the endpoint, outcome and latency of a request

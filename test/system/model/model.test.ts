@@ -1,4 +1,4 @@
-import { contract } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import { expect, it } from 'vitest';
 import { formatModel, runModel } from './run.ts';
 

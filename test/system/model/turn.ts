@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { contract } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import { scopeOf } from './resources/keys.ts';
 import { isSame } from './resources/rows.ts';
 import type { References } from './resources/users.ts';

@@ -1,4 +1,5 @@
-import { contract, type Endpoint, pathPrefix, Scope, scopes } from '@itsm-api/contract';
+import { type Endpoint, pathPrefix, Scope, scopes } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import type { FormState } from '../framework/page.ts';
 import { checkbox, renderError, renderHint } from './form-fields.ts';
 import { html, type SafeHtml } from './html.ts';

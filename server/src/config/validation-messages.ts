@@ -53,4 +53,5 @@ function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+// A setting of the process, which the contract must not change in programs that use the published package.
 z.config({ localeError: describe });
