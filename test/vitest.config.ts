@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
-    exclude: ['system/**', '**/node_modules/**'],
+    exclude: ['system/**', 'release/**', '**/node_modules/**'],
     environment: 'node',
     globalSetup: ['./support/global-setup.ts'],
     reporters: ['default', ['./support/plain-summary.ts', { budgetSeconds: 300 }]],

@@ -27,6 +27,7 @@ const projects = [
   'examples',
   'server',
   'test',
+  'test/release',
   'test/system',
   'tools',
 ];

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import { glob, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { compilePackage } from '../../tools/compile-package.ts';
 
 /**
  * The maximum size of the bundled, minified and gzipped client in bytes: the shared code, and the code for each
@@ -12,18 +12,7 @@ import { build } from 'esbuild';
 const maxCoreBytes = 7700;
 const maxEndpointBytes = 60;
 
-const root = join(import.meta.dirname, '..');
-const dist = join(root, 'dist');
-const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
-
-await rm(dist, { recursive: true, force: true });
-execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
-
-// The TypeScript compiler rewrites `.ts` imports in the JavaScript files, but not in the declaration files.
-for await (const file of glob(join(dist, '*.d.ts'))) {
-  const declarations = await readFile(file, 'utf8');
-  await writeFile(file, declarations.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
-}
+const dist = await compilePackage(join(import.meta.dirname, '..'), createRequire(import.meta.url).resolve);
 
 const routes = /(export const routes = )(\{.*?\n\})/s;
 const generated = await readFile(join(dist, 'generated.js'), 'utf8');

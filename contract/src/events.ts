@@ -32,10 +32,18 @@ const comment = EventComment.meta({
     "check `visibility` before you pass the text on. The `changes` of the event don't contain the text.",
 });
 
+/** The body of a webhook delivery, by event type. */
+export type DeliveryBody<Type extends EventType> = Type extends EventType
+  ? { id: string; type: Type; timestamp: string; actor: Actor } & Record<Definition<Type>['key'], EventPayload<Type>> &
+      (Definition<Type>['changes'] extends z.ZodType<infer Changes> ? { changes: Changes } : unknown) &
+      (Type extends 'ticket.updated' ? { comment?: z.output<typeof comment> | undefined } : unknown)
+  : never;
+type Definition<Type extends EventType> = (typeof events)[Type];
+
 /** Returns the schema of a webhook delivery body (docs/decisions/webhook-deliveries.md). */
-export function deliveryBody(type: EventType) {
-  const { key, payload, changes } = events[type];
-  return z.object({
+export function deliveryBody<Type extends EventType>(type: Type): z.ZodType<DeliveryBody<Type>> {
+  const { key, payload, changes }: (typeof events)[EventType] = events[type];
+  const body: z.ZodType = z.object({
     id: z.string().meta({
       description: 'The id of the event. Every attempt has the same id. Use the id to deduplicate events.',
       example: 'evt_01994f6a8d9c7e0f',
@@ -49,4 +57,5 @@ export function deliveryBody(type: EventType) {
     ...(changes && { changes }),
     ...(type === 'ticket.updated' && { comment: comment.optional() }),
   });
+  return body as z.ZodType<DeliveryBody<Type>>;
 }

@@ -10,7 +10,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { signTestEvent } from '@itsm-api/client/webhooks';
 import { openApiDocument } from '@itsm-api/contract/openapi';
-import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { launchBrowser } from '../support/browser.ts';
@@ -103,17 +102,6 @@ describe('packed client package', () => {
       }
     }
     expect(undocumented).toEqual([]);
-  });
-
-  it('produces no publint messages for the installed client package', async () => {
-    const { messages } = await publint({ pkgDir: installed, pack: false, strict: true });
-    expect(messages).toEqual([]);
-  });
-
-  it('produces no are-the-types-wrong errors for the packed client package', async () => {
-    const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
-    const { stdout } = await execute(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-emoji']);
-    expect(stdout).toContain('OK (ESM)');
   });
 });
 

@@ -1,0 +1,357 @@
+import { execFile } from 'node:child_process';
+import { copyFile, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { type BuildOptions, build } from 'esbuild';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publishedFolders } from '../../tools/published-folders.ts';
+import { type Api, startApi } from '../support/api.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { pnpm } from '../support/pnpm.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { type Registry, startRegistry } from './registry.ts';
+
+const execute = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+const require = createRequire(import.meta.url);
+const requireTool = createRequire(join(root, 'tools/package.json'));
+const requireRuntime = createRequire(join(root, 'test/runtimes/package.json'));
+
+const resolutions = ['nodenext', 'bundler'] as const;
+
+let api: Api;
+let workspace: Workspace;
+let baseUrl: string;
+let folder: string;
+let registry: Registry;
+/** A copy of the repository. The release changes versions and changelogs in the copy. */
+let repository: string;
+/** An empty project that installs the client, the contract and zod. */
+let project: string;
+/** An empty project that installs the contract and ts-rest. */
+let routerProject: string;
+/** Serves an HTML page, and the bundle that esbuild creates in `project`. */
+let site: Server;
+let origin: string;
+let released: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'itsm-release-'));
+  repository = join(folder, 'repository');
+  project = join(folder, 'project');
+  routerProject = join(folder, 'router-project');
+  registry = await startRegistry(join(folder, 'registry'));
+  // pnpm and npm read their settings from the environment. They overwrite this variable for the programs that they run.
+  process.env.npm_config_userconfig = registry.npmrc;
+  await copyRepository();
+  released = await release();
+  await createProject(project, ['@itsm-api/client', '@itsm-api/contract', 'zod']);
+  await createProject(routerProject, ['@itsm-api/contract', 'zod', `@ts-rest/core@${await tsRestVersion()}`]);
+  await writeExamples();
+  site = createServer(async (request, response) => {
+    const isBundle = request.url === '/bundle.js';
+    response.setHeader('content-type', isBundle ? 'text/javascript' : 'text/html');
+    response.end(isBundle ? await readFile(join(project, 'bundle.js')) : '<!doctype html><link rel=icon href=data:,>');
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  api = await startApi({ env: { CORS_ORIGINS: origin } });
+  workspace = await createWorkspace(api);
+  baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
+});
+afterAll(async () => {
+  await api?.close();
+  site?.close();
+  registry?.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** Copies the files of the repository, with one more changeset, to a new Git repository. */
+async function copyRepository(): Promise<void> {
+  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
+  const { stdout } = await execute('git', list, { cwd: root, maxBuffer: 2 ** 26 });
+  for (const name of stdout.split('\0').filter(Boolean)) {
+    const copy = join(repository, name);
+    await mkdir(dirname(copy), { recursive: true });
+    await copyFile(join(root, name), copy).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error; // Git still lists a file that was deleted.
+    });
+  }
+  const names = await Promise.all(publishedFolders.map(async (each) => (await manifestOf(each)).name));
+  const bumps = names.map((name) => `'${name}': minor\n`).join('');
+  await writeFile(join(repository, '.changeset/tested.md'), `---\n${bumps}---\n\nA change of the release test.\n`);
+  const git = (...args: string[]) =>
+    execute('git', ['-c', 'user.name=test', '-c', 'user.email=test@example.com', ...args], { cwd: repository });
+  await git('init', '--quiet');
+  await git('add', '--all');
+  await git('commit', '--quiet', '--message', 'test');
+}
+
+/** Runs `pnpm release` in the copy of the repository, and returns its output. */
+async function release(): Promise<string> {
+  return (await pnpm(['release', '--registry', registry.url], repository)).stdout;
+}
+
+async function createProject(path: string, packages: string[]): Promise<void> {
+  await mkdir(path);
+  await writeFile(join(path, 'package.json'), '{ "private": true, "type": "module" }');
+  const options = ['--no-audit', '--no-fund', '--cache', join(folder, 'npm-cache'), '--registry', registry.url];
+  await execute('npm', ['install', ...options, ...packages], { cwd: path });
+}
+
+/** Writes each TypeScript example of the contract's README to a file of the project that has the needed packages. */
+async function writeExamples(): Promise<void> {
+  const readme = await readFile(join(project, 'node_modules/@itsm-api/contract/README.md'), 'utf8');
+  const context = `declare const form: unknown;
+    declare const row: unknown;
+    declare const response: Response;
+    declare const body: string;
+    declare const baseUrl: string;
+    declare const apiKey: string;\n`;
+  for (const [index, [, example = '']] of [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].entries()) {
+    const path = example.includes('ts-rest') ? routerProject : project;
+    await writeFile(join(path, `example-${index}.ts`), context + example);
+  }
+}
+
+async function manifestOf(path: string): Promise<{ name: string; version: string }> {
+  return JSON.parse(await readFile(join(repository, path, 'package.json'), 'utf8'));
+}
+
+async function tsRestVersion(): Promise<string> {
+  const { dependencies } = JSON.parse(await readFile(join(root, 'contract/package.json'), 'utf8'));
+  return dependencies['@ts-rest/core'];
+}
+
+describe.each(publishedFolders)('the published package of %s', (path) => {
+  it('has the version and the changelog of the changesets', async () => {
+    const { name, version } = await manifestOf(path);
+    expect(released).toContain(`${name} ${version} published.`);
+    const response = await fetch(`${registry.url}${name}`);
+    expect(await response.json()).toMatchObject({ 'dist-tags': { latest: version } });
+    const changelog = await readFile(join(await unpacked(path), 'CHANGELOG.md'), 'utf8');
+    expect(changelog).toMatch(new RegExp(`## ${version}\\n[^#]*### Minor Changes[^#]*A change of the release test\\.`));
+  });
+
+  it('produces no publint messages', async () => {
+    const { messages } = await publint({ pkgDir: await unpacked(path), pack: false, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  it('produces no are-the-types-wrong errors', async () => {
+    const { exports } = JSON.parse(await readFile(join(await unpacked(path), 'package.json'), 'utf8'));
+    if (exports === undefined) return; // A package with only a command has no types.
+    const attw = join(dirname(require.resolve('@arethetypeswrong/cli/package.json')), 'dist/index.js');
+    const { stdout } = await execute(process.execPath, [
+      attw,
+      await tarballOf(path),
+      '--profile',
+      'esm-only',
+      '--no-emoji',
+    ]);
+    expect(stdout).toContain('OK (ESM)');
+  });
+});
+
+it('publishes nothing if all versions are published', async () => {
+  const repeated = await release();
+  for (const path of publishedFolders) {
+    const { name, version } = await manifestOf(path);
+    expect(repeated).toContain(`${name} ${version} is already published.`);
+  }
+});
+
+/** Downloads a published package, and returns the path of the file. */
+async function tarballOf(path: string): Promise<string> {
+  const { name, version } = await manifestOf(path);
+  const target = join(folder, 'tarballs');
+  await mkdir(target, { recursive: true });
+  const args = ['pack', `${name}@${version}`, '--pack-destination', target, '--registry', registry.url];
+  const { stdout } = await execute('npm', args, { cwd: folder });
+  return join(target, stdout.trim());
+}
+
+/** Unpacks a published package, and returns the path of the folder. */
+async function unpacked(path: string): Promise<string> {
+  const target = join(folder, 'unpacked', path);
+  await mkdir(target, { recursive: true });
+  await execute('tar', ['-xzf', await tarballOf(path), '-C', target]);
+  return join(target, 'package');
+}
+
+describe('a project with the client and the contract', () => {
+  /** Uses the client and the contract with a running server. */
+  const program = `
+    import { ItsmClient, isItsmError } from '@itsm-api/client';
+    import { signTestEvent, unwrap } from '@itsm-api/client/webhooks';
+    import { deliveryBody, errors, NewTicket, pathPrefix, Ticket } from '@itsm-api/contract';
+
+    export async function run(baseUrl: string, apiKey: string) {
+      const client = new ItsmClient({ baseUrl, apiKey });
+      const newTicket: NewTicket = NewTicket.parse(${JSON.stringify(ticket)});
+      const created = await client.tickets.create(${JSON.stringify(ticket)});
+      const invalid = NewTicket.safeParse({}).error?.issues.some(({ path }) => path.join() === 'title');
+      const missing = await client.tickets.get(987654321).catch((error: unknown) => isItsmError(error, 'NOT_FOUND'));
+      const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket: created }, 'secret');
+      const event = await unwrap(body, headers, 'secret');
+      const { ticket } = deliveryBody('ticket.created').parse(JSON.parse(body));
+      return {
+        sameTitles: newTicket.title === Ticket.parse(created).title && ticket.title === created.title,
+        invalid,
+        missing,
+        type: event.type,
+        status: errors.NOT_FOUND.status,
+        pathPrefix,
+      };
+    }`;
+  const expected = {
+    sameTitles: true,
+    invalid: true,
+    missing: true,
+    type: 'ticket.created',
+    status: 404,
+    pathPrefix: '/api/public/v1',
+  };
+
+  beforeAll(async () => {
+    await writeFile(join(project, 'program.ts'), program);
+    const options: BuildOptions = { absWorkingDir: project, entryPoints: ['program.ts'], format: 'esm' };
+    await build({ ...options, outfile: 'program.js' });
+    await build({ ...options, outfile: 'bundle.js', bundle: true, minify: true });
+    await writeFile(
+      join(project, 'run.js'),
+      `const [file, ...args] = process.argv.slice(2);
+      const { run } = await import(file);
+      console.log(JSON.stringify(await run(...args)));`,
+    );
+  });
+
+  it.each([
+    ['Node 24', './program.js', process.execPath],
+    ['Node 20', './program.js', installedNode20()],
+    ['Node 24, bundled by esbuild', './bundle.js', process.execPath],
+  ])('runs with %s', async (_, file, node) => {
+    const { stdout, stderr } = await execute(node, ['run.js', file, baseUrl, workspace.key], { cwd: project });
+    expect({ result: JSON.parse(stdout), stderr }).toEqual({ result: expected, stderr: '' });
+  });
+
+  it('runs as a bundle in Chromium on a page of another origin', async () => {
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage();
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(error.message));
+      await page.goto(origin);
+      const call = `import('/bundle.js').then(({ run }) => run(${JSON.stringify(baseUrl)}, ${JSON.stringify(workspace.key)}))`;
+      expect(await page.evaluate(call)).toEqual(expected);
+      expect(errors).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  });
+
+  it.each(resolutions)('compiles with the module resolution %s', async (resolution) => {
+    for (const tsc of compilers()) await compile(project, resolution, { skipLibCheck: false }, tsc);
+  });
+
+  it('installs the contract without ts-rest', async () => {
+    const installed: string[] = [];
+    for await (const name of glob('node_modules/{*,@*/*}', { cwd: project })) installed.push(name);
+    expect(installed.filter((name) => name.includes('ts-rest'))).toEqual([]);
+  });
+
+  it('has a JSON Schema that accepts the events of the server', async () => {
+    const names: string[] = [];
+    for await (const name of glob('schemas/*.json', { cwd: join(project, 'node_modules/@itsm-api/contract') }))
+      names.push(name);
+    const document = JSON.parse(await readFile(join(project, 'node_modules/@itsm-api/contract/openapi.json'), 'utf8'));
+    expect(names.map((name) => name.slice('schemas/'.length, -'.json'.length)).sort()).toEqual(
+      Object.keys(document.webhooks).sort(),
+    );
+    for (const name of names) {
+      const ajv = new Ajv2020({ strict: false });
+      formats.default(ajv);
+      const path = requireFrom(project).resolve(`@itsm-api/contract/${name}`);
+      const validate = ajv.compile(JSON.parse(await readFile(path, 'utf8')));
+      const { content } = document.webhooks[name.slice('schemas/'.length, -'.json'.length)].post.requestBody;
+      const event = content['application/json'].examples.example.value;
+      expect(validate(event), ajv.errorsText(validate.errors)).toBe(true);
+      expect(validate({ ...event, timestamp: 'yesterday' })).toBe(false);
+    }
+  });
+});
+
+describe('a project with the router of the contract', () => {
+  const program = `
+    import { contract } from '@itsm-api/contract/ts-rest';
+    import { initClient } from "@ts-rest/core";
+
+    const [baseUrl = '', key] = process.argv.slice(2);
+    const client = initClient(contract, { baseUrl, baseHeaders: { authorization: \`Bearer \${key}\` } });
+    const created = await client.tickets.create({ body: ${JSON.stringify(ticket)}, query: {} });
+    const title: string | undefined = created.status === 201 ? created.body.data.title : undefined;
+    const missing = await client.tickets.get({ params: { id: 987654321 }, query: {} });
+    console.log(JSON.stringify({ title, missing: missing.status === 404 && missing.body.error.code }));`;
+
+  it('compiles and uses the server with a client of ts-rest', async () => {
+    await writeFile(join(routerProject, 'program.ts'), program);
+    // The declarations of ts-rest don't compile with zod 4 alone.
+    for (const resolution of resolutions) await compile(routerProject, resolution, { skipLibCheck: true });
+    const args = ['program.ts', baseUrl, workspace.key];
+    const { stdout } = await execute(process.execPath, args, { cwd: routerProject });
+    expect(JSON.parse(stdout)).toEqual({ title: ticket.title, missing: 'NOT_FOUND' });
+  });
+});
+
+function requireFrom(path: string): NodeJS.Require {
+  return createRequire(join(path, 'package.json'));
+}
+
+function compilers(): string[] {
+  return [
+    join(dirname(requireTool.resolve('typescript/package.json')), 'bin/tsc'),
+    join(dirname(require.resolve('typescript-5.9/package.json')), 'bin/tsc'),
+  ];
+}
+
+/** Compiles `program.ts` and the examples of a project with strict settings. @throws with the messages of the compiler */
+async function compile(
+  path: string,
+  resolution: (typeof resolutions)[number],
+  options: Record<string, unknown>,
+  tsc = compilers()[0] ?? '',
+): Promise<void> {
+  const compilerOptions = {
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    module: resolution === 'nodenext' ? 'nodenext' : 'esnext',
+    moduleResolution: resolution,
+    target: 'es2022',
+    lib: ['es2023', 'dom'],
+    resolveJsonModule: true,
+    types: ['node'],
+    typeRoots: [join(root, 'tools/node_modules/@types')],
+    ...options,
+  };
+  const config = join(path, `tsconfig.${resolution}.json`);
+  await writeFile(config, JSON.stringify({ compilerOptions, include: ['program.ts', 'example-*.ts'] }));
+  const { stdout } = await execute(process.execPath, [tsc, '-p', config]).catch((error) => error);
+  expect(stdout).toBe('');
+}
+
+/** Returns the path of Node.js 20, or of the running Node.js if the package with Node.js 20 isn't installed. */
+function installedNode20(): string {
+  try {
+    return join(dirname(requireRuntime.resolve('node-20/package.json')), 'bin/node');
+  } catch {
+    return process.execPath;
+  }
+}

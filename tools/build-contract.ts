@@ -1,0 +1,41 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { eventJsonSchema } from '../contract/src/event-json-schema.ts';
+import { events } from '../contract/src/events.ts';
+import { compilePackage } from './compile-package.ts';
+
+/*
+ * Builds the published package of the contract in `contract/dist`: JavaScript, declarations, the OpenAPI document and
+ * the JSON Schemas of the events. Usage: `node tools/build-contract.ts`
+ */
+
+const root = join(import.meta.dirname, '../contract');
+const dist = await compilePackage(root, createRequire(import.meta.url).resolve);
+
+await mkdir(join(dist, 'schemas'));
+for (const type of Object.keys(events) as (keyof typeof events)[]) {
+  await writeFile(join(dist, `schemas/${type}.json`), `${JSON.stringify(eventJsonSchema(type), null, 2)}\n`);
+}
+for (const file of ['openapi.json', 'README.md', 'CHANGELOG.md', '../LICENSE']) {
+  await copyFile(join(root, file), join(dist, file.replace('../', '')));
+}
+
+const { scripts, publishConfig, dependencies, ...manifest } = JSON.parse(
+  await readFile(join(root, 'package.json'), 'utf8'),
+);
+const published = {
+  ...manifest,
+  sideEffects: false,
+  engines: { node: '>=20' },
+  exports: {
+    '.': { types: './index.d.ts', default: './index.js' },
+    './ts-rest': { types: './ts-rest.d.ts', default: './ts-rest.js' },
+    './openapi.json': './openapi.json',
+    './schemas/*.json': './schemas/*.json',
+  },
+  // Schemas of one copy of zod aren't accepted by another copy. Only the router needs ts-rest.
+  peerDependencies: { '@ts-rest/core': dependencies['@ts-rest/core'], zod: `^${dependencies.zod}` },
+  peerDependenciesMeta: { '@ts-rest/core': { optional: true } },
+};
+await writeFile(join(dist, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
