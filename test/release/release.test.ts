@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { copyFile, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
@@ -15,6 +15,7 @@ import { publishedFolders } from '../../tools/published-folders.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { pnpm } from '../support/pnpm.ts';
+import { eventually, startReceiver } from '../support/receiver.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 import { type Registry, startRegistry } from './registry.ts';
 
@@ -33,7 +34,7 @@ let folder: string;
 let registry: Registry;
 /** A copy of the repository. The release changes versions and changelogs in the copy. */
 let repository: string;
-/** An empty project that installs the client, the contract and zod. */
+/** An empty project that installs all packages and zod. */
 let project: string;
 /** An empty project that installs the contract and ts-rest. */
 let routerProject: string;
@@ -52,7 +53,7 @@ beforeAll(async () => {
   process.env.npm_config_userconfig = registry.npmrc;
   await copyRepository();
   released = await release();
-  await createProject(project, ['@itsm-api/client', '@itsm-api/contract', 'zod']);
+  await createProject(project, ['@itsm-api/client', '@itsm-api/contract', '@itsm-api/listen', 'zod']);
   await createProject(routerProject, ['@itsm-api/contract', 'zod', `@ts-rest/core@${await tsRestVersion()}`]);
   await writeExamples();
   site = createServer(async (request, response) => {
@@ -308,6 +309,24 @@ describe('a project with the router of the contract', () => {
     const { stdout } = await execute(process.execPath, args, { cwd: routerProject });
     expect(JSON.parse(stdout)).toEqual({ title: ticket.title, missing: 'NOT_FOUND' });
   });
+});
+
+it('forwards an event with the installed program itsm-listen', async () => {
+  const receiver = await startReceiver();
+  const env = { ...process.env, ITSM_URL: baseUrl, ITSM_KEY: workspace.key };
+  const args = ['--forward-to', receiver.url, '--interval', '0.2'];
+  const program = spawn(join(project, 'node_modules/.bin/itsm-listen'), args, { env });
+  let printed = '';
+  for (const stream of [program.stdout, program.stderr]) stream.on('data', (chunk) => (printed += chunk));
+  try {
+    await eventually(() => expect(printed).toContain('Press Ctrl-C to stop.'), 30_000);
+    await workspace.createTicket();
+    await eventually(() => expect(printed).toContain(' ticket.created '), 30_000);
+    expect(receiver.received).toHaveLength(1);
+  } finally {
+    program.kill();
+    await receiver.close();
+  }
 });
 
 function requireFrom(path: string): NodeJS.Require {
