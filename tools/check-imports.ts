@@ -14,7 +14,9 @@ interface Layer {
   imports: string[];
 }
 
-const server = ['contract', 'config', 'shared', 'embedded-postgres', 'database', 'all tenants', 'webhooks', 'usage'];
+const server = [
+  ...['contract', 'config', 'shared', 'storage', 'embedded-postgres', 'database', 'all tenants', 'webhooks', 'usage'],
+];
 const queries = ['context', 'resources'];
 
 /** The layers, by name. A file is in the first layer whose pattern matches the path of the file. */
@@ -27,6 +29,7 @@ const layers: Record<string, Layer> = {
   'package compiler': { files: /^tools\/compile-package\.ts$/, imports: [] },
   config: { files: /^server\/src\/config\//, imports: ['contract'] },
   shared: { files: /^server\/src\/shared\//, imports: ['contract', 'config'] },
+  storage: { files: /^server\/src\/storage\//, imports: ['config', 'shared'] },
   'embedded-postgres': { files: /^server\/src\/embedded-postgres\//, imports: ['shared'] },
   // These modules access the rows of all tenants, so code that handles requests must not import them.
   'all tenants': {

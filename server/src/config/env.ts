@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { join, resolve } from 'node:path';
 import { maxPendingDeliveries, rateLimits } from '@itsm-api/contract';
 import * as z from 'zod';
 import './validation-messages.ts';
@@ -81,6 +82,33 @@ export const Settings = z.object({
     .string()
     .default('.data')
     .describe('The folder of the embedded PostgreSQL, its password, and the key that encrypts signing secrets.'),
+  ATTACHMENTS_DIR: z
+    .string()
+    .optional()
+    .describe(
+      'The folder of attachments (docs/operations.md, "Store attachments"). All processes need the same folder. Default: the folder attachments in DATA_DIR.',
+    ),
+  ATTACHMENTS_S3_BUCKET: z
+    .string()
+    .optional()
+    .describe(
+      'The S3 bucket of attachments, instead of a folder. S3 needs packages that are not installed by default.',
+    ),
+  ATTACHMENTS_S3_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be a URL such as https://s3.example.com' })
+    .optional()
+    .describe('The address of an S3-compatible store. Default: Amazon S3.'),
+  ATTACHMENTS_S3_REGION: z.string().default('us-east-1').describe('The region of the bucket.'),
+  ATTACHMENTS_S3_ACCESS_KEY_ID: z
+    .string()
+    .optional()
+    .describe(
+      'The access key for the bucket. Default: the default credentials of the AWS SDK, such as the role of the machine.',
+    ),
+  ATTACHMENTS_S3_SECRET_ACCESS_KEY: z
+    .string()
+    .optional()
+    .describe('The secret that belongs to ATTACHMENTS_S3_ACCESS_KEY_ID.'),
   ROLES: commaSeparated((role) => role === 'api' || role === 'worker', 'must be api, worker or api,worker')
     .refine((roles) => roles.length > 0, 'must be api, worker or api,worker')
     .prefault('api,worker')
@@ -202,9 +230,26 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
       'REDIS_URL: is required with RATE_LIMIT_STORE=redis. Set it to a URL such as redis://user:password@host:6379',
     );
   }
+  if (
+    (result.data.ATTACHMENTS_S3_ACCESS_KEY_ID === undefined) !==
+    (result.data.ATTACHMENTS_S3_SECRET_ACCESS_KEY === undefined)
+  ) {
+    throw new SettingsError(
+      'ATTACHMENTS_S3_SECRET_ACCESS_KEY: must be set together with ATTACHMENTS_S3_ACCESS_KEY_ID. Set both or none',
+    );
+  }
   // If traces are off, doesn't validate the collector variables, because they may be set for other programs.
   if (asksForTraces(result.data)) assertCollector(result.data);
   return result.data;
+}
+
+/** Returns the absolute path of the folder of attachments, or undefined if the settings describe an S3 bucket. */
+export function attachmentsDirectory({
+  ATTACHMENTS_S3_BUCKET,
+  ATTACHMENTS_DIR,
+  DATA_DIR,
+}: Settings): string | undefined {
+  return ATTACHMENTS_S3_BUCKET === undefined ? resolve(ATTACHMENTS_DIR ?? join(DATA_DIR, 'attachments')) : undefined;
 }
 
 /** Returns true if the OTEL_* variables turn traces on. The process loads OpenTelemetry only if traces are on. */
