@@ -1,3 +1,5 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import {
   type AssetStatus,
   type AssetType,
@@ -22,6 +24,7 @@ import { createUnique } from '../server/src/database/unique-violation.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 import { formatTicketNumber } from '../server/src/resources/tickets/ticket-number.ts';
 import { toTenantId } from '../server/src/shared/tenant-id.ts';
+import type { AttachmentStorage } from '../server/src/storage/attachment-storage.ts';
 
 /** The credentials for a new demo workspace. The API key can't be read again later. */
 export interface DemoWorkspace {
@@ -33,13 +36,19 @@ export interface DemoWorkspace {
   invitation: string;
 }
 
+/** Where a demo workspace is created: the database, and the storage of attachments. */
+interface Target {
+  prisma: PrismaClient;
+  services: { storage: AttachmentStorage };
+}
+
 /**
  * Creates a demo workspace in an empty database. If the database contains a tenant, does nothing and returns undefined.
  */
-export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
+export function seed({ prisma, services: { storage } }: Target): Promise<DemoWorkspace | undefined> {
   return prisma.$transaction(async (tx) => {
     if (await tx.tenant.findFirst({ select: { id: true } })) return undefined;
-    return fill(tx, tenantName, await addTenant(tx, tenantName));
+    return fill(tx, tenantName, { users: await addTenant(tx, tenantName), storage });
   });
 }
 
@@ -49,13 +58,13 @@ export function seed(prisma: PrismaClient): Promise<DemoWorkspace | undefined> {
  * @throws ApiError VALIDATION_ERROR if another workspace has the same name
  */
 export async function seedAnother(
-  prisma: PrismaClient,
+  { prisma, services: { storage } }: Target,
   name: string,
   addOlder: (tenantId: bigint, to: Date) => Promise<void>,
 ): Promise<DemoWorkspace> {
   const users = await prisma.$transaction((tx) => addTenant(tx, name));
   await addOlder(users.ada.tenantId, moment(-daysSinceStart));
-  return prisma.$transaction((tx) => fill(tx, name, users));
+  return prisma.$transaction((tx) => fill(tx, name, { users, storage }));
 }
 
 async function addTenant(tx: Transaction, name: string): Promise<Users> {
@@ -68,8 +77,13 @@ async function addTenant(tx: Transaction, name: string): Promise<Users> {
   return addUsers(tx, id);
 }
 
-async function fill(tx: Transaction, tenant: string, users: Users): Promise<DemoWorkspace> {
-  await addTickets(tx, users, await addAssets(tx, users));
+async function fill(
+  tx: Transaction,
+  tenant: string,
+  { users, storage }: { users: Users; storage: AttachmentStorage },
+): Promise<DemoWorkspace> {
+  const tickets = await addTickets(tx, users, await addAssets(tx, users));
+  await addAttachment(tx, storage, { ticketId: tickets.get('INC-17') as bigint, uploader: users.priya });
   await addProjects(tx, users);
   await addArticles(tx, users);
 
@@ -94,8 +108,15 @@ async function addUsers(tx: Transaction, tenantId: bigint): Promise<Users> {
   return { ada: await add('ada'), jonas: await add('jonas'), priya: await add('priya') };
 }
 
-/** @param assetIds the ids of the demo assets by tag, in ascending order */
-async function addTickets(tx: Transaction, users: Users, assetIds: ReadonlyMap<string, bigint>): Promise<void> {
+/**
+ * Returns the ids of the demo tickets by number.
+ * @param assetIds the ids of the demo assets by tag, in ascending order
+ */
+async function addTickets(
+  tx: Transaction,
+  users: Users,
+  assetIds: ReadonlyMap<string, bigint>,
+): Promise<Map<string, bigint>> {
   const { tenantId } = users.ada;
   const before = await tx.ticketSequence.findUnique({ where: { tenantId } });
   const lastNumbers = {
@@ -143,6 +164,7 @@ async function addTickets(tx: Transaction, users: Users, assetIds: ReadonlyMap<s
         parentId: parent === undefined ? null : (ids.get(parent) ?? null),
         assetIds: [...assetIds].filter(([tag]) => concerned.includes(tag)).map(([, id]) => id),
         commentCount: comments.length,
+        attachmentCount: demoNumber === 'INC-17' ? 1 : 0,
         linkCount: links.filter(([, ...ends]) => ends.includes(demoNumber)).length,
         dueAt: hoursLater(resolutionTargets[priority] / 60),
         firstRespondedAt: response ? hoursLater(response[0]) : null,
@@ -168,7 +190,31 @@ async function addTickets(tx: Transaction, users: Users, assetIds: ReadonlyMap<s
   const { INCIDENT: incident, PROBLEM: problem, CHANGE: change, SERVICE_REQUEST: serviceRequest } = lastNumbers;
   const sequence = { total: ordinal, incident, problem, change, serviceRequest, resolutionTargets };
   await tx.ticketSequence.upsert({ where: { tenantId }, create: { tenantId, ...sequence }, update: sequence });
+  return ids;
 }
+
+/** Attaches the demo file to a ticket. */
+async function addAttachment(
+  tx: Transaction,
+  storage: AttachmentStorage,
+  { ticketId, uploader }: { ticketId: bigint; uploader: Users[Person] },
+): Promise<void> {
+  const { tenantId, id: uploaderId } = uploader;
+  const content = Buffer.from(vpnLog);
+  const storageKey = `${tenantId}/${randomUUID()}`;
+  await storage.move(await storage.writeTemporary(Readable.from([content]), content.length), storageKey);
+  const file = { name: 'vpn-client.log', contentType: 'text/plain', size: content.length };
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  await tx.attachment.create({ data: { ...file, tenantId, ticketId, uploaderId, sha256, storageKey } });
+  await tx.attachmentUsage.create({ data: { tenantId, bytes: content.length } });
+}
+
+/** The content of the demo file. */
+const vpnLog = `08:14:02 connected to vpn-1
+08:24:02 no reply to 3 keepalives, reconnecting
+08:24:09 connected to vpn-1
+08:34:09 no reply to 3 keepalives, reconnecting
+`;
 
 async function addAssets(tx: Transaction, users: Users): Promise<Map<string, bigint>> {
   const { tenantId } = users.ada;

@@ -42,7 +42,10 @@ const layers: Record<string, Layer> = {
     imports: ['contract', 'config', 'shared', 'database', 'all tenants'],
   },
   usage: { files: /^server\/src\/usage\//, imports: ['contract', 'shared', 'database', 'all tenants'] },
-  context: { files: /^server\/src\/resources\/shared\/context\.ts$/, imports: ['shared', 'database', 'webhooks'] },
+  context: {
+    files: /^server\/src\/resources\/shared\/context\.ts$/,
+    imports: ['shared', 'storage', 'database', 'webhooks'],
+  },
   handlers: {
     files: /^server\/src\/resources\/(index|handler-type|[\w-]+\/handlers)\.ts$/,
     imports: ['contract', 'shared', ...queries],
@@ -83,7 +86,16 @@ const layers: Record<string, Layer> = {
   },
   prisma: {
     files: /^prisma\//,
-    imports: ['contract', 'shared', 'database', 'all tenants', 'resources', 'auth', 'queries over all tenants'],
+    imports: [
+      'contract',
+      'shared',
+      'storage',
+      'database',
+      'all tenants',
+      'resources',
+      'auth',
+      'queries over all tenants',
+    ],
   },
   process: {
     files: /^server\/src\/process\//,

@@ -90,6 +90,7 @@ function resourcesSource(resources: Resource[], types: Types): string {
       "import type { ApiPromise } from './api-promise.ts';",
       "import type { BulkItemResult, BulkResult } from './bulk.ts';",
       "import type { ApiChanges, FollowQuery } from './changes.ts';",
+      "import type { Download, FileUpload } from './files.ts';",
       `import type {\n  ${names},\n} from './generated.ts';`,
       "import type { ApiList } from './list.ts';",
       "import type { BulkOptions, BulkPostOptions, PostOptions, RequestOptions } from './options.ts';",
@@ -159,8 +160,9 @@ function argumentName(resource: string, path: string, param: string): string {
 
 function methodOf(operation: Operation, types: Types): string {
   const { name, route, row, kind, params, body, items } = operation;
-  const rowType = types.print(row, 'response');
-  types.ofMethods.add(rowType);
+  const rowType = kind === 'file' ? 'Download' : types.print(row, 'response');
+  if (kind !== 'file') types.ofMethods.add(rowType);
+  const isUpload = route.metadata.binary === 'request';
   const parameters = params.map(([param, schema]) => {
     const type = types.print(schema, 'request');
     for (const name of type.match(/\w+/g) ?? [])
@@ -183,6 +185,7 @@ function methodOf(operation: Operation, types: Types): string {
     types.ofMethods.add(sentType);
     parameters.push(items === undefined ? `body: ${sentType}` : `items: readonly ${sentType}[]`);
   }
+  if (isUpload) parameters.push('file: FileUpload');
   const post = route.method === 'POST' ? 'Post' : '';
   const bulkOptions = `Bulk${post}Options<BulkItemResult<${sentType}, ${rowType}>>`;
   parameters.push(`options?: ${items === undefined ? `${post || 'Request'}Options` : bulkOptions}`);
@@ -201,6 +204,7 @@ function methodOf(operation: Operation, types: Types): string {
   ];
   const answers = {
     one: `ApiPromise<${rowType}>`,
+    file: `ApiPromise<${rowType}>`,
     list: `ApiList<${rowType}>`,
     changes: `ApiChanges<${rowType}>`,
     answers: `Promise<BulkResult<${sentType}, ${rowType}>>`,
@@ -219,7 +223,7 @@ const bulkWords =
 function limitOf({ route, kind }: Operation): string[] {
   const { group } = route.metadata;
   if (group === null) return [];
-  const what = kind === 'one' || kind === 'changes' ? 'Counts' : 'Each request counts';
+  const what = kind === 'one' || kind === 'file' || kind === 'changes' ? 'Counts' : 'Each request counts';
   return [
     '',
     `${what} against the rate limit \`${group}\`, by default ${rateLimits.group} requests per ${rateLimits.windowSeconds} seconds.`,
@@ -244,7 +248,8 @@ function routeTable(resources: Resource[]): string {
   const words = [
     'The routes of the client methods. Each route has the HTTP method, the path, the scope and the argument.',
     'The first part of the scope is the rate limit group. An endpoint for any scope has only the rate limit group.',
-    'The argument is `query`, `changes`, `body`, or `items=` and the body field with the items of a bulk request.',
+    'The argument is `query`, `changes`, `body`, `file`, or `items=` and the body field with the items of a bulk request.',
+    'For a `download`, the body of the response is a file.',
   ];
   return `/**\n * ${words.join('\n * ')}\n *\n * @internal\n */\nexport const routes = {\n${entries.join('\n')}\n} as const;`;
 }
@@ -254,7 +259,8 @@ function routeOf({ route, kind, body, items }: Operation): string {
   if (scope !== null && scope !== 'any' && group !== scope.split(':')[0]) {
     throw new Error(`${route.path} has a rate limit group that differs from its scope.`);
   }
-  const takes = kind === 'list' ? 'query' : kind === 'changes' ? 'changes' : body && 'body';
+  const takesBy = { list: 'query', changes: 'changes', file: 'download', one: undefined, answers: undefined };
+  const takes = takesBy[kind] ?? (route.metadata.binary === 'request' ? 'file' : body && 'body');
   const access = scope === 'any' ? group : scope;
   const parts = [route.method, route.path.slice(pathPrefix.length), access, items ? `items=${items[0]}` : takes];
   return parts.filter(Boolean).join(' ');

@@ -1,5 +1,6 @@
 import type { ApiResponse } from './api-promise.ts';
 import { createError, type Failure } from './errors.ts';
+import { type FileBody, toDownload } from './files.ts';
 import { pathPrefix, version } from './generated.ts';
 import type { ClientOptions, PostOptions } from './options.ts';
 import { readRateLimits } from './rate-limits.ts';
@@ -18,8 +19,15 @@ export interface Request {
    * have no effect.
    */
   body?: string | undefined;
+  /** The file to send instead of a JSON body. */
+  file?: FileBody | undefined;
+  /** Whether the body of a successful response is a file. */
+  isDownload?: boolean | undefined;
   options?: PostOptions | undefined;
 }
+
+/** The default timeout of an upload in milliseconds. The server allows the same time. */
+const maxUploadMs = 15 * 60_000;
 
 /** Validates the options of a client. @throws TypeError if `baseUrl`, `apiKey` or a numeric option is invalid */
 export function checkOptions(options: ClientOptions): ClientOptions {
@@ -54,7 +62,11 @@ export function createAttempt(client: ClientOptions): Attempt {
     const { status } = response;
     const rateLimits = readRateLimits(response.headers);
     const isUnchanged = status === 304 && options.ifNoneMatch !== undefined;
-    const envelope = isUnchanged ? { success: true, data: options.ifNoneMatch?.data } : parse(text);
+    const envelope = isUnchanged
+      ? { success: true, data: options.ifNoneMatch?.data }
+      : text === undefined
+        ? { success: true, data: toDownload(response) }
+        : parse(text);
     if ((response.ok || isUnchanged) && envelope?.success === true) {
       const etag = response.headers.get('etag') ?? undefined;
       const requestId = response.headers.get('x-request-id') ?? undefined;
@@ -64,7 +76,7 @@ export function createAttempt(client: ClientOptions): Attempt {
     const headers = new Headers(
       Array.from(response.headers, ([name, value]): [string, string] => [name, hideKey(value)]),
     );
-    const error = parse(hideKey(text))?.error;
+    const error = parse(hideKey(text ?? ''))?.error;
     const failure = {
       method,
       path,
@@ -92,11 +104,14 @@ export function createAttempt(client: ClientOptions): Attempt {
     throw createError(`${method} ${path} requires an API key.`, { ...rejection, remedy });
   };
 
-  async function fetchText({ method, path, query, body, options = {} }: Request) {
-    const { signal, timeoutMs = client.timeoutMs ?? 30_000 } = options;
+  /** Sends a request and reads the response as text. Doesn't read the content of a download. */
+  async function fetchText({ method, path, query, body, file, isDownload, options = {} }: Request) {
+    const { signal, timeoutMs = client.timeoutMs ?? (file ? maxUploadMs : 30_000) } = options;
     const headers = new Headers(ownHeaders);
     const requestHeaders = {
+      accept: isDownload ? '*/*' : undefined,
       'content-type': body && 'application/json',
+      ...file?.headers,
       'idempotency-key': method === 'POST' ? options.idempotencyKey : undefined,
       'if-match': options.ifMatch,
       'if-none-match': options.ifNoneMatch?.etag,
@@ -105,6 +120,7 @@ export function createAttempt(client: ClientOptions): Attempt {
     for (const [name, value] of Object.entries(requestHeaders)) if (value !== undefined) headers.set(name, value);
     const url = baseUrl + pathPrefix + path + queryString(query);
 
+    let isStreaming = false;
     const controller = new AbortController();
     const abort = () => controller.abort(signal?.reason);
     const timer = setTimeout(() => controller.abort(), Math.min(timeoutMs, maxDelayMs));
@@ -116,9 +132,12 @@ export function createAttempt(client: ClientOptions): Attempt {
         headers,
         signal: controller.signal,
         redirect: 'manual',
-        body,
+        body: file?.content ?? body,
+        // `fetch` requires this option for a stream.
+        ...(file?.content instanceof ReadableStream && { duplex: 'half' }),
       });
-      return { response, text: await response.text() };
+      isStreaming = isDownload === true && response.ok;
+      return { response, text: isStreaming ? undefined : await response.text() };
     } catch (error) {
       if (signal?.aborted) throw aborted(signal, { method, path });
       const cause = copyError(error, hideKey);
@@ -131,7 +150,8 @@ export function createAttempt(client: ClientOptions): Attempt {
       throw createError(message, { ...failure, code: 'CONNECTION_FAILED' });
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      // The signal also aborts a download while the caller reads its content.
+      if (!isStreaming) signal?.removeEventListener('abort', abort);
     }
   }
 }

@@ -1,7 +1,8 @@
-import { ApiPromise } from './api-promise.ts';
+import { ApiPromise, type ApiResponse } from './api-promise.ts';
 import { checkOptions } from './attempt.ts';
 import { type BulkAnswer, sendBulk } from './bulk.ts';
 import { ApiChanges, type ChangesPage } from './changes.ts';
+import { type FileUpload, toFileBody } from './files.ts';
 import { routes } from './generated.ts';
 import type * as generated from './generated-resources.ts';
 import { ApiList } from './list.ts';
@@ -21,6 +22,7 @@ export class ItsmClient implements generated.Resources {
   declare readonly me: generated.Me;
   declare readonly tickets: generated.Tickets;
   declare readonly comments: generated.Comments;
+  declare readonly attachments: generated.Attachments;
   declare readonly links: generated.Links;
   declare readonly assets: generated.Assets;
   declare readonly articles: generated.Articles;
@@ -70,7 +72,8 @@ function method({ send, baseUrl }: Api, definition: string) {
   return (...values: unknown[]) => {
     const ids = values.slice(0, names.length);
     const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
-    const request = { ...route, options: takes ? options : input };
+    const isDownload = takes === 'download';
+    const request = { ...route, isDownload, options: takes && !isDownload ? options : input };
     // The function is async, so the returned promise rejects if an id is invalid.
     const sendTo = async <Envelope>({ body, ...more }: { body?: unknown; query?: object; options?: PostOptions }) =>
       send<Envelope>({ ...request, ...more, body: JSON.stringify(body), path: fill(path, ids) });
@@ -101,13 +104,23 @@ function method({ send, baseUrl }: Api, definition: string) {
       };
       return sendBulk({ ...route, baseUrl, send: sendItems }, input as object[], options as BulkPostOptions);
     }
+    if (takes === 'file') {
+      const upload = async () => {
+        const file = toFileBody(input as FileUpload);
+        return send<{ data: unknown }>({ ...request, path: fill(path, ids), query: { name: file.name }, file });
+      };
+      return toPromise(upload());
+    }
     // Sends the request immediately, even if the caller doesn't await the promise.
-    const response = sendTo<{ data: unknown }>({ body: takes && input });
-    return new ApiPromise(async () => {
-      const result = await response;
-      return { ...result, data: result.data.data };
-    });
+    return toPromise(sendTo<{ data: unknown }>({ body: takes && !isDownload ? input : undefined }));
   };
+}
+
+function toPromise(response: Promise<ApiResponse<{ data: unknown }>>): ApiPromise<unknown> {
+  return new ApiPromise(async () => {
+    const result = await response;
+    return { ...result, data: result.data.data };
+  });
 }
 
 /**

@@ -117,6 +117,11 @@ export class ExternalIdExistsError extends ItsmError {
   declare readonly code: 'EXTERNAL_ID_EXISTS';
 }
 
+/** The attachments of the workspace would need more bytes than its quota allows. Delete attachments. */
+export class QuotaExceededError extends ItsmError {
+  declare readonly code: 'QUOTA_EXCEEDED';
+}
+
 /** The query of a list takes too long, or the list has more rows than the API returns. Narrow the filters. */
 export class QueryTooBroadError extends ItsmError {
   declare readonly code: 'QUERY_TOO_BROAD';
@@ -200,6 +205,7 @@ const classes = {
   INVALID_TRANSITION: InvalidTransitionError,
   INVALID_REFERENCE: InvalidReferenceError,
   EXTERNAL_ID_EXISTS: ExternalIdExistsError,
+  QUOTA_EXCEEDED: QuotaExceededError,
   QUERY_TOO_BROAD: QueryTooBroadError,
   INVALID_API_KEY: InvalidApiKeyError,
   INSUFFICIENT_SCOPE: InsufficientScopeError,

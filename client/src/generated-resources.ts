@@ -3,6 +3,7 @@
 import type { ApiPromise } from './api-promise.ts';
 import type { BulkItemResult, BulkResult } from './bulk.ts';
 import type { ApiChanges, FollowQuery } from './changes.ts';
+import type { Download, FileUpload } from './files.ts';
 import type {
   Article,
   ArticleSummary,
@@ -12,6 +13,8 @@ import type {
   AssetActivityQuery,
   AssetPatch,
   AssetQuery,
+  Attachment,
+  AttachmentQuery,
   Comment,
   CommentQuery,
   CreatedWebhook,
@@ -201,6 +204,20 @@ export interface Tickets {
     items: readonly TicketPatchItem[],
     options?: BulkOptions<BulkItemResult<TicketPatchItem, Ticket>>,
   ): Promise<BulkResult<TicketPatchItem, Ticket>>;
+
+  /**
+   * Attach a file to a ticket.
+   *
+   * The body is the content of the file, without any encoding. `Content-Type` is the type of the file: `application/octet-stream` by default. `Content-Length` is required. By default, a file has at most 25 MiB, and all files of a workspace at most 5 GiB. At most 4 uploads of a workspace can run at the same time. An upload fails after 30 seconds without a byte, and after 15 minutes. Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
+   *
+   * Requires the scope `tickets:write`: create and update tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const attachment = await client.tickets.attach(38, new File(['Connection lost.'], 'vpn-client.log', { type: 'text/plain' }));
+   */
+  attach(id: TicketReference, file: FileUpload, options?: PostOptions): ApiPromise<Attachment>;
 }
 
 export interface Comments {
@@ -268,6 +285,64 @@ export interface Comments {
     items: readonly NewComment[],
     options?: BulkPostOptions<BulkItemResult<NewComment, Comment>>,
   ): Promise<BulkResult<NewComment, Comment>>;
+}
+
+export interface Attachments {
+  /**
+   * List a ticket's attachments.
+   *
+   * Returns the newest attachments first, without their content.
+   *
+   * Requires the scope `tickets:read`: list and read tickets.
+   *
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const attachment of client.attachments.list(38)) console.log(attachment.id);
+   */
+  list(ticketId: TicketReference, query?: AttachmentQuery, options?: RequestOptions): ApiList<Attachment>;
+
+  /**
+   * Get an attachment.
+   *
+   * Returns the name, type and size of the file, but not its content.
+   *
+   * Requires the scope `tickets:read`: list and read tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const attachment = await client.attachments.get(1);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<Attachment>;
+
+  /**
+   * Download an attachment.
+   *
+   * Returns the content of the file. `Content-Type` is the declared type of the upload. Treat the content as untrusted: any client that can write tickets can upload any content. At most 4 downloads of a workspace can run at the same time.
+   *
+   * Requires the scope `tickets:read`: list and read tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const file = await client.attachments.download(1);
+   */
+  download(id: number | string, options?: RequestOptions): ApiPromise<Download>;
+
+  /**
+   * Delete an attachment.
+   *
+   * Returns the deleted attachment, and deletes its content. Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`. Comments that name the attachment keep its id.
+   *
+   * Requires the scope `tickets:write`: create and update tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const attachment = await client.attachments.delete(1);
+   */
+  delete(id: number | string, options?: RequestOptions): ApiPromise<Attachment>;
 }
 
 export interface Links {
@@ -798,6 +873,8 @@ export interface Resources {
   readonly tickets: Tickets;
   /** Comments on tickets. */
   readonly comments: Comments;
+  /** Files that are attached to tickets. */
+  readonly attachments: Attachments;
   /** Links between tickets. */
   readonly links: Links;
   /** Devices, licenses and other items that the workspace manages. */

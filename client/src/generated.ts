@@ -209,6 +209,8 @@ export interface Ticket {
   firstRespondedAt: string | null;
   /** The number of PUBLIC and INTERNAL comments. */
   commentCount: number;
+  /** The number of attachments. */
+  attachmentCount: number;
   /** The number of links to and from other tickets. */
   linkCount: number;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -362,6 +364,8 @@ export interface NewComment {
   body: string;
   /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
   visibility: Open<CommentVisibility>;
+  /** The attachments of the ticket that belong to the comment: at most 50 ids, in ascending order in responses. An attachment can be deleted later. Its id remains. */
+  attachmentIds?: readonly number[] | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
   /** The author, who can be inactive. The default is the user of the API key. Only an import key can set it. */
@@ -449,6 +453,26 @@ export interface TicketPatchItem {
   dueAt?: string | null | undefined;
 }
 
+/** A file that is attached to a ticket. `GET /attachments/{id}/content` returns its content. */
+export interface Attachment {
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  id: number;
+  /** The ticket to which the file is attached. */
+  ticketId: number;
+  /** The name of the file, without a path. 1 to 255 characters. */
+  name: string;
+  /** The `Content-Type` of the upload. The server doesn't check that the content has this type. */
+  contentType: string;
+  /** The size in bytes. */
+  size: number;
+  /** The SHA-256 hash of the content, in lowercase hexadecimal. */
+  sha256: string;
+  /** The user who uploaded the file: the user of the API key. */
+  uploaderId: number;
+  /** When the file was attached. Attachments never change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+}
+
 /** A comment on a ticket. */
 export interface Comment {
   /** The identifier, unique within its resource type. It never changes and is never reused. */
@@ -461,6 +485,8 @@ export interface Comment {
   body: string;
   /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
   visibility: Open<CommentVisibility>;
+  /** The attachments of the ticket that belong to the comment: at most 50 ids, in ascending order in responses. An attachment can be deleted later. Its id remains. */
+  attachmentIds: number[];
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId: string | null;
   /** When the comment was created. Comments never change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -475,6 +501,14 @@ export interface CommentQuery {
   perPage?: number | string | undefined;
   /** 1 to 100 items. 1 to 200 characters. */
   externalId?: string | readonly string[] | undefined;
+}
+
+/** The page and the filters of a list of attachments. */
+export interface AttachmentQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
 }
 
 /** How the ticket is related to the other ticket. An INCOMING link describes how the other ticket is related to this ticket. RELATES_TO has no direction. */
@@ -731,6 +765,14 @@ export interface ChangedLink {
   ticketNumber: Open<TicketNumber>;
 }
 
+/** An attachment that was added or deleted. */
+export interface ChangedAttachment {
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  id: number;
+  /** The name of the file, without a path. 1 to 255 characters. */
+  name: string;
+}
+
 /** The changed fields of a ticket. `updatedAt` always changes and is not included. */
 export type TicketChanges = Record<string, {
   /** The value before the change. */
@@ -864,6 +906,13 @@ export type TicketChanges = Record<string, {
     /** The value after the change. */
     to: number;
   } | undefined;
+  /** The change to `attachmentCount`. Absent if unchanged. */
+  attachmentCount?: {
+    /** The value before the change. */
+    from: number;
+    /** The value after the change. */
+    to: number;
+  } | undefined;
   /** The change to `linkCount`. Absent if unchanged. */
   linkCount?: {
     /** The value before the change. */
@@ -877,6 +926,13 @@ export type TicketChanges = Record<string, {
     from: ChangedLink | null;
     /** The value after the change. */
     to: ChangedLink | null;
+  } | undefined;
+  /** The change to `attachments`. Absent if unchanged. */
+  attachments?: {
+    /** The value before the change. */
+    from: ChangedAttachment | null;
+    /** The value after the change. */
+    to: ChangedAttachment | null;
   } | undefined;
 };
 
@@ -1583,6 +1639,7 @@ export type ErrorCode =
   | 'INVALID_TRANSITION'
   | 'INVALID_REFERENCE'
   | 'EXTERNAL_ID_EXISTS'
+  | 'QUOTA_EXCEEDED'
   | 'QUERY_TOO_BROAD'
   | 'INVALID_API_KEY'
   | 'INSUFFICIENT_SCOPE'
@@ -1618,7 +1675,8 @@ export type WebhookEvent = KnownEvent | UnknownEvent;
 /**
  * The routes of the client methods. Each route has the HTTP method, the path, the scope and the argument.
  * The first part of the scope is the rate limit group. An endpoint for any scope has only the rate limit group.
- * The argument is `query`, `changes`, `body`, or `items=` and the body field with the items of a bulk request.
+ * The argument is `query`, `changes`, `body`, `file`, or `items=` and the body field with the items of a bulk request.
+ * For a `download`, the body of the response is a file.
  *
  * @internal
  */
@@ -1637,12 +1695,19 @@ export const routes = {
     update: 'PATCH /tickets/:id tickets:write body',
     createMany: 'POST /tickets/bulk tickets:write items=tickets',
     updateMany: 'PATCH /tickets/bulk tickets:write items=tickets',
+    attach: 'POST /tickets/:id/attachments tickets:write file',
   },
   comments: {
     list: 'GET /tickets/:id/comments tickets:read query',
     changes: 'GET /comments/changes tickets:read changes',
     create: 'POST /tickets/:id/comments tickets:write body',
     createMany: 'POST /tickets/:id/comments/bulk tickets:write items=comments',
+  },
+  attachments: {
+    list: 'GET /tickets/:id/attachments tickets:read query',
+    get: 'GET /attachments/:id tickets:read',
+    download: 'GET /attachments/:id/content tickets:read download',
+    delete: 'DELETE /attachments/:id tickets:write',
   },
   links: {
     list: 'GET /tickets/:id/links tickets:read query',

@@ -21,6 +21,7 @@ export {
   PayloadTooLargeError,
   PreconditionFailedError,
   QueryTooBroadError,
+  QuotaExceededError,
   RateLimitError,
   ServiceUnavailableError,
   TimeoutError,
@@ -28,6 +29,7 @@ export {
   UnsupportedMediaTypeError,
   ValidationError,
 } from './errors.ts';
+export type { Download, FileUpload, NamedContent } from './files.ts';
 export type * from './generated.ts';
 export type * from './generated-resources.ts';
 export { ApiList, type ArrayOptions, type Identified, type Page } from './list.ts';

@@ -29,6 +29,8 @@ export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send 
       const summary = `${method} ${path}: ${outcome instanceof Error ? outcome.code : outcome.status}`;
       client.logger?.debug(`${summary} after ${latencyMs} ms, request ${outcome.requestId ?? '?'}`);
       if (!(outcome instanceof Error)) return outcome;
+      // The attempt has consumed the stream.
+      if (request.file?.content instanceof ReadableStream) throw outcome;
 
       const retryAfterMs = (outcome.retryAfterSeconds ?? 0) * 1000;
       const wait = Math.max(retryAfterMs, backoffMs(retries));

@@ -10,8 +10,17 @@ import type { Scope } from './scopes.ts';
  * accepts every valid API key. If `scope` and `group` are null, the endpoint requires no API key. To deprecate an
  * endpoint, add the result of `deprecated()`.
  */
-export type EndpointMeta = Partial<Deprecation> &
-  ({ scope: Scope | 'any'; group: Group; agent?: AgentTool } | { scope: null; group: null; agent?: never });
+export type EndpointMeta = Partial<Deprecation> & { binary?: Binary } & (
+    | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
+    | { scope: null; group: null; agent?: never }
+  );
+
+/**
+ * The body of an endpoint that is a file instead of JSON: the body of the request or of the successful response
+ * (docs/decisions/attachments.md). The query of an endpoint with a file as the request body contains the name of the
+ * file.
+ */
+export type Binary = 'request' | 'response';
 
 /** The MCP tool of an endpoint (docs/decisions/mcp-server.md). Endpoints without this metadata have no MCP tool. */
 export interface AgentTool {
@@ -67,7 +76,10 @@ export const NoQuery = z.strictObject({});
 /** The body schema of a POST endpoint that accepts no body. */
 export const NoBody = null;
 
-/** Returns true if an endpoint accepts a request body. */
+/** The schema of a successful response whose body is a file. */
+export const FileContent = z.unknown();
+
+/** Returns true if an endpoint accepts a JSON body. */
 export function hasBody<Route extends object>(route: Route): route is Route & { body: z.ZodType } {
   return 'body' in route && route.body !== NoBody;
 }

@@ -49,6 +49,11 @@ export const errors = {
       'If you repeat an import, continue with the resource in `details`, because it already exists. ' +
       'Otherwise, choose a different `externalId`.',
   },
+  QUOTA_EXCEEDED: {
+    status: 400,
+    when: 'The attachments of the workspace would need more bytes than its quota allows.',
+    remedy: 'Delete attachments that the workspace no longer needs, or ask the operator of the server for more space.',
+  },
   QUERY_TOO_BROAD: {
     status: 400,
     when: 'The list query takes too long. The message says how to narrow it.',

@@ -16,6 +16,7 @@ export * from './limits.ts';
 export * from './resources/activities.ts';
 export * from './resources/articles.ts';
 export * from './resources/assets.ts';
+export * from './resources/attachments.ts';
 export * from './resources/comments.ts';
 export * from './resources/deliveries.ts';
 export * from './resources/links.ts';

@@ -17,3 +17,16 @@ export const requestLimits = {
   errorDetails: 20,
   namesInErrors: 100,
 } as const;
+
+/** Limits of attachments (docs/decisions/attachments.md). The server's settings can override the numbers of bytes. */
+export const attachmentLimits = {
+  maxBytes: 25 * 2 ** 20,
+  /** Maximum number of bytes of all attachments of a workspace. */
+  quotaBytes: 5 * 2 ** 30,
+  /** Maximum number of concurrent uploads, and also of concurrent downloads, of a workspace. */
+  transfers: 4,
+  /** After this number of seconds without a byte, an upload fails. */
+  idleSeconds: 30,
+  /** The maximum duration of an upload. */
+  uploadMinutes: 15,
+} as const;

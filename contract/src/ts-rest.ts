@@ -8,6 +8,7 @@ const names = [
   'me',
   'tickets',
   'comments',
+  'attachments',
   'links',
   'assets',
   'articles',

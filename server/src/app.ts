@@ -34,6 +34,7 @@ import type { Services } from './resources/shared/context.ts';
 import { type HealthCheck, Lifecycle } from './shared/lifecycle.ts';
 import { type TenantId, tenantIdToJson } from './shared/tenant-id.ts';
 import { createTenantLimiter, type Rejection } from './shared/tenant-limiter.ts';
+import { createTransferLimiter } from './shared/transfer-limiter.ts';
 import { recordRequests } from './usage/request-hook.ts';
 import type { UsageRecorder } from './usage/usage-recorder.ts';
 
@@ -199,12 +200,21 @@ export async function buildApp({
     onWaited: meters?.onWaited,
     onDone: meters?.onDone,
   });
+  const transfers = createTransferLimiter(onRejected);
   meters?.watchTenantLimiter(tenantLimiter);
   const dataOf = (tenantId: TenantId) => tenantClient(databases.requests, tenantId);
-  await addDeveloperArea(app, { accounts: databases, dataOf, services, settings, tenantLimiter, ...errorSources });
+  await addDeveloperArea(app, {
+    accounts: databases,
+    dataOf,
+    services,
+    settings,
+    tenantLimiter,
+    transfers,
+    ...errorSources,
+  });
   addMcpServer(app, { tenantLimiter, settings, ...errorSources });
   addListSerializer(app);
-  await addResources(app, tenantLimiter);
+  await addResources(app, { limiter: tenantLimiter, transfers });
   return app;
 }
 

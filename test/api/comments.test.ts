@@ -24,6 +24,7 @@ describe('POST /tickets/{id}/comments', () => {
       authorId: workspace.userId,
       body: ' As given.\n',
       visibility: 'INTERNAL',
+      attachmentIds: [],
       externalId: null,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
     });
@@ -82,7 +83,12 @@ describe('POST /tickets/{id}/comments', () => {
     const owner = await createWorkspace(api);
     await owner.createWebhook({ events: ['ticket.created', 'ticket.updated', 'asset.created', 'task.updated'] });
     const { id } = await owner.createTicket();
-    const { ticketId: _, externalId: __, ...made } = await owner.createComment(id, { visibility: 'INTERNAL' });
+    const {
+      ticketId: _,
+      externalId: __,
+      attachmentIds: ___,
+      ...made
+    } = await owner.createComment(id, { visibility: 'INTERNAL' });
     await owner.call('PATCH', `/tickets/${id}`, { title: 'Other' });
     const events = await api.prisma.event.findMany({ where: { tenantId: owner.tenantId }, orderBy: { id: 'asc' } });
     expect(events.map(({ type }) => type)).toEqual(['ticket.created', 'ticket.updated', 'ticket.updated']);

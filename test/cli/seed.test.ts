@@ -14,7 +14,7 @@ let demo: DemoWorkspace | undefined;
 beforeAll(async () => {
   database = await cloneDatabase();
   api = await startApi({ databaseUrl: database.url });
-  demo = await seed(api.prisma);
+  demo = await seed(api);
 });
 
 afterAll(async () => {
@@ -101,7 +101,7 @@ describe('seed', () => {
   });
 
   it('creates no demo workspace in a database that has a tenant', async () => {
-    expect(await seed(api.prisma)).toBeUndefined();
+    expect(await seed(api)).toBeUndefined();
     expect(await api.prisma.tenant.count()).toBe(1);
     expect(await api.prisma.apiKey.count()).toBe(1);
   });

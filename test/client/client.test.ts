@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import {
   ApiPromise,
   InsufficientScopeError,
@@ -47,6 +48,51 @@ describe('client operations', () => {
     const page = await client.tickets.list({ status: ['OPEN', 'IN_PROGRESS'], assigneeId: undefined, perPage: 5 });
     expect(page).toMatchObject({ data: [{ id: created.id }], meta: { page: 1, perPage: 5, totalCount: 1 } });
     expect(await client.tickets.list({ status: 'CLOSED' })).toMatchObject({ data: [], hasNext: false });
+  });
+
+  it('uploads files from a File, bytes and a stream, and downloads them as a stream', async () => {
+    const { id } = await client.tickets.create(ticket);
+    const log = 'Connection lost.';
+    const made = await client.tickets.attach(id, new File([log], 'März.log', { type: 'text/plain' }));
+    expect(made).toMatchObject({ name: 'März.log', contentType: 'text/plain', size: 16, ticketId: id });
+    const bytes = new TextEncoder().encode(log);
+    const stream = {
+      name: 'b',
+      type: 'text/x-log',
+      content: Readable.from([bytes.slice(0, 5), bytes.slice(5)]),
+      size: 16,
+    };
+    const once = { idempotencyKey: 'once' };
+    const all = [
+      await client.tickets.attach(id, { name: 'a', content: bytes }, once),
+      await client.tickets.attach(id, { name: 'a', content: new Blob([bytes]) }, once),
+      await client.tickets.attach(id, stream),
+    ];
+    expect(all[1]).toEqual(all[0]);
+    expect(all.map(({ sha256 }) => sha256)).toEqual(Array(3).fill(made.sha256));
+    const { body, ...file } = await client.attachments.download(made.id);
+    expect(file).toEqual({ name: 'März.log', type: 'text/plain', size: 16 });
+    expect(await new Response(body).text()).toBe(log);
+    expect((await client.attachments.list(id)).data.map(({ name }) => name)).toEqual(['b', 'a', 'März.log']);
+    expect(await client.attachments.delete(made.id)).toEqual(made);
+    await expect(client.attachments.download(made.id)).rejects.toBeInstanceOf(NotFoundError);
+    const withoutSize = { name: 'a', content: Readable.from([bytes]) };
+    await expect(client.tickets.attach(id, withoutSize)).rejects.toThrow('size is missing');
+  });
+
+  it('retries the upload of a file, but not of a stream', async () => {
+    const { id } = await client.tickets.create(ticket);
+    const uploadWith = (content: Blob | AsyncIterable<Uint8Array>) => {
+      let attempts = 0;
+      const failing = new ItsmClient({
+        ...{ baseUrl, apiKey: workspace.key },
+        fetch: (url, init) =>
+          attempts++ === 0 ? Promise.resolve(new Response('', { status: 502 })) : fetch(url, init),
+      });
+      return failing.tickets.attach(id, { name: 'a', content, size: 1 });
+    };
+    expect(await uploadWith(new Blob(['x']))).toMatchObject({ size: 1 });
+    await expect(uploadWith(Readable.from([Buffer.from('x')]))).rejects.toMatchObject({ status: 502 });
   });
 
   it('creates a ticket once if the caller repeats the call with the same idempotency key', async () => {

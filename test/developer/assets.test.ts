@@ -195,7 +195,7 @@ describe('/developer/assets/import', () => {
     "a.csv\"; filename*=UTF-8''b.html",
     `${'long'.repeat(5000)}.csv`,
   ])('ignores the name of an uploaded file: %s', async (name) => {
-    const sent = await upload(admin, path, 'name,assetTag,type\nA,B-1,OTHER\n', name);
+    const sent = await upload(admin, path, 'name,assetTag,type\nA,B-1,OTHER\n', { name });
     expect(sent.headers).not.toHaveProperty('x-injected');
     expect(JSON.stringify(sent.headers)).not.toContain('stolen');
     const { text } = await admin.get(path);

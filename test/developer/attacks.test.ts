@@ -272,7 +272,11 @@ describe('forms', () => {
     ],
     ['has too many parts', (token) => [`${part('_csrf', token)}${part('a', '1').repeat(60)}--x--\r\n`], '5 fields'],
     ['has two files', () => [`${part('file', 'a', '; filename="a"').repeat(2)}--x--\r\n`], 'one file'],
-    ['is too large', () => [`${part('file', 'a'.repeat(11 * 2 ** 20), '; filename="a"')}--x--\r\n`], 'at most 10 MiB'],
+    [
+      'is too large',
+      () => [`${part('file', 'a'.repeat(11 * 2 ** 20), '; filename="a"')}--x--\r\n`],
+      `${10 * 2 ** 20} bytes`,
+    ],
     ['is JSON', (token) => [JSON.stringify({ _csrf: token }), { 'content-type': 'application/json' }], formType],
   ])('shows the error of a form that %s', async (_what, send, message) => {
     const [body, headers = boundary] = send(await admin.tokenOf('/developer/assets/import'));

@@ -35,6 +35,10 @@ export const samples: Record<string, Sample> = {
   '/developer/articles/new': {},
   '/developer/articles/:id': { params: async (workspace) => ({ id: (await workspace.createArticle()).id }) },
   '/developer/tickets/:id': { params: async (workspace) => ({ id: (await workspace.createTicket()).id }) },
+  '/developer/attachments/:id/content': {
+    params: async (workspace) => ({ id: (await workspace.createAttachment()).id }),
+    kind: 'file',
+  },
   '/developer/usage': {},
   '/developer/webhooks': {},
   '/developer/webhooks/new': {},

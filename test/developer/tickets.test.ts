@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { signIn, type Visitor } from '../support/visitor.ts';
+import { signIn, upload, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
 let workspace: Workspace;
 let agent: Visitor;
+let agentId: number;
 
 beforeAll(async () => {
-  api = await startApi();
+  api = await startApi({ env: { ATTACHMENTS_MAX_BYTES: '1000' } });
   workspace = await createWorkspace(api);
-  const { id } = await workspace.createUser({ name: 'Agent' });
-  agent = await signIn(api, { tenantId: workspace.tenantId, userId: id });
+  agentId = (await workspace.createUser({ name: 'Agent' })).id;
+  agent = await signIn(api, { tenantId: workspace.tenantId, userId: agentId });
 });
 afterAll(() => api.close());
 
@@ -35,7 +36,34 @@ describe('/developer/tickets/:id', () => {
     expect(text).toContain('<code>status</code> from OPEN to IN_PROGRESS');
     expect(text).not.toMatch(/<script>alert|<i>site|<b>W/);
     expect((await agent.get(`/developer/tickets/${ticketNumber}`)).text).toContain('For ourselves');
-    expect(text).not.toContain('<form method="post"');
+  });
+
+  it('lists, uploads and downloads the attachments of a ticket', async () => {
+    const { id } = await workspace.createTicket();
+    const path = `/developer/tickets/${id}`;
+    expect((await agent.get(path)).text).toContain('No attachments yet.');
+    const sent = await upload(agent, path, '<script>alert(1)</script>', { name: 'a <b>.html', form: 'attach' });
+    expect(sent.status, sent.text).toBe(303);
+    const { text } = await agent.get(sent.headers.location as string);
+    expect(text).toContain('a &lt;b&gt;.html</a>');
+    expect(text).toContain('25 B');
+    const address = /\/developer\/attachments\/\d+\/content/.exec(text)?.[0] as string;
+    const file = await agent.get(address);
+    expect([file.status, file.text]).toEqual([200, '<script>alert(1)</script>']);
+    expect(file.headers).toMatchObject({
+      'content-disposition': expect.stringContaining('attachment; '),
+      'content-type': 'text/csv',
+      'content-length': '25',
+    });
+    const [attached] = (await workspace.call('GET', `/tickets/${id}/attachments`)).body.data;
+    expect(attached).toMatchObject({ name: 'a <b>.html', uploaderId: agentId });
+    for (const [content, message] of [
+      ['', 'must not be empty'],
+      ['x'.repeat(2000), 'one file of at most 1000 bytes'],
+    ] as const) {
+      const rejected = await upload(agent, path, content, { name: 'a', form: 'attach' });
+      expect([rejected.status, rejected.text.includes(message)], rejected.text).toEqual([400, true]);
+    }
   });
 
   it('shows the due date of a ticket and whether it is overdue', async () => {

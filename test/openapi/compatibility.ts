@@ -107,7 +107,7 @@ function parametersOf(document: OpenApi, { parameters = [] }: Operation): Record
 }
 
 function bodyOf({ requestBody }: Operation): Schema {
-  return requestBody?.content['application/json'].schema ?? {};
+  return requestBody?.content['application/json']?.schema ?? {};
 }
 
 function contentOf({ content }: Response): Schema {

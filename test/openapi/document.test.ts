@@ -57,7 +57,7 @@ it('serves a JSON Schema of each event that accepts the example and rejects inco
     formats.default(ajv);
     for (const keyword of ['example', 'x-deprecated-since', 'x-sunset']) ajv.addKeyword(keyword);
     const validate = ajv.compile(JSON.parse(text));
-    const example = post.requestBody?.content['application/json'].examples.example;
+    const example = post.requestBody?.content['application/json']?.examples.example;
     const event = example && 'value' in example ? example.value : undefined;
     expect(validate(event), ajv.errorsText(validate.errors)).toBe(true);
     expect(validate({ ...event, addedLater: 1 })).toBe(true);

@@ -150,6 +150,7 @@ it('has a test for the code samples of every guide', async () => {
     'agents.md',
     'api-keys.md',
     'articles.md',
+    'attachments.md',
     'bulk-requests.md',
     'comments-and-activity.md',
     'custom-fields.md',
@@ -345,6 +346,17 @@ it('runs the code samples in docs/guides/articles.md', async () => {
   const [{ id }] = (await workspace.call('GET', '/articles')).body.data;
   await updateArticle(workspace.context, id, { status: 'ARCHIVED' });
   await expect.poll(copyAll, { timeout: 30_000 }).toEqual(['cursor']);
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/attachments.md', async () => {
+  const guide = await readGuide('attachments');
+  const { ticketNumber } = await workspace.createTicket();
+  const take = (language: 'sh' | 'ts') => guide.take(language).replaceAll('INC-17', ticketNumber);
+  const { data } = JSON.parse(await run('sh', take('sh')));
+  expect(data).toMatchObject({ name: 'vpn.log', contentType: 'text/plain', size: 31 });
+  expect(await run('ts', take('ts'))).toBe('trace.txt 25\nvpn.log 31\n');
+  expect(await run('ts', take('ts'))).toBe('trace.txt application/octet-stream 25\nvpn.log text/plain 31\n');
   expect(guide.blocks).toEqual([]);
 });
 

@@ -15,6 +15,7 @@ export const specifiedStatuses = [200, 201, 400, 401, 403, 404, 429, 500];
 export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
+  required?: boolean;
   schema: Schema;
 }
 
@@ -26,6 +27,8 @@ export interface DocumentedOperation {
   path: string;
   parameters: Parameter[];
   body: { schema: Schema; example: unknown } | undefined;
+  /** Whether the body of a request is a file. */
+  isUpload: boolean;
   samples: CodeSample[];
   responses: Record<string, DocumentedResponse>;
 }
@@ -48,6 +51,7 @@ export const operations: DocumentedOperation[] = Object.entries(document.paths).
     path,
     parameters: (operation.parameters ?? []).map((each) => follow<Parameter>(each)),
     body: bodyOf(operation),
+    isUpload: operation.requestBody?.content['*/*'] !== undefined,
     samples: operation['x-codeSamples'] ?? [],
     responses: responsesOf(operation),
   })),
@@ -57,8 +61,9 @@ export const operations: DocumentedOperation[] = Object.entries(document.paths).
 export const deletesLast = operations.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
 
 function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {
-  if (requestBody === undefined) return undefined;
-  const { schema, examples } = requestBody.content['application/json'];
+  const json = requestBody?.content['application/json'];
+  if (json === undefined) return undefined;
+  const { schema, examples } = json;
   return { schema, example: follow<{ value: unknown }>(examples.example).value };
 }
 

@@ -15,7 +15,7 @@ export interface Request {
 }
 
 /** Generates requests that the OpenAPI document allows for an operation. */
-export function validRequests({ parameters, body }: DocumentedOperation, ids: KnownIds): Arbitrary<Request> {
+export function validRequests({ parameters, body, isUpload }: DocumentedOperation, ids: KnownIds): Arbitrary<Request> {
   const values = (place: Parameter['in'], requiredKeys?: []) => {
     const own = parameters.filter((parameter) => parameter.in === place);
     const arbitraries = own.map(({ name, schema }) => [name, valid(schema, ids, name)]);
@@ -24,8 +24,9 @@ export function validRequests({ parameters, body }: DocumentedOperation, ids: Kn
   return fc
     .record({
       path: values('path'),
-      query: values('query', []).map((query) => Object.entries(withoutExcluded(query))),
+      query: values('query', isUpload ? undefined : []).map((query) => Object.entries(withoutExcluded(query))),
       ...(body && { body: valid(body.schema, ids) }),
+      ...(isUpload && { body: fc.string({ minLength: 1 }) }),
     })
     .chain((request) => fc.boolean().map((joined) => ({ ...request, query: request.query.flatMap(listed(joined)) })));
 }

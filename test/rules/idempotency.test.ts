@@ -83,7 +83,7 @@ describe('a webhook whose secret the server generated', () => {
 /** Counts the rows of a workspace in each table that POST endpoints add rows to. */
 async function countRows({ tenantId }: Workspace): Promise<number[]> {
   const where = { tenantId };
-  const { ticket, comment, asset, task, webhookSubscription, delivery, webhookReplay } = api.prisma;
+  const { ticket, comment, asset, task, webhookSubscription, delivery, webhookReplay, attachment } = api.prisma;
   return Promise.all([
     ticket.count({ where }),
     comment.count({ where }),
@@ -92,6 +92,7 @@ async function countRows({ tenantId }: Workspace): Promise<number[]> {
     webhookSubscription.count({ where }),
     delivery.count({ where }),
     webhookReplay.count({ where }),
+    attachment.count({ where }),
   ]);
 }
 
@@ -133,13 +134,15 @@ describe.each(posts)('$title', (endpoint) => {
     const send = sender(sample);
     const key = unique();
     const { text } = await send(key);
-    const turned = sample.body && Object.fromEntries(Object.entries(sample.body).reverse());
+    const turned = sample.file?.content ?? (sample.body && Object.fromEntries(Object.entries(sample.body).reverse()));
     expect((await send(key, { body: turned })).text).toBe(text);
     // The next check needs a request body, but some endpoints have no body.
-    if (sample.body === undefined) return;
-    const [name = '', value] = Object.entries(sample.body)[0] ?? [];
+    if (sample.body === undefined && sample.file === undefined) return;
+    const [name = '', value] = Object.entries(sample.body ?? {})[0] ?? [];
     const otherOf = (value: unknown) => (typeof value === 'number' ? value + 1 : `${value}/x`);
-    const other = { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : otherOf(value) };
+    const other = sample.file
+      ? 'Another file.'
+      : { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : otherOf(value) };
     const refused = await send(key, { body: other });
     expect(refused.status, refused.text).toBe(400);
     expect(errorOf(refused).code).toBe('IDEMPOTENCY_KEY_REUSED');

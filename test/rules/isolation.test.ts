@@ -15,7 +15,17 @@ let theirs: Workspace;
 let importKey: string;
 /** For each resource, the id of one row of the other tenant. */
 let their: Record<
-  'user' | 'ticket' | 'comment' | 'asset' | 'project' | 'task' | 'webhook' | 'delivery' | 'link' | 'article',
+  | 'user'
+  | 'ticket'
+  | 'comment'
+  | 'asset'
+  | 'project'
+  | 'task'
+  | 'webhook'
+  | 'delivery'
+  | 'link'
+  | 'article'
+  | 'attachment',
   number
 >;
 const unknownId = 9007199254740991;
@@ -27,6 +37,7 @@ const fieldResources: Record<string, keyof typeof their> = {
   assignedToId: 'user',
   watcherUserIds: 'user',
   assetIds: 'asset',
+  attachmentIds: 'attachment',
   parentId: 'ticket',
   ticketId: 'ticket',
   requesterId: 'user',
@@ -57,6 +68,7 @@ beforeAll(async () => {
     delivery: delivery.id,
     link: 0,
     article: (await theirs.createArticle()).id,
+    attachment: (await theirs.createAttachment(ticket.id)).id,
   };
   their.link = (await theirs.createLink(their.ticket)).id;
 });
@@ -69,11 +81,13 @@ async function readTheirData(): Promise<unknown[]> {
     `/tickets/${their.ticket}/comments`,
     `/tickets/${their.ticket}/activity`,
     `/tickets/${their.ticket}/links`,
+    `/tickets/${their.ticket}/attachments`,
   );
   paths.push(`/assets/${their.asset}/activity`, '/articles', `/articles/${their.article}`);
   paths.push(`/webhooks/${their.webhook}/deliveries`, `/deliveries/${their.delivery}`);
   const answers = await Promise.all(paths.map((path) => theirs.call('GET', path)));
-  return answers.map(({ status, body }) => ({ status, data: body.data }));
+  const file = await theirs.call('GET', `/attachments/${their.attachment}/content`);
+  return [...answers.map(({ status, body }) => ({ status, data: body.data })), file.text];
 }
 
 /**
@@ -100,8 +114,8 @@ function call(
   sample: Parameters<typeof callOf>[1],
   { query = '', key = mine.key } = {},
 ): Promise<Answer> {
-  const headers = { 'x-request-id': 'the-same-for-both' };
-  return api.call({ ...callOf(endpoint, sample, query), key, headers });
+  const request = callOf(endpoint, sample, query);
+  return api.call({ ...request, key, headers: { ...request.headers, 'x-request-id': 'the-same-for-both' } });
 }
 
 /** Returns the fields of a request schema that accept an id or a list of ids. */
@@ -125,11 +139,11 @@ const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
 
 describe.each(withId)("$title with the other tenant's id", (endpoint) => {
   it('returns the same 404 error for an id of another tenant and an unknown id', async () => {
-    const { params = {}, body } = await endpoint.sample(mine);
+    const { params = {}, ...sample } = await endpoint.sample(mine);
     const [name = ''] = Object.keys(params);
     const resource = getResource(endpoint);
     const answer = await expectSameResponse(their[resource], (id) => {
-      return call(endpoint, { params: { ...params, [name]: id }, body });
+      return call(endpoint, { params: { ...params, [name]: id }, ...sample });
     });
     expect(answer.status).toBe(404);
     expect(errorOf(answer).code).toBe('NOT_FOUND');
@@ -169,11 +183,12 @@ const bodyFields = keyedEndpoints.flatMap((endpoint) => {
 describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({ endpoint, field }) => {
   it('returns INVALID_REFERENCE for an id of another tenant, as for an unknown id', async () => {
     const sample = await endpoint.sample(mine);
-    const params = async () => (await endpoint.sample(mine)).params;
     const answer = await expectSameResponse(their[fieldResources[field.name] as keyof typeof their], async (id) => {
-      const value = field.many ? [own[field.name], id] : id;
+      const { params } = await endpoint.sample(mine);
+      const ownId = field.name === 'attachmentIds' ? (await mine.createAttachment(params?.id)).id : own[field.name];
+      const value = field.many ? [ownId, id] : id;
       const key = field.isImport ? importKey : mine.key;
-      return call(endpoint, { params: await params(), body: { ...sample.body, [field.name]: value } }, { key });
+      return call(endpoint, { params, body: { ...sample.body, [field.name]: value } }, { key });
     });
     expect(answer.status).toBe(400);
     expect(errorOf(answer).code).toBe('INVALID_REFERENCE');

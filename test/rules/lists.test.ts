@@ -79,7 +79,9 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
     UPDATE tickets SET asset_ids = ARRAY[(SELECT min(id) + ordinal % 40 FROM assets WHERE tenant_id = ${tenantId})]
       WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_links (tenant_id, type, ticket_id, target_id)
-      SELECT tenant_id, 'BLOCKS', id, id - 1 FROM tickets WHERE tenant_id = ${tenantId} AND ordinal > 1`);
+      SELECT tenant_id, 'BLOCKS', id, id - 1 FROM tickets WHERE tenant_id = ${tenantId} AND ordinal > 1;
+    INSERT INTO attachments (tenant_id, ticket_id, name, content_type, size, sha256, storage_key, uploader_id)
+      SELECT tenant_id, id, 'a.txt', 'text/plain', 1, '', 'key ' || id, ${userId} FROM tickets WHERE tenant_id = ${tenantId}`);
 }
 
 interface Plan {
@@ -242,6 +244,7 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
 
 it.each([
   ['/tickets/:id/comments', 'ticket_id'],
+  ['/tickets/:id/attachments', 'ticket_id'],
   ['/tickets/:id/links', 'ticket_id'],
   ['/tickets/:id/links', 'target_id'],
   ['/tickets/:id/activity', 'resource_id'],

@@ -50,6 +50,7 @@ async function fill(workspace: Workspace): Promise<void> {
   });
   await workspace.createComment(id);
   await workspace.createLink(id);
+  await workspace.createAttachment(id);
   const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
@@ -193,6 +194,8 @@ describe('the roles', () => {
       'public.api_keys': 'INSERT',
       'public.articles': 'INSERT, SELECT, UPDATE',
       'public.assets': 'INSERT, SELECT, UPDATE',
+      'public.attachment_usage': 'INSERT, SELECT, UPDATE',
+      'public.attachments': 'DELETE, INSERT, SELECT',
       'public.audit_entries': 'INSERT, SELECT',
       'public.change_epochs': 'SELECT',
       'public.changes': 'SELECT',

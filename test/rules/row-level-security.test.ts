@@ -24,6 +24,7 @@ beforeAll(async () => {
     const ticket = await workspace.createTicket({ watcherUserIds: [workspace.userId], assetIds: [id] });
     const { tenantId } = workspace;
     const ends = { ticketId: ticket.id, targetId: ticket.id };
+    await workspace.createAttachment(ticket.id);
     await api.prisma.ticketLink.create({ data: { tenantId, type: 'BLOCKS', ...ends } });
     await workspace.createTask();
     await workspace.createWebhook();
@@ -37,6 +38,8 @@ const models = [
   'ticketWatcher',
   'ticketAsset',
   'ticketLink',
+  'attachment',
+  'attachmentUsage',
   'ticketSequence',
   'ticketCount',
   'asset',

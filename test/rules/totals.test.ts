@@ -189,7 +189,7 @@ function combineChoices<Name extends string, Choice>(choices: Record<Name, Choic
 }
 
 describe('the check of totals', () => {
-  it('detects a wrong ticket total, comment count or link count', async () => {
+  it('detects a wrong ticket total, comment count, link count or attachment count', async () => {
     const other = await createWorkspace(api);
     const { id } = await other.createTicket();
     const { tenantId } = other;
@@ -211,5 +211,14 @@ describe('the check of totals', () => {
     expect(await wrong()).toEqual([]);
     await api.prisma.ticket.update({ where: { tenantId_id: { tenantId, id } }, data: { linkCount: 0 } });
     expect(await wrong()).toEqual([{ tenantId, what: `links of ticket ${id}`, kept: 0, counted: 1 }]);
+    await api.prisma.ticket.update({ where: { tenantId_id: { tenantId, id } }, data: { linkCount: 1 } });
+    const { size } = await other.createAttachment(id);
+    expect(await wrong()).toEqual([]);
+    await api.prisma.ticket.update({ where: { tenantId_id: { tenantId, id } }, data: { attachmentCount: 0 } });
+    await api.prisma.attachmentUsage.update({ where: { tenantId }, data: { bytes: 0n } });
+    expect(await wrong()).toEqual([
+      { tenantId, what: `attachments of ticket ${id}`, kept: 0, counted: 1 },
+      { tenantId, what: 'bytes of attachments', kept: 0, counted: size },
+    ]);
   });
 });

@@ -23,7 +23,7 @@ const children: ChildProcess[] = [];
 
 beforeAll(async () => {
   api = await startApi({ ownDatabase: true, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
-  key = (await seed(api.prisma))?.key ?? '';
+  key = (await seed(api))?.key ?? '';
   stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
   folder = await mkdtemp(join(tmpdir(), 'itsm-landing-'));
 }, 60_000);

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ErrorEnvelope } from '@itsm-api/contract';
 import { buildApp } from '@itsm-api/server/app.ts';
-import { readSettings } from '@itsm-api/server/config/env.ts';
+import { readAttachmentLimits, readSettings } from '@itsm-api/server/config/env.ts';
 import { type Databases, openDatabases } from '@itsm-api/server/database/client/databases.ts';
 import { type Database, openSystemDatabase, type PrismaClient } from '@itsm-api/server/database/client/prisma.ts';
 import { openJobs } from '@itsm-api/server/database/jobs/job-queue.ts';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
 import type { Metrics } from '@itsm-api/server/operations/metrics/metrics.ts';
 import type { Services } from '@itsm-api/server/resources/shared/context.ts';
+import { openAttachmentStorage } from '@itsm-api/server/storage/attachment-storage.ts';
 import { createUsageRecorder, type UsageRecorder } from '@itsm-api/server/usage/usage-recorder.ts';
 import { createTargetPolicy, readHostLimits } from '@itsm-api/server/webhooks/delivery/target.ts';
 import { createWaker, openDispatchJobs } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
@@ -92,6 +95,7 @@ export async function startApi({
     LOG_LEVEL: 'silent',
     DATABASE_POOL_SIZE: '8',
     TENANT_CONCURRENCY_SHARE: '1',
+    ATTACHMENTS_DIR: join(tmpdir(), `itsm-test-attachments-${process.pid}`),
     ...env,
   });
   const timeouts = { statementMs: settings.STATEMENT_TIMEOUT_MS, lockMs: settings.LOCK_TIMEOUT_MS };
@@ -124,6 +128,8 @@ export async function startApi({
       blockedNetworks: settings.WEBHOOK_BLOCKED_NETWORKS,
     }),
     hostLimits: readHostLimits(settings),
+    storage: await openAttachmentStorage(settings),
+    attachmentLimits: readAttachmentLimits(settings),
     publicUrl: settings.PUBLIC_URL,
   };
   const log = logger ?? createLogger('silent');

@@ -14,7 +14,7 @@ export interface Demo {
 
 export async function startDemo(): Promise<Demo> {
   const api = await startApi({ ownDatabase: true });
-  const { key } = (await seed(api.prisma)) ?? {};
+  const { key } = (await seed(api)) ?? {};
   if (key === undefined) throw new Error('The database was not empty.');
   return { api, key, close: () => api.close() };
 }

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { readSettings } from '@itsm-api/server/config/env.ts';
 import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { openRuntime, type Runtime } from '@itsm-api/server/process/runtime.ts';
@@ -47,6 +50,8 @@ export async function openDatabase(
   given: Record<string, string> = {},
 ): Promise<Database> {
   const port = await steadyPort();
+  const folder = await mkdtemp(join(tmpdir(), 'itsm-attachments-'));
+  stops.push(() => rm(folder, { recursive: true, force: true }));
   const env = {
     DATABASE_URL: url,
     PORT: String(port),
@@ -55,6 +60,7 @@ export async function openDatabase(
     RATE_LIMIT_GLOBAL: '1000000000',
     RATE_LIMIT_GROUP: '1000000000',
     TENANT_CONCURRENCY_SHARE: '1',
+    ATTACHMENTS_DIR: folder,
     ...given,
   };
   const runtime = await openRuntime(readSettings(env), {

@@ -7,6 +7,8 @@ import { comment, ticket, unique, type Workspace, webhook } from './workspace.ts
 export interface Sample {
   params?: Record<string, number>;
   body?: Record<string, unknown>;
+  /** The content and the name of the file, if the body of the request is a file. */
+  file?: { content: string; name: string };
 }
 
 type Samples = {
@@ -31,6 +33,10 @@ const samples: Samples = {
     updateMany: async (workspace) => ({
       body: { tickets: [{ id: (await workspace.createTicket()).id, title: 'Changed' }] },
     }),
+    attach: async (workspace) => ({
+      params: { id: (await workspace.createTicket()).id },
+      file: { content: 'Connection lost.', name: 'vpn.log' },
+    }),
   },
   comments: {
     list: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
@@ -40,6 +46,12 @@ const samples: Samples = {
       body: { comments: [comment, comment] },
     }),
     changes: async () => ({}),
+  },
+  attachments: {
+    list: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
+    get: async (workspace) => ({ params: { id: (await workspace.createAttachment()).id } }),
+    download: async (workspace) => ({ params: { id: (await workspace.createAttachment()).id } }),
+    delete: async (workspace) => ({ params: { id: (await workspace.createAttachment()).id } }),
   },
   links: {
     list: async (workspace) => ({ params: { id: (await workspace.createTicket()).id } }),
@@ -144,7 +156,13 @@ export const keyedEndpoints = endpoints.filter(({ route }) => route.metadata.sco
  * Converts a sample to a request.
  * @param query the query string without a question mark
  */
-export function callOf({ route }: SampledEndpoint, { params = {}, body }: Sample, query = ''): Call {
+export function callOf({ route }: SampledEndpoint, { params = {}, body, file }: Sample, query = ''): Call {
   const path = route.path.replace(/:(\w+)/g, (_, name) => String(params[name]));
-  return { method: route.method, path: query === '' ? path : `${path}?${query}`, body };
+  const parameters = [file && `name=${file.name}`, query].filter(Boolean).join('&');
+  return {
+    method: route.method,
+    path: parameters === '' ? path : `${path}?${parameters}`,
+    body: file?.content ?? body,
+    ...(file && { headers: { 'content-type': 'text/plain' } }),
+  };
 }

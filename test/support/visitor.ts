@@ -81,7 +81,12 @@ export async function etagOf(visitor: Visitor, path: string): Promise<string> {
 }
 
 /** Uploads a file to a page, as a browser does (RFC 7578). */
-export async function upload(visitor: Visitor, path: string, file: string | Buffer, name = 'a.csv'): Promise<Answer> {
+export async function upload(
+  visitor: Visitor,
+  path: string,
+  file: string | Buffer,
+  { name = 'a.csv', form = 'upload' } = {},
+): Promise<Answer> {
   const boundary = 'a1b2c3';
   const part = (head: string, content: string | Buffer) =>
     Buffer.concat([
@@ -94,7 +99,7 @@ export async function upload(visitor: Visitor, path: string, file: string | Buff
     part(`name="file"; filename="${name}"\r\nContent-Type: text/csv`, file),
     Buffer.from(`--${boundary}--\r\n`),
   ]);
-  return visitor.post(`${path}?form=upload`, body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
+  return visitor.post(`${path}?form=${form}`, body, { 'content-type': `multipart/form-data; boundary=${boundary}` });
 }
 
 /** Uploads a CSV file. Returns the page with the preview or with the errors in the file. */

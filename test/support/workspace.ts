@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type {
   Article,
   Asset,
+  Attachment,
   Comment,
   Delivery,
   Link,
@@ -45,6 +46,8 @@ export interface Workspace {
   createUser(overrides?: Partial<NewUser>): Promise<User>;
   createTicket(overrides?: Partial<NewTicket>): Promise<Ticket>;
   createComment(ticketId: number, overrides?: Partial<NewComment>): Promise<Comment>;
+  /** Attaches a file to a ticket, or to a new ticket. */
+  createAttachment(ticketId?: number, file?: { content?: string | Buffer; name?: string }): Promise<Attachment>;
   /** Links a ticket to another ticket, or to a new ticket. */
   createLink(ticketId: number, overrides?: Partial<NewLink>): Promise<Link>;
   createAsset(overrides?: Partial<NewAsset>): Promise<Asset>;
@@ -90,8 +93,8 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
   const context: UserContext = { ...api.services, db, userId: BigInt(admin.id), keyId };
   const call: Workspace['call'] = (method, path, body, headers = {}) =>
     api.call({ method, path: pathPrefix + path, key, body, headers });
-  const made = async (path: string, body: unknown) => {
-    const response = await call('POST', path, body);
+  const made = async (path: string, body: unknown, headers?: Record<string, string>) => {
+    const response = await call('POST', path, body, headers);
     if (response.status !== 201) throw new Error(`POST ${path} returned ${response.text}`);
     return response.body.data;
   };
@@ -111,6 +114,11 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     createUser: addUser,
     createTicket: (overrides = {}) => made('/tickets', { ...ticket, ...overrides }),
     createComment: (ticketId, overrides = {}) => made(`/tickets/${ticketId}/comments`, { ...comment, ...overrides }),
+    createAttachment: async (ticketId, { content = 'Connection lost.', name = 'vpn.log' } = {}) => {
+      const id = ticketId ?? (await made('/tickets', ticket)).id;
+      const path = `/tickets/${id}/attachments?name=${encodeURIComponent(name)}`;
+      return made(path, content, { 'content-type': 'text/plain' });
+    },
     createLink: async (ticketId, overrides = {}) => {
       const other = overrides.ticketId ?? (await made('/tickets', ticket)).id;
       return made(`/tickets/${ticketId}/links`, { type: 'RELATES_TO', ...overrides, ticketId: other });

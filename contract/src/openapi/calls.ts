@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ChangesMeta } from '../changes.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, FileContent } from '../endpoint.ts';
+import { FileName } from '../resources/attachments.ts';
 import { literal } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
 
@@ -13,9 +14,9 @@ export interface Call {
   row: z.ZodType;
   /**
    * The content of `data` in the response: one row, a page of rows, changed rows, or one result per item of a bulk
-   * request.
+   * request. `file` is a response without `data`, whose body is a file.
    */
-  kind: 'one' | 'list' | 'changes' | 'answers';
+  kind: 'one' | 'list' | 'changes' | 'answers' | 'file';
   /**
    * For a bulk request, the name of the body field that contains the items, and the schema of one item. Otherwise,
    * undefined.
@@ -28,6 +29,10 @@ export interface Call {
 /** Returns the description of the client method of an endpoint. */
 export function callOf(route: Endpoint): Call {
   const success = Object.entries(route.responses).find(([status]) => Number(status) < 300)?.[1];
+  const params = route.pathParams instanceof z.ZodObject ? Object.entries(route.pathParams.shape) : [];
+  if (route.metadata.binary === 'response') {
+    return { row: FileContent, kind: 'file', items: undefined, params, body: undefined };
+  }
   const { data, meta } = (success as z.ZodObject<{ data: z.ZodType; meta?: z.ZodType }>).shape;
   const isArray = data instanceof z.ZodArray;
   const kindOfMany = meta === undefined ? 'answers' : meta === ChangesMeta ? 'changes' : 'list';
@@ -38,7 +43,7 @@ export function callOf(route: Endpoint): Call {
     row: kind === 'answers' ? getResultRow(row) : row,
     kind,
     items: kind === 'answers' ? itemsOf(body as z.ZodObject) : undefined,
-    params: route.pathParams instanceof z.ZodObject ? Object.entries(route.pathParams.shape) : [],
+    params,
     body,
   };
 }
@@ -81,17 +86,23 @@ export function exampleCall(
 ): ExampleCall {
   const { row, kind, params, body, items } = callOf(route);
   const values: unknown[] = params.map(([param]) => exampleIdOf(route.path, param));
-  const query = exampleQuery(route);
+  const isUpload = route.metadata.binary === 'request';
+  const query = isUpload ? undefined : exampleQuery(route);
   if (query !== undefined) values.push(query);
   const example = exampleBody(route) as Record<string, unknown> | undefined;
   if (body !== undefined && example !== undefined) values.push(items === undefined ? example : example[items[0]]);
   const { id = '' } = row.meta() ?? {};
+  const printed = [...values.map((value) => literal(value, width)), ...(isUpload ? [exampleFile] : [])];
   return {
-    source: `client.${resource}.${name}(${values.map((value) => literal(value, width)).join(', ')})`,
-    variable: kind === 'answers' ? '{ done, failed }' : id.charAt(0).toLowerCase() + id.slice(1),
+    source: `client.${resource}.${name}(${printed.join(', ')})`,
+    variable:
+      kind === 'file' ? 'file' : kind === 'answers' ? '{ done, failed }' : id.charAt(0).toLowerCase() + id.slice(1),
     isWalked: kind === 'list' || kind === 'changes',
   };
 }
+
+/** The file in the sample of an upload, as TypeScript source code. */
+const exampleFile = "new File(['Connection lost.'], 'vpn-client.log', { type: 'text/plain' })";
 
 /** Returns the example request body of an endpoint, or undefined if the endpoint has none. */
 export function exampleBody(route: Endpoint): unknown {
@@ -99,11 +110,12 @@ export function exampleBody(route: Endpoint): unknown {
 }
 
 /**
- * Returns an example query of an endpoint. For a change feed, the query contains `since`. For other endpoints, it
- * contains the first enum filter with its first value. Returns undefined if the endpoint has no enum filter.
+ * Returns an example query of an endpoint. For a change feed, the query contains `since`. For an upload, it
+ * contains the name of the file. For other endpoints, it contains the first enum filter with its first value. Returns undefined if the endpoint has no enum filter.
  */
 export function exampleQuery(route: Endpoint): Record<string, string> | undefined {
   if (callOf(route).kind === 'changes') return { since: '2026-11-20T10:00:00Z' };
+  if (route.metadata.binary === 'request') return { name: String(FileName.meta()?.example) };
   const filters = route.query instanceof z.ZodObject ? route.query.shape : {};
   for (const [name, schema] of Object.entries(filters)) {
     const values = withoutWrappers(schema as z.ZodType);

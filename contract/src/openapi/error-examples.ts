@@ -27,6 +27,10 @@ const examplesByCode: Record<ErrorCode, ErrorExample> = {
     'is already used by another ticket. Use that ticket, or choose a different value.',
     38,
   ),
+  QUOTA_EXCEEDED: {
+    message:
+      'The attachments of this workspace would exceed its quota of 5368709120 bytes. Delete attachments, then retry.',
+  },
   QUERY_TOO_BROAD: {
     message: 'The query took too long. Narrow it: add a filter, or add a word to `q`.',
   },

@@ -65,6 +65,12 @@ export const headers: Record<string, Header> = {
     schema: { type: 'string' },
     example: '"7-mi7d2ls0"',
   },
+  'Content-Disposition': {
+    description: '`attachment`, and the name of the file (RFC 6266, RFC 8187).',
+    required: true,
+    schema: { type: 'string' },
+    example: `attachment; filename="vpn-client.log"; filename*=UTF-8''vpn-client.log`,
+  },
   'WWW-Authenticate': {
     description: 'The required authentication scheme.',
     required: true,
@@ -102,16 +108,19 @@ interface Kind {
   replayable?: boolean;
   /** Whether a successful response has an ETag. */
   versioned?: boolean;
+  /** Whether the body of a successful response is a file. */
+  isFile?: boolean;
 }
 
 /** Returns the OpenAPI headers of a response with the given HTTP status. */
 export function headersOf(
   status: number,
-  { keyed, replayable = false, versioned = false }: Kind,
+  { keyed, replayable = false, versioned = false, isFile = false }: Kind,
 ): Record<string, Reference> {
   const names = [
     'x-request-id',
     ...(versioned && status < 400 ? ['ETag'] : []),
+    ...(isFile ? ['Content-Disposition'] : []),
     ...(keyed && status !== 401 && status !== 503 ? Object.keys(rateLimitHeaders) : []),
     ...(replayable ? ['Idempotent-Replayed'] : []),
     ...(status === 409 || status === 429 || status === 503 ? ['Retry-After'] : []),

@@ -64,6 +64,9 @@ export function completed(
     ...(scope !== null && scope !== 'any' && { 'x-required-scope': scope }),
     'x-codeSamples': codeSamples(resource, name, route),
     ...(references.length > 0 && { parameters: references }),
+    ...(route.metadata.binary === 'request' && {
+      requestBody: { description: 'The content of the file.', required: true, content: fileContent },
+    }),
     ...(drafted.requestBody &&
       body && {
         requestBody: { description: metaOf(body).description, required: true, content: drafted.requestBody.content },
@@ -75,11 +78,17 @@ export function completed(
   };
 }
 
+/** The OpenAPI content of a body that is a file with any content type. */
+const fileContent: Content = {
+  '*/*': { schema: { type: 'string', format: 'binary', description: 'The content of the file.' } },
+};
+
 function successes({ responses }: DraftedOperation, route: Endpoint): Record<string, Response> {
   const kind = {
     keyed: route.metadata.scope !== null,
     replayable: route.method === 'POST',
     versioned: isVersioned(route),
+    isFile: route.metadata.binary === 'response',
   };
   const deprecation = describeDeprecation(deprecationHeaders(route));
   const headers = (status: number) => ({ ...headersOf(status, kind), ...deprecation });
@@ -88,7 +97,10 @@ function successes({ responses }: DraftedOperation, route: Endpoint): Record<str
     ...Object.fromEntries(
       found.map(([status, { content }]) => {
         const description = status === '201' ? 'Created.' : 'Success.';
-        return [status, { description, headers: headers(Number(status)), content }];
+        return [
+          status,
+          { description, headers: headers(Number(status)), content: kind.isFile ? fileContent : content },
+        ];
       }),
     ),
     ...(acceptsIfNoneMatch(route) && {
@@ -126,6 +138,7 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
       (field) => /Ids?$/.test(field) && !['categoryConfigId', 'externalId'].includes(field),
     ),
     EXTERNAL_ID_EXISTS: fields.includes('externalId'),
+    QUOTA_EXCEEDED: route.metadata.binary === 'request',
     QUERY_TOO_BROAD: route.query instanceof z.ZodObject && 'q' in route.query.shape,
     INVALID_API_KEY: keyed,
     INSUFFICIENT_SCOPE: keyed && route.metadata.scope !== 'any',

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { acceptsIfMatch, acceptsIfNoneMatch, type Endpoint } from '../endpoint.ts';
 import { Article } from '../resources/articles.ts';
 import { Asset } from '../resources/assets.ts';
+import { Attachment } from '../resources/attachments.ts';
 import { Delivery } from '../resources/deliveries.ts';
 import { Link } from '../resources/links.ts';
 import { Project } from '../resources/projects.ts';
@@ -38,7 +39,7 @@ export function toComponent(
 }
 
 function named(
-  { name, in: where, description, schema }: Parameter,
+  { name, in: where, required = false, description, schema }: Parameter,
   path: string,
   resource: string,
 ): [string, Parameter] {
@@ -56,10 +57,11 @@ function named(
   }
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
-    // The API reference page sends the example of a parameter by default, so only paging parameters have examples.
+    // The API reference page sends the example of a parameter by default, so only paging parameters
+    // and required parameters have examples.
     const { examples, ...withoutExamples } = schema;
-    const shown = key === '' ? { ...withoutExamples, examples } : withoutExamples;
-    return [key + capitalize(name), { name, in: where, required: false, description, schema: shown }];
+    const shown = key === '' || required ? { ...withoutExamples, examples } : withoutExamples;
+    return [key + capitalize(name), { name, in: where, required, description, schema: shown }];
   }
   const filtered = listFilters[name] ?? `Returns only items whose \`${name}\` is one of these values.`;
   const words = `${filtered} Repeat the parameter, or separate the values with commas.`;
@@ -103,7 +105,18 @@ export function conditionsOf(route: Endpoint, parameters: Record<string, Paramet
 }
 
 /** The schemas of the resources that a path parameter can identify, by resource name. */
-const owners: Record<string, z.ZodType> = { Ticket, Asset, Article, Link, Project, Task, User, Webhook, Delivery };
+const owners: Record<string, z.ZodType> = {
+  Ticket,
+  Asset,
+  Article,
+  Attachment,
+  Link,
+  Project,
+  Task,
+  User,
+  Webhook,
+  Delivery,
+};
 
 /** Returns the id that examples use for a path parameter. */
 export function exampleIdOf(path: string, parameter: string): number {

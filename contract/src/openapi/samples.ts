@@ -44,12 +44,14 @@ function curlSample(resource: string, name: string, route: Endpoint): string {
     .replace(/:(\w+)/g, (_, param) => String(exampleIdOf(route.path, param)));
   const query = new URLSearchParams(exampleQuery(route)).toString().replaceAll('%3A', ':');
   const body = exampleBody(route);
-  const isImplied = route.method === 'GET' || (route.method === 'POST' && body !== undefined);
+  const isUpload = route.metadata.binary === 'request';
+  const isImplied = route.method === 'GET' || (route.method === 'POST' && (body !== undefined || isUpload));
   const parts = [
     `curl ${isImplied ? '' : `-X ${route.method} `}"$ITSM_URL${pathPrefix}${path}${query && `?${query}`}"`,
     ...(route.metadata.scope === null ? [] : ['-H "Authorization: Bearer $ITSM_KEY"']),
     // Each run of the sample uses a new idempotency key. But if a program retries a request, it must reuse the key.
     ...(route.method === 'POST' ? [`-H "Idempotency-Key: ${resource}-${name}-$(date +%s)"`] : []),
+    ...(isUpload ? ["-H 'Content-Type: text/plain'", `--data-binary 'Connection lost.'`] : []),
     ...(body === undefined
       ? []
       : ["-H 'Content-Type: application/json'", `-d ${quoted(jsonLiteral(body, width).replaceAll('\n', '\n  '))}`]),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Endpoint, PageMeta } from '../endpoint.ts';
 import { ErrorEnvelope } from '../errors.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';
-import type { Content, Schema } from './types.ts';
+import type { JsonContent, Schema } from './types.ts';
 
 /** The data that ts-rest passes to the transformer: a schema, its endpoint, and where the endpoint uses the schema. */
 interface SchemaContext {
@@ -12,7 +12,7 @@ interface SchemaContext {
 }
 
 /** A schema with its examples. ts-rest adds the examples to the media type. */
-type Described = Schema & { mediaExamples?: Content['application/json']['examples'] };
+type Described = Schema & { mediaExamples?: JsonContent['application/json']['examples'] };
 
 /**
  * Returns the JSON Schema of a body, query, path, header or response. Returns null if the schema doesn't describe an

@@ -15,7 +15,9 @@ export type Example = OpenAPIV3_1.ExampleObject;
 export type Header = With<OpenAPIV3_1.HeaderObject, { schema: Schema }>;
 export type Parameter = With<OpenAPIV3_1.ParameterObject, { required?: boolean; schema: Schema }>;
 
-export type Content = Record<'application/json', { schema: Schema; examples: Record<string, Example | Reference> }>;
+/** The body of a request or response: JSON, or a file with any content type. */
+export type Content = Partial<JsonContent> & Partial<Record<'*/*', { schema: Schema }>>;
+export type JsonContent = Record<'application/json', { schema: Schema; examples: Record<string, Example | Reference> }>;
 
 export type Response = With<
   OpenAPIV3_1.ResponseObject,

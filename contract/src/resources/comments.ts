@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { BulkRefusal, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { newRowsOf } from '../changes.ts';
 import { endpoints, filter, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { ExternalId, Id, longText, responseText, Timestamp, TimestampInput } from '../fields.ts';
+import { ExternalId, Id, longText, responseText, Timestamp, TimestampInput, validateAll } from '../fields.ts';
 import { importField } from '../imports.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 
@@ -16,6 +16,20 @@ export type CommentVisibility = z.output<typeof CommentVisibility>;
 
 const Body = longText('The text of the comment');
 
+/** The maximum number of attachments that a comment names. */
+const maxAttachments = 50;
+const AttachmentIds = z
+  .array(Id)
+  .refine((ids) => new Set(ids).size <= maxAttachments, {
+    ...validateAll,
+    error: `must contain at most ${maxAttachments} attachments`,
+  })
+  .meta({
+    description:
+      `The attachments of the ticket that belong to the comment: at most ${maxAttachments} ids, in ascending order in ` +
+      'responses. An attachment can be deleted later. Its id remains.',
+  });
+
 export const Comment = z
   .object({
     id: Id,
@@ -26,6 +40,7 @@ export const Comment = z
     }),
     body: responseText(Body),
     visibility: CommentVisibility,
+    attachmentIds: AttachmentIds,
     externalId: responseText(ExternalId).nullable(),
     createdAt: Timestamp.meta({ description: 'When the comment was created. Comments never change.' }),
   })
@@ -38,6 +53,7 @@ export const Comment = z
       authorId: 2,
       body: 'The gateway was restarted; does it still happen?',
       visibility: 'PUBLIC',
+      attachmentIds: [],
       externalId: null,
       createdAt: '2026-11-20T10:05:00.000Z',
     },
@@ -58,6 +74,7 @@ export const NewComment = z
   .strictObject({
     body: Body,
     visibility: CommentVisibility,
+    attachmentIds: AttachmentIds.nullish(),
     externalId: ExternalId.nullish(),
     authorId: importField(Id, 'The author, who can be inactive. The default is the user of the API key.'),
     createdAt: importField(TimestampInput, 'When the comment was created.'),

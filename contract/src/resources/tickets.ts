@@ -10,6 +10,7 @@ import {
   list,
   listQuery,
   meta,
+  NoBody,
   NoQuery,
   openEnum,
   patch,
@@ -36,6 +37,7 @@ import {
 } from '../fields.ts';
 import { importField } from '../imports.ts';
 import { requestLimits } from '../limits.ts';
+import { Attachment, attachDescription, ChangedAttachment, NewAttachmentQuery } from './attachments.ts';
 import { NewComment } from './comments.ts';
 import { ChangedLink } from './links.ts';
 import {
@@ -157,6 +159,7 @@ export const Ticket = z
         'When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment.',
     }),
     commentCount: z.int().min(0).meta({ description: 'The number of PUBLIC and INTERNAL comments.' }),
+    attachmentCount: z.int().min(0).meta({ description: 'The number of attachments.' }),
     linkCount: z.int().min(0).meta({ description: 'The number of links to and from other tickets.' }),
     ...versionFields,
   })
@@ -186,6 +189,7 @@ export const Ticket = z
       dueAt: '2026-11-20T18:00:00.000Z',
       firstRespondedAt: null,
       commentCount: 0,
+      attachmentCount: 0,
       linkCount: 0,
       createdAt: '2026-11-20T10:00:00.000Z',
       updatedAt: '2026-11-20T10:00:00.000Z',
@@ -203,8 +207,8 @@ export const TicketChanges = fieldDiff(
     etag: true,
     createdAt: true,
     updatedAt: true,
-    // A new link changes from null to the link, and a deleted link changes from the link to null.
-  }).extend({ links: ChangedLink.nullable() }),
+    // A new link or attachment changes from null to its description, and a deleted one changes to null.
+  }).extend({ links: ChangedLink.nullable(), attachments: ChangedAttachment.nullable() }),
 ).meta({
   id: 'TicketChanges',
   description: 'The changed fields of a ticket. `updatedAt` always changes and is not included.',
@@ -563,5 +567,16 @@ export const tickets = endpoints({
     query: NoQuery,
     body: TicketPatches,
     responses: { 200: bulkResults(TicketPatchAnswer) },
+  },
+  attach: {
+    method: 'POST',
+    path: '/tickets/:id/attachments',
+    summary: 'Attach a file to a ticket',
+    description: attachDescription,
+    metadata: meta({ scope: 'tickets:write', group: 'tickets', binary: 'request' }),
+    pathParams: TicketIdParam,
+    query: NewAttachmentQuery,
+    body: NoBody,
+    responses: { 201: item(Attachment) },
   },
 });

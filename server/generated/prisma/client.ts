@@ -122,6 +122,16 @@ export type TicketLink = Prisma.TicketLinkModel
  */
 export type Comment = Prisma.CommentModel
 /**
+ * Model Attachment
+ * A file that is attached to a ticket. The ticket stores the number of its attachments.
+ */
+export type Attachment = Prisma.AttachmentModel
+/**
+ * Model AttachmentUsage
+ * The number of bytes of a workspace's attachments, for the quota.
+ */
+export type AttachmentUsage = Prisma.AttachmentUsageModel
+/**
  * Model Activity
  * A change of a ticket or an asset, written in the transaction of the change. The table has no foreign keys, because
  * they would slow down each write.

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { maxPendingDeliveries, rateLimits } from '@itsm-api/contract';
+import { attachmentLimits, maxPendingDeliveries, rateLimits } from '@itsm-api/contract';
 import * as z from 'zod';
 import './validation-messages.ts';
 
@@ -109,6 +109,12 @@ export const Settings = z.object({
     .string()
     .optional()
     .describe('The secret that belongs to ATTACHMENTS_S3_ACCESS_KEY_ID.'),
+  ATTACHMENTS_MAX_BYTES: wholeNumber(1, 5 * 2 ** 30, attachmentLimits.maxBytes).describe(
+    'Maximum size of an attachment in bytes.',
+  ),
+  ATTACHMENTS_QUOTA_BYTES: wholeNumber(0, Number.MAX_SAFE_INTEGER, attachmentLimits.quotaBytes).describe(
+    'Maximum bytes of all attachments of a workspace.',
+  ),
   ROLES: commaSeparated((role) => role === 'api' || role === 'worker', 'must be api, worker or api,worker')
     .refine((roles) => roles.length > 0, 'must be api, worker or api,worker')
     .prefault('api,worker')
@@ -250,6 +256,11 @@ export function attachmentsDirectory({
   DATA_DIR,
 }: Settings): string | undefined {
   return ATTACHMENTS_S3_BUCKET === undefined ? resolve(ATTACHMENTS_DIR ?? join(DATA_DIR, 'attachments')) : undefined;
+}
+
+/** Returns the maximum number of bytes of an attachment, and of all attachments of a workspace. */
+export function readAttachmentLimits(settings: Settings): { maxBytes: number; quotaBytes: number } {
+  return { maxBytes: settings.ATTACHMENTS_MAX_BYTES, quotaBytes: settings.ATTACHMENTS_QUOTA_BYTES };
 }
 
 /** Returns true if the OTEL_* variables turn traces on. The process loads OpenTelemetry only if traces are on. */

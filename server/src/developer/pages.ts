@@ -15,7 +15,7 @@ import { newKey } from './pages/keys/new-key.ts';
 import { newProject, project } from './pages/projects/detail.ts';
 import { projectFiles, projects } from './pages/projects/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
-import { ticket } from './pages/tickets/detail.ts';
+import { attachmentContent, ticket } from './pages/tickets/detail.ts';
 import { usage } from './pages/usage/overview.ts';
 import { newUser, user } from './pages/users/detail.ts';
 import { users } from './pages/users/list.ts';
@@ -31,7 +31,7 @@ export const pages: readonly AnyPage[] = [
   ...[deliveries, delivery],
   ...[users, newUser, user],
   ...[assets, newAsset, asset, ...assetFiles],
-  ...[projects, newProject, project, ...projectFiles, ticket],
+  ...[projects, newProject, project, ...projectFiles, ticket, attachmentContent],
   ...[articles, newArticle, article],
   ...[settings, audit, account, signIn, workspaces, join],
 ];

@@ -5,7 +5,7 @@ import formBody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
 import { requestLimits } from '@itsm-api/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AccountStore } from '../auth/accounts/account.ts';
 import type { Settings } from '../config/env.ts';
 import { isLocalRequest } from '../config/is-local-only.ts';
@@ -15,6 +15,7 @@ import type { Services } from '../resources/shared/context.ts';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
 import type { TenantId } from '../shared/tenant-id.ts';
 import { TenantLimitExceeded, type TenantLimiter } from '../shared/tenant-limiter.ts';
+import type { TransferLimiter } from '../shared/transfer-limiter.ts';
 import {
   addCookies,
   createBrowserCookies,
@@ -23,8 +24,8 @@ import {
   tryConsumeFlash,
 } from './framework/cookies.ts';
 import { findForm, handleForm, type ReceivedForm, renderRejectedForm } from './framework/handle-form.ts';
-import type { AnyPage, PageResponse } from './framework/page.ts';
-import { assertRole, forbiddenError, unsupportedFormError, uploadLimits } from './framework/page-errors.ts';
+import type { AnyPage, PageResponse, UploadedFile } from './framework/page.ts';
+import { assertRole, forbiddenError, limitsOf, unsupportedFormError, uploadLimits } from './framework/page-errors.ts';
 import { parsePageRequest } from './framework/parse-request.ts';
 import { findRedirectUrl, findSite, isFromSite } from './framework/public-origin.ts';
 import type { RequestContext, SignedIn, UserContext } from './framework/request-context.ts';
@@ -40,6 +41,7 @@ export interface AreaOptions extends ErrorSources {
   services: Services;
   settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
   tenantLimiter: TenantLimiter;
+  transfers: TransferLimiter;
 }
 
 declare module 'fastify' {
@@ -63,7 +65,15 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
     scope.removeAllContentTypeParsers();
     // `querystring.parse` ignores all fields after the first 1000, but no form in the developer area has that many.
     await scope.register(formBody, { bodyLimit: requestLimits.bodyBytes, parser: (text) => parseQuery(text) });
-    await scope.register(multipart, { attachFieldsToBody: 'keyValues', limits: uploadLimits });
+    await scope.register(multipart, {
+      attachFieldsToBody: 'keyValues',
+      limits: uploadLimits,
+      // Keeps the name and the type of the file, which the option `keyValues` would drop.
+      async onFile(part) {
+        const { filename: name = '', mimetype: type } = part;
+        Object.assign(part, { value: { name, type, content: await part.toBuffer() } satisfies UploadedFile });
+      },
+    });
     const secure = settings.PUBLIC_URL?.startsWith('https:') ?? false;
     await addCookies(scope, { keys: services.secretCipher.deriveKeys('itsm developer area cookies'), secure });
     await scope.register(rateLimit, {
@@ -146,12 +156,19 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     }
     const { form } = findForm(page, request);
     assertRole(form.roles ?? page.roles, visit);
-    if (form.upload !== true) assertNoFile(request);
+    if (form.upload === undefined) assertNoFile(request);
+    if (form.upload === 'attachment' && visit.user !== undefined) {
+      // The form parser keeps the file in memory, because the size of the file isn't known before its end.
+      reply.raw.once('close', options.transfers.acquire(visit.user.account.tenantId, 'uploads'));
+    }
     request.visit = visit;
   };
   const preHandler = [markBodyRead, scope.csrfProtection];
   const limit = page.roles === 'everyone' && { bodyLimit: maxPublicFormBytes };
-  scope.post(page.path, { onRequest, preHandler, ...limit }, async (request, reply) => {
+  const config = {
+    multipartOptions: { limits: limitsOf(page, options.services.attachmentLimits) },
+  } as FastifyContextConfig;
+  scope.post(page.path, { onRequest, preHandler, ...limit, config }, async (request, reply) => {
     const visit = request.visit as RequestContext;
     const submission = { visit, request, errors: options };
     const runAuthorized = (handle: () => Promise<ReceivedForm>) =>
@@ -245,6 +262,7 @@ async function createRequestContext(
   const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId };
   return {
     ...{ ...visit, user, context, flash: undefined, time: createTimeFormatter(account.timeZone) },
+    startDownload: () => reply.raw.once('close', options.transfers.acquire(account.tenantId, 'downloads')),
     runLimited: (work) => options.tenantLimiter.run(account.tenantId, work),
     async reloadUser() {
       const now = await findCurrentSession(accounts, request);

@@ -45,7 +45,7 @@ ${Object.entries(webhooks)
 }
 
 function describeEvent(type: string, { summary, description, requestBody }: Operation): string {
-  const example = requestBody?.content['application/json'].examples.example;
+  const example = requestBody?.content['application/json']?.examples.example;
   const body = example && 'value' in example ? example.value : undefined;
   return `## ${type}\n\n${summary}. ${description} [JSON Schema](/schemas/${type}.json).\n\n\`\`\`json\n${JSON.stringify(body, null, 2)}\n\`\`\``;
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import secureJson from 'secure-json-parse';
 import { ApiError } from '../shared/errors.ts';
 import { checkJsonSize } from './json-limits.ts';
+import { allowLongArrival } from './server/arrival-timeout.ts';
 
 /**
  * Adds the parser for request bodies. The parser accepts only JSON in UTF-8. For an empty body, it accepts any content
@@ -29,7 +30,8 @@ export function addBodyParsers(app: FastifyInstance): void {
     }
   });
 
-  app.addHook('preParsing', ({ headers }, _reply, _payload, done) => {
+  app.addHook('preParsing', ({ headers, raw, routeOptions }, _reply, _payload, done) => {
+    if (routeOptions.config.tsRestRoute?.metadata.binary === 'request') allowLongArrival(raw);
     const encoding = headers['content-encoding'] ?? '';
     const isEncoded = !isEmpty(headers) && !/^(identity)?$/i.test(encoding.trim());
     done(

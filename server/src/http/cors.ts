@@ -5,6 +5,7 @@ import { requestIdHeader } from './request-id.ts';
 
 const exposedHeaders = [
   requestIdHeader,
+  'content-disposition',
   'etag',
   'x-ratelimit-limit',
   'x-ratelimit-remaining',

@@ -25,7 +25,10 @@ const frameworkErrors: Record<string, () => ApiError> = {
       "The length of the body doesn't match `Content-Length`. Send the exact length in bytes.",
     ),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
-    new ApiError('UNSUPPORTED_MEDIA_TYPE', '`Content-Type` is malformed. Send `Content-Type: application/json`.'),
+    new ApiError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      '`Content-Type` is malformed. Send a media type such as `application/json`.',
+    ),
   FST_ERR_BAD_URL: () =>
     new ApiError('VALIDATION_ERROR', 'The path is not correctly percent-encoded. Encode a literal `%` as `%25`.'),
   FST_ERR_MAX_PARAM_LENGTH: () =>
@@ -146,7 +149,7 @@ function clientError(code: string | undefined): ApiError {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ApiError(
         'VALIDATION_ERROR',
-        'The request did not arrive within 30 seconds. Check your connection and retry.',
+        'The request did not arrive within 30 seconds, or 15 minutes for an upload. Check your connection and retry.',
       );
     default:
       return new ApiError(

@@ -37,7 +37,7 @@ export function shapeOf(schema: unknown): Record<string, z.ZodType> {
 }
 
 /** The fields that tool definitions omit, because agents rarely need them. The API still accepts these fields. */
-const omitted = new Set(['externalId', 'ifMatch', 'dueSince', 'dueBefore']);
+const omitted = new Set(['externalId', 'ifMatch', 'dueSince', 'dueBefore', 'attachmentIds']);
 
 /** Returns the JSON Schema for the arguments of an endpoint, without fields that only programs need. */
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {

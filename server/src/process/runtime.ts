@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss';
-import { type Settings, SettingsError } from '../config/env.ts';
+import { readAttachmentLimits, type Settings, SettingsError } from '../config/env.ts';
 import { checkConnection } from '../database/check-connection.ts';
 import { type Databases, openDatabases } from '../database/client/databases.ts';
 import type { Pool } from '../database/client/pool.ts';
@@ -11,6 +11,7 @@ import { type Embedded, type Holder, openEmbedded } from '../embedded-postgres/e
 import type { Traces } from '../operations/tracing/traces.ts';
 import type { Services } from '../resources/shared/context.ts';
 import { endsWithin } from '../shared/timeout.ts';
+import { openAttachmentStorage } from '../storage/attachment-storage.ts';
 import { readHostLimits, readTargetPolicy } from '../webhooks/delivery/target.ts';
 import { createWaker, openDispatchJobs } from '../webhooks/outbox/dispatch-jobs.ts';
 import { createSecretCipher } from '../webhooks/secrets/secret-cipher.ts';
@@ -110,6 +111,8 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       wakeWorkers: waker.wake,
       targets: readTargetPolicy(settings),
       hostLimits: readHostLimits(settings),
+      storage: await openAttachmentStorage(settings),
+      attachmentLimits: readAttachmentLimits(settings),
       publicUrl: settings.PUBLIC_URL,
       traceParent: traces?.traceParent,
     };

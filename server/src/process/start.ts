@@ -75,7 +75,7 @@ export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: 
     const operations = await startOperations(starting);
     const publicPort = await openPublicPort(starting);
     const runtime = await openServices(starting, { origin: publicPort?.origin, metrics: operations?.metrics });
-    const demo = runtime.embedded ? await seed(runtime.prisma) : undefined;
+    const demo = runtime.embedded ? await seed(runtime) : undefined;
     await startRoles(starting, { runtime, metrics: operations?.metrics }, publicPort?.startupServer);
     lifecycle.enter('ready');
     printBanner({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);

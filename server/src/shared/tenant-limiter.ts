@@ -32,9 +32,9 @@ export interface TenantLimiterOptions {
 
 /**
  * The limit that a rejected request exceeded. The limits are the number of queued requests (`queue`), the wait time in
- * the queue (`wait`) and the unread response bytes (`unread`).
+ * the queue (`wait`), the unread response bytes (`unread`) and the number of uploads or downloads (`transfers`).
  */
-export type RejectionCause = 'queue' | 'wait' | 'unread';
+export type RejectionCause = 'queue' | 'wait' | 'unread' | 'transfers';
 
 export interface Rejection {
   tenantId: TenantId;

@@ -17,6 +17,7 @@ const before: State<Subscription> = {
   mutations: [],
   comments: [],
   links: [],
+  attachments: [],
 };
 
 function change(to: Partial<Subscription>, begin: number, end: number): Step<State<Subscription>> {

@@ -7,6 +7,7 @@ export interface Request {
   path: string;
   key?: string | undefined;
   headers?: Record<string, string>;
+  /** The content of a file if it is text, otherwise a value to send as JSON. */
   body?: unknown;
 }
 
@@ -29,7 +30,8 @@ const timeoutMs = 90_000;
  * @returns the response, or undefined if the request gets no response
  */
 export function send(apiUrl: string, { method, path, key, headers, body }: Request): Promise<Answer | undefined> {
-  const text = body === undefined ? undefined : JSON.stringify(body);
+  const isFile = typeof body === 'string';
+  const text = body === undefined || isFile ? body : JSON.stringify(body);
   return new Promise((resolve) => {
     const sent = httpRequest(
       `${apiUrl}${path}`,
@@ -39,7 +41,10 @@ export function send(apiUrl: string, { method, path, key, headers, body }: Reque
         timeout: timeoutMs,
         headers: {
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
-          ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+          ...(text !== undefined && {
+            'content-type': isFile ? 'text/plain' : 'application/json',
+            'content-length': Buffer.byteLength(text),
+          }),
           ...headers,
         },
       },

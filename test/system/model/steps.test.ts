@@ -15,7 +15,14 @@ const now = Date.now();
 const row = (title: string, etag: string, ago: number): Row => {
   return { id: 1, title, etag, updatedAt: new Date(now - ago).toISOString() };
 };
-const before: State<Row> = { row: row('first', '"1"', 20), formerTags: [], mutations: [], comments: [], links: [] };
+const before: State<Row> = {
+  row: row('first', '"1"', 20),
+  formerTags: [],
+  mutations: [],
+  comments: [],
+  links: [],
+  attachments: [],
+};
 
 function sent(begin: number, end: number, status: number, data?: Row): Sent {
   const request = { method: 'GET', path: '/rows/1' };

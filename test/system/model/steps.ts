@@ -1,4 +1,4 @@
-import type { Actor, Comment, ErrorCode, EventComment, Link } from '@itsm-api/contract';
+import type { Actor, Attachment, Comment, ErrorCode, EventComment, Link } from '@itsm-api/contract';
 import type { Step } from './linearize.ts';
 import type { Added } from './resources/comments.ts';
 import { anyOf } from './resources/lists.ts';
@@ -133,7 +133,14 @@ export function made<Row extends object>(
     isRead: false,
     after: (state) => {
       if (state !== undefined) return undefined;
-      const begun: State<Row> = { row: { ...row, id }, formerTags: [], mutations: [], comments: [], links: [] };
+      const begun: State<Row> = {
+        row: { ...row, id },
+        formerTags: [],
+        mutations: [],
+        comments: [],
+        links: [],
+        attachments: [],
+      };
       const done = answer === undefined ? begun : applyReported(begun, parseReported(answer, select));
       if (done === undefined || (answer !== undefined && !hasRequestTimes(done.row, sent))) return undefined;
       const created: Mutation<Row> = { action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) };
@@ -293,12 +300,51 @@ export function linked<Row extends { linkCount: number }>(
   });
 }
 
+interface Attaching {
+  actor: Actor;
+  /** Returns the changed attachments of the ticket, or undefined if the server must respond with 404. */
+  change(attachments: readonly Attachment[]): Attachment[] | undefined;
+}
+
+/** Returns the step for a request that adds or deletes an attachment. */
+export function attached<Row extends { attachmentCount: number }>(
+  reported: RowResponse,
+  { actor, change }: Attaching,
+): Step<State<Row>> {
+  const { sent, answer } = reported;
+  const isRejected = answer !== undefined && answer.status >= 400;
+  return step<Row>(reported, {
+    isRead: isRejected,
+    after: (state) => {
+      if (state === undefined) return undefined;
+      const attachments = change(state.attachments);
+      if (attachments === undefined || isRejected) {
+        const isRight = attachments === undefined && (answer === undefined || isRejection(answer, ['NOT_FOUND'], 404));
+        return isRight ? state : undefined;
+      }
+      const [from = null] = state.attachments.filter((each) => !attachments.includes(each));
+      const [to = null] = attachments.filter((each) => !state.attachments.includes(each));
+      if (answer !== undefined && !agrees(to ?? from, answer.body.data)) return undefined;
+      const counts = { from: state.row.attachmentCount, to: attachments.length };
+      const row = { ...state.row, attachmentCount: counts.to, etag: unknownText, updatedAt: unknownText };
+      const named = (each: Attachment | null) => each && { id: each.id, name: each.name };
+      const changes = { attachmentCount: counts, attachments: { from: named(from), to: named(to) } };
+      const mutation: Mutation<Row> = { action: 'UPDATED', actor, changes, after: row, ...placeOf(sent) };
+      return {
+        ...{ ...state, row, attachments },
+        formerTags: formerTagsAfter(state),
+        mutations: [...state.mutations, mutation],
+      };
+    },
+  });
+}
+
 const changedLink = ({ type, direction, ticketNumber }: Link) => ({ type, direction, ticketNumber });
 
-/** Returns the step for a request that lists the comments, links or activities of a row. */
+/** Returns the step for a request that lists the comments, links, attachments or activities of a row. */
 export function listed<Row>(
   sent: Sent,
-  kind: 'comments' | 'links' | 'mutations',
+  kind: 'comments' | 'links' | 'attachments' | 'mutations',
   { page, perPage, externalId }: { page: number; perPage: number; externalId?: string[] | undefined },
 ) {
   const { answer } = sent;

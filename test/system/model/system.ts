@@ -233,6 +233,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     parents: new Map(),
     links: [],
     taken: [],
+    attachments: [],
     options: [],
     bodies: new Map(),
   };

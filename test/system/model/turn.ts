@@ -189,12 +189,13 @@ export class Turn {
     const deadline = Date.now() + maxRetryMs;
     const first = await this.sendOnce(request);
     let last = first;
-    while ((last.answer === undefined || last.answer.status === 409) && Date.now() < deadline) {
+    // 429 means that too many uploads of the workspace are running.
+    const isOpenIn = ({ answer }: Sent) => answer === undefined || answer.status === 409 || answer.status === 429;
+    while (isOpenIn(last) && Date.now() < deadline) {
       await sleep(20);
       last = await this.sendOnce(request);
     }
-    const isOpen = last.answer?.status === 409;
-    return { ...last, begin: first.begin, beganAt: first.beganAt, answer: isOpen ? undefined : last.answer };
+    return { ...last, begin: first.begin, beganAt: first.beganAt, answer: isOpenIn(last) ? undefined : last.answer };
   }
 
   /**

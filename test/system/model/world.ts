@@ -59,6 +59,16 @@ export interface Creation<Row> {
   step: (id: number) => Step<State<Row>>;
 }
 
+/** An attachment that a response contained. */
+export interface KnownAttachment {
+  id: number;
+  ticketId: number;
+  content: string;
+  size: number;
+  /** Whether a request that deletes the attachment was sent. */
+  isDeleted: boolean;
+}
+
 /** A list page that was read during concurrent changes. */
 export interface ListRead<Row> {
   request: Request;
@@ -165,6 +175,7 @@ export interface Workspace {
   links: { id: number; tickets: readonly [number, number] }[];
   /** The external ids for which the server rejected a comment, with the id of the comment that it named. */
   taken: { externalId: string; id: number }[];
+  attachments: KnownAttachment[];
   /** The parents that each ticket has or may have had since the previous checkpoint. */
   parents: Map<number, Set<number>>;
   /**

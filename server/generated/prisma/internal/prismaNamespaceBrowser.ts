@@ -66,6 +66,8 @@ export const ModelName = {
   TicketAsset: 'TicketAsset',
   TicketLink: 'TicketLink',
   Comment: 'Comment',
+  Attachment: 'Attachment',
+  AttachmentUsage: 'AttachmentUsage',
   Activity: 'Activity',
   TicketSequence: 'TicketSequence',
   TicketCount: 'TicketCount',
@@ -267,6 +269,7 @@ export const TicketScalarFieldEnum = {
   dueAtSet: 'dueAtSet',
   firstRespondedAt: 'firstRespondedAt',
   commentCount: 'commentCount',
+  attachmentCount: 'attachmentCount',
   linkCount: 'linkCount',
   version: 'version',
   createdAt: 'createdAt',
@@ -314,6 +317,7 @@ export const CommentScalarFieldEnum = {
   authorId: 'authorId',
   body: 'body',
   visibility: 'visibility',
+  attachmentIds: 'attachmentIds',
   externalId: 'externalId',
   createdAt: 'createdAt',
   position: 'position',
@@ -322,6 +326,30 @@ export const CommentScalarFieldEnum = {
 } as const
 
 export type CommentScalarFieldEnum = (typeof CommentScalarFieldEnum)[keyof typeof CommentScalarFieldEnum]
+
+
+export const AttachmentScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  ticketId: 'ticketId',
+  name: 'name',
+  contentType: 'contentType',
+  size: 'size',
+  sha256: 'sha256',
+  storageKey: 'storageKey',
+  uploaderId: 'uploaderId',
+  createdAt: 'createdAt'
+} as const
+
+export type AttachmentScalarFieldEnum = (typeof AttachmentScalarFieldEnum)[keyof typeof AttachmentScalarFieldEnum]
+
+
+export const AttachmentUsageScalarFieldEnum = {
+  tenantId: 'tenantId',
+  bytes: 'bytes'
+} as const
+
+export type AttachmentUsageScalarFieldEnum = (typeof AttachmentUsageScalarFieldEnum)[keyof typeof AttachmentUsageScalarFieldEnum]
 
 
 export const ActivityScalarFieldEnum = {

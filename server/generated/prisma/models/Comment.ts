@@ -33,6 +33,7 @@ export type CommentAvgAggregateOutputType = {
   id: number | null
   ticketId: number | null
   authorId: number | null
+  attachmentIds: number | null
   position: number | null
   horizon: number | null
 }
@@ -42,6 +43,7 @@ export type CommentSumAggregateOutputType = {
   id: bigint | null
   ticketId: bigint | null
   authorId: bigint | null
+  attachmentIds: bigint[]
   position: bigint | null
   horizon: bigint | null
 }
@@ -81,6 +83,7 @@ export type CommentCountAggregateOutputType = {
   authorId: number
   body: number
   visibility: number
+  attachmentIds: number
   externalId: number
   createdAt: number
   position: number
@@ -95,6 +98,7 @@ export type CommentAvgAggregateInputType = {
   id?: true | runtime.Types.Skip
   ticketId?: true | runtime.Types.Skip
   authorId?: true | runtime.Types.Skip
+  attachmentIds?: true | runtime.Types.Skip
   position?: true | runtime.Types.Skip
   horizon?: true | runtime.Types.Skip
 }
@@ -104,6 +108,7 @@ export type CommentSumAggregateInputType = {
   id?: true | runtime.Types.Skip
   ticketId?: true | runtime.Types.Skip
   authorId?: true | runtime.Types.Skip
+  attachmentIds?: true | runtime.Types.Skip
   position?: true | runtime.Types.Skip
   horizon?: true | runtime.Types.Skip
 }
@@ -143,6 +148,7 @@ export type CommentCountAggregateInputType = {
   authorId?: true | runtime.Types.Skip
   body?: true | runtime.Types.Skip
   visibility?: true | runtime.Types.Skip
+  attachmentIds?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   position?: true | runtime.Types.Skip
@@ -244,6 +250,7 @@ export type CommentGroupByOutputType = {
   authorId: bigint
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds: bigint[]
   externalId: string | null
   createdAt: Date
   position: bigint
@@ -281,6 +288,7 @@ export type CommentWhereInput = {
   authorId?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFilter<"Comment"> | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFilter<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.BigIntNullableListFilter<"Comment"> | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
@@ -297,6 +305,7 @@ export type CommentOrderByWithRelationInput = {
   authorId?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
   visibility?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentIds?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
@@ -318,6 +327,7 @@ export type CommentWhereUniqueInput = Prisma.AtLeast<{
   authorId?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFilter<"Comment"> | string | runtime.Types.Skip
   visibility?: Prisma.StringFilter<"Comment"> | string | runtime.Types.Skip
+  attachmentIds?: Prisma.BigIntNullableListFilter<"Comment"> | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
@@ -334,6 +344,7 @@ export type CommentOrderByWithAggregationInput = {
   authorId?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
   visibility?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentIds?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
@@ -356,6 +367,7 @@ export type CommentScalarWhereWithAggregatesInput = {
   authorId?: Prisma.BigIntWithAggregatesFilter<"Comment"> | bigint | number | runtime.Types.Skip
   body?: Prisma.StringWithAggregatesFilter<"Comment"> | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.BigIntNullableListFilter<"Comment"> | runtime.Types.Skip
   externalId?: Prisma.StringNullableWithAggregatesFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Comment"> | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntWithAggregatesFilter<"Comment"> | bigint | number | runtime.Types.Skip
@@ -367,6 +379,7 @@ export type CommentCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
@@ -383,6 +396,7 @@ export type CommentUncheckedCreateInput = {
   authorId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
@@ -394,6 +408,7 @@ export type CommentUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -410,6 +425,7 @@ export type CommentUncheckedUpdateInput = {
   authorId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -424,6 +440,7 @@ export type CommentCreateManyInput = {
   authorId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
@@ -435,6 +452,7 @@ export type CommentUpdateManyMutationInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -449,6 +467,7 @@ export type CommentUncheckedUpdateManyInput = {
   authorId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -483,6 +502,7 @@ export type CommentCountOrderByAggregateInput = {
   authorId?: Prisma.SortOrder | runtime.Types.Skip
   body?: Prisma.SortOrder | runtime.Types.Skip
   visibility?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentIds?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
@@ -495,6 +515,7 @@ export type CommentAvgOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   ticketId?: Prisma.SortOrder | runtime.Types.Skip
   authorId?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentIds?: Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
   horizon?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -532,6 +553,7 @@ export type CommentSumOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   ticketId?: Prisma.SortOrder | runtime.Types.Skip
   authorId?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentIds?: Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
   horizon?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -620,10 +642,20 @@ export type CommentUncheckedUpdateManyWithoutTicketNestedInput = {
   deleteMany?: Prisma.CommentScalarWhereInput | Prisma.CommentScalarWhereInput[] | runtime.Types.Skip
 }
 
+export type CommentCreateattachmentIdsInput = {
+  set: bigint[] | number[]
+}
+
+export type CommentUpdateattachmentIdsInput = {
+  set?: bigint[] | number[] | runtime.Types.Skip
+  push?: bigint | number | bigint[] | number[] | runtime.Types.Skip
+}
+
 export type CommentCreateWithoutAuthorInput = {
   id?: bigint | number | runtime.Types.Skip
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
@@ -637,6 +669,7 @@ export type CommentUncheckedCreateWithoutAuthorInput = {
   ticketId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
@@ -680,6 +713,7 @@ export type CommentScalarWhereInput = {
   authorId?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFilter<"Comment"> | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFilter<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.BigIntNullableListFilter<"Comment"> | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
@@ -691,6 +725,7 @@ export type CommentCreateWithoutTicketInput = {
   id?: bigint | number | runtime.Types.Skip
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
@@ -704,6 +739,7 @@ export type CommentUncheckedCreateWithoutTicketInput = {
   authorId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
@@ -742,6 +778,7 @@ export type CommentCreateManyAuthorInput = {
   ticketId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
@@ -753,6 +790,7 @@ export type CommentUpdateWithoutAuthorInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -766,6 +804,7 @@ export type CommentUncheckedUpdateWithoutAuthorInput = {
   ticketId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -778,6 +817,7 @@ export type CommentUncheckedUpdateManyWithoutAuthorInput = {
   ticketId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -790,6 +830,7 @@ export type CommentCreateManyTicketInput = {
   authorId: bigint | number
   body: string
   visibility:(import("@itsm-api/contract").CommentVisibility)
+  attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
@@ -801,6 +842,7 @@ export type CommentUpdateWithoutTicketInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -814,6 +856,7 @@ export type CommentUncheckedUpdateWithoutTicketInput = {
   authorId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -826,6 +869,7 @@ export type CommentUncheckedUpdateManyWithoutTicketInput = {
   authorId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   body?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   visibility?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").CommentVisibility)> | (import("@itsm-api/contract").CommentVisibility)| runtime.Types.Skip
+  attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
@@ -842,6 +886,7 @@ export type CommentSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   authorId?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
   visibility?: boolean | runtime.Types.Skip
+  attachmentIds?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   position?: boolean | runtime.Types.Skip
@@ -858,6 +903,7 @@ export type CommentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   authorId?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
   visibility?: boolean | runtime.Types.Skip
+  attachmentIds?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   position?: boolean | runtime.Types.Skip
@@ -874,6 +920,7 @@ export type CommentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   authorId?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
   visibility?: boolean | runtime.Types.Skip
+  attachmentIds?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   position?: boolean | runtime.Types.Skip
@@ -890,6 +937,7 @@ export type CommentSelectScalar = {
   authorId?: boolean | runtime.Types.Skip
   body?: boolean | runtime.Types.Skip
   visibility?: boolean | runtime.Types.Skip
+  attachmentIds?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   position?: boolean | runtime.Types.Skip
@@ -897,7 +945,7 @@ export type CommentSelectScalar = {
   recordedAt?: boolean | runtime.Types.Skip
 }
 
-export type CommentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "authorId" | "body" | "visibility" | "externalId" | "createdAt" | "position" | "horizon" | "recordedAt", ExtArgs["result"]["comment"], runtime.Types.Skip>
+export type CommentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "authorId" | "body" | "visibility" | "attachmentIds" | "externalId" | "createdAt" | "position" | "horizon" | "recordedAt", ExtArgs["result"]["comment"], runtime.Types.Skip>
 export type CommentInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -927,6 +975,10 @@ export type $CommentPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      * ![import("@itsm-api/contract").CommentVisibility]
      */
     visibility:(import("@itsm-api/contract").CommentVisibility)
+    /**
+     * The ids of the attachments that the comment names, in ascending order. Some of them can be deleted.
+     */
+    attachmentIds: bigint[]
     externalId: string | null
     createdAt: Date
     /**
@@ -1367,6 +1419,7 @@ export interface CommentFieldRefs {
   readonly authorId: Prisma.FieldRef<"Comment", 'BigInt'>
   readonly body: Prisma.FieldRef<"Comment", 'String'>
   readonly visibility: Prisma.FieldRef<"Comment", 'String'>
+  readonly attachmentIds: Prisma.FieldRef<"Comment", 'BigInt[]'>
   readonly externalId: Prisma.FieldRef<"Comment", 'String'>
   readonly createdAt: Prisma.FieldRef<"Comment", 'DateTime'>
   readonly position: Prisma.FieldRef<"Comment", 'BigInt'>

@@ -38,6 +38,7 @@ export type TicketAvgAggregateOutputType = {
   parentId: number | null
   assetIds: number | null
   commentCount: number | null
+  attachmentCount: number | null
   linkCount: number | null
   version: number | null
 }
@@ -52,6 +53,7 @@ export type TicketSumAggregateOutputType = {
   parentId: bigint | null
   assetIds: bigint[]
   commentCount: number | null
+  attachmentCount: number | null
   linkCount: number | null
   version: number | null
 }
@@ -79,6 +81,7 @@ export type TicketMinAggregateOutputType = {
   dueAtSet: boolean | null
   firstRespondedAt: Date | null
   commentCount: number | null
+  attachmentCount: number | null
   linkCount: number | null
   version: number | null
   createdAt: Date | null
@@ -108,6 +111,7 @@ export type TicketMaxAggregateOutputType = {
   dueAtSet: boolean | null
   firstRespondedAt: Date | null
   commentCount: number | null
+  attachmentCount: number | null
   linkCount: number | null
   version: number | null
   createdAt: Date | null
@@ -139,6 +143,7 @@ export type TicketCountAggregateOutputType = {
   dueAtSet: number
   firstRespondedAt: number
   commentCount: number
+  attachmentCount: number
   linkCount: number
   version: number
   createdAt: number
@@ -157,6 +162,7 @@ export type TicketAvgAggregateInputType = {
   parentId?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
@@ -171,6 +177,7 @@ export type TicketSumAggregateInputType = {
   parentId?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
@@ -198,6 +205,7 @@ export type TicketMinAggregateInputType = {
   dueAtSet?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -227,6 +235,7 @@ export type TicketMaxAggregateInputType = {
   dueAtSet?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -258,6 +267,7 @@ export type TicketCountAggregateInputType = {
   dueAtSet?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
+  attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -376,6 +386,7 @@ export type TicketGroupByOutputType = {
   dueAtSet: boolean
   firstRespondedAt: Date | null
   commentCount: number
+  attachmentCount: number
   linkCount: number
   version: number
   createdAt: Date
@@ -430,6 +441,7 @@ export type TicketWhereInput = {
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   linkCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -441,6 +453,7 @@ export type TicketWhereInput = {
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
+  attachments?: Prisma.AttachmentListRelationFilter | runtime.Types.Skip
   links?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
 }
@@ -470,6 +483,7 @@ export type TicketOrderByWithRelationInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -481,6 +495,7 @@ export type TicketOrderByWithRelationInput = {
   children?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherOrderByRelationAggregateInput | runtime.Types.Skip
   comments?: Prisma.CommentOrderByRelationAggregateInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentOrderByRelationAggregateInput | runtime.Types.Skip
   links?: Prisma.TicketLinkOrderByRelationAggregateInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkOrderByRelationAggregateInput | runtime.Types.Skip
 }
@@ -517,6 +532,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   linkCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -528,6 +544,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
+  attachments?: Prisma.AttachmentListRelationFilter | runtime.Types.Skip
   links?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_type_number" | "tenantId_ordinal" | "tenantId_externalId">
@@ -557,6 +574,7 @@ export type TicketOrderByWithAggregationInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -596,6 +614,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   dueAtSet?: Prisma.BoolWithAggregatesFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   linkCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -623,6 +642,7 @@ export type TicketCreateInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -634,6 +654,7 @@ export type TicketCreateInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -663,6 +684,7 @@ export type TicketUncheckedCreateInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -670,6 +692,7 @@ export type TicketUncheckedCreateInput = {
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -695,6 +718,7 @@ export type TicketUpdateInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -706,6 +730,7 @@ export type TicketUpdateInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -735,6 +760,7 @@ export type TicketUncheckedUpdateInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -742,6 +768,7 @@ export type TicketUncheckedUpdateInput = {
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -771,6 +798,7 @@ export type TicketCreateManyInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -798,6 +826,7 @@ export type TicketUpdateManyMutationInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -829,6 +858,7 @@ export type TicketUncheckedUpdateManyInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -904,6 +934,7 @@ export type TicketCountOrderByAggregateInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -920,6 +951,7 @@ export type TicketAvgOrderByAggregateInput = {
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -947,6 +979,7 @@ export type TicketMaxOrderByAggregateInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -976,6 +1009,7 @@ export type TicketMinOrderByAggregateInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -992,6 +1026,7 @@ export type TicketSumOrderByAggregateInput = {
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
+  attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -1250,6 +1285,20 @@ export type TicketUpdateOneRequiredWithoutCommentsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutCommentsInput, Prisma.TicketUpdateWithoutCommentsInput>, Prisma.TicketUncheckedUpdateWithoutCommentsInput> | runtime.Types.Skip
 }
 
+export type TicketCreateNestedOneWithoutAttachmentsInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutAttachmentsInput, Prisma.TicketUncheckedCreateWithoutAttachmentsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutAttachmentsInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TicketUpdateOneRequiredWithoutAttachmentsNestedInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutAttachmentsInput, Prisma.TicketUncheckedCreateWithoutAttachmentsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutAttachmentsInput | runtime.Types.Skip
+  upsert?: Prisma.TicketUpsertWithoutAttachmentsInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutAttachmentsInput, Prisma.TicketUpdateWithoutAttachmentsInput>, Prisma.TicketUncheckedUpdateWithoutAttachmentsInput> | runtime.Types.Skip
+}
+
 export type TicketCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   type:(import("@itsm-api/contract").TicketType)
@@ -1271,6 +1320,7 @@ export type TicketCreateWithoutTenantInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1281,6 +1331,7 @@ export type TicketCreateWithoutTenantInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1309,6 +1360,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1316,6 +1368,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1374,6 +1427,7 @@ export type TicketScalarWhereInput = {
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   linkCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Ticket"> | Date | string | runtime.Types.Skip
@@ -1401,6 +1455,7 @@ export type TicketCreateWithoutRequesterInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1411,6 +1466,7 @@ export type TicketCreateWithoutRequesterInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1438,6 +1494,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1445,6 +1502,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1480,6 +1538,7 @@ export type TicketCreateWithoutAssigneeInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1490,6 +1549,7 @@ export type TicketCreateWithoutAssigneeInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1517,6 +1577,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1524,6 +1585,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1591,6 +1653,7 @@ export type TicketCreateWithoutChildrenInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1601,6 +1664,7 @@ export type TicketCreateWithoutChildrenInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1630,12 +1694,14 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1666,6 +1732,7 @@ export type TicketCreateWithoutParentInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1676,6 +1743,7 @@ export type TicketCreateWithoutParentInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1703,6 +1771,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1710,6 +1779,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1756,6 +1826,7 @@ export type TicketUpdateWithoutChildrenInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1766,6 +1837,7 @@ export type TicketUpdateWithoutChildrenInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -1795,12 +1867,14 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -1842,6 +1916,7 @@ export type TicketCreateWithoutWatchersInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1852,6 +1927,7 @@ export type TicketCreateWithoutWatchersInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1881,12 +1957,14 @@ export type TicketUncheckedCreateWithoutWatchersInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -1928,6 +2006,7 @@ export type TicketUpdateWithoutWatchersInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1938,6 +2017,7 @@ export type TicketUpdateWithoutWatchersInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -1967,12 +2047,14 @@ export type TicketUncheckedUpdateWithoutWatchersInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -1998,6 +2080,7 @@ export type TicketCreateWithoutLinksInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2009,6 +2092,7 @@ export type TicketCreateWithoutLinksInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
@@ -2037,6 +2121,7 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2044,6 +2129,7 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
 
@@ -2073,6 +2159,7 @@ export type TicketCreateWithoutLinkedByInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2084,6 +2171,7 @@ export type TicketCreateWithoutLinkedByInput = {
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
@@ -2112,6 +2200,7 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2119,6 +2208,7 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
@@ -2159,6 +2249,7 @@ export type TicketUpdateWithoutLinksInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2170,6 +2261,7 @@ export type TicketUpdateWithoutLinksInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
@@ -2198,6 +2290,7 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2205,6 +2298,7 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
@@ -2240,6 +2334,7 @@ export type TicketUpdateWithoutLinkedByInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2251,6 +2346,7 @@ export type TicketUpdateWithoutLinkedByInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
@@ -2279,6 +2375,7 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2286,6 +2383,7 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
@@ -2310,6 +2408,7 @@ export type TicketCreateWithoutCommentsInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2320,6 +2419,7 @@ export type TicketCreateWithoutCommentsInput = {
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -2349,12 +2449,14 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
 }
@@ -2396,6 +2498,7 @@ export type TicketUpdateWithoutCommentsInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2406,6 +2509,7 @@ export type TicketUpdateWithoutCommentsInput = {
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2435,12 +2539,178 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+}
+
+export type TicketCreateWithoutAttachmentsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
+  requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
+  assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
+  children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedCreateWithoutAttachmentsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  requesterId: bigint | number
+  assigneeId?: bigint | number | null | runtime.Types.Skip
+  parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+}
+
+export type TicketCreateOrConnectWithoutAttachmentsInput = {
+  where: Prisma.TicketWhereUniqueInput
+  create: Prisma.XOR<Prisma.TicketCreateWithoutAttachmentsInput, Prisma.TicketUncheckedCreateWithoutAttachmentsInput>
+}
+
+export type TicketUpsertWithoutAttachmentsInput = {
+  update: Prisma.XOR<Prisma.TicketUpdateWithoutAttachmentsInput, Prisma.TicketUncheckedUpdateWithoutAttachmentsInput>
+  create: Prisma.XOR<Prisma.TicketCreateWithoutAttachmentsInput, Prisma.TicketUncheckedCreateWithoutAttachmentsInput>
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+}
+
+export type TicketUpdateToOneWithWhereWithoutAttachmentsInput = {
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TicketUpdateWithoutAttachmentsInput, Prisma.TicketUncheckedUpdateWithoutAttachmentsInput>
+}
+
+export type TicketUpdateWithoutAttachmentsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
+  requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
+  assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
+  children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedUpdateWithoutAttachmentsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2469,6 +2739,7 @@ export type TicketCreateManyTenantInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2496,6 +2767,7 @@ export type TicketUpdateWithoutTenantInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2506,6 +2778,7 @@ export type TicketUpdateWithoutTenantInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2534,6 +2807,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2541,6 +2815,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2569,6 +2844,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2598,6 +2874,7 @@ export type TicketCreateManyRequesterInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2627,6 +2904,7 @@ export type TicketCreateManyAssigneeInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2654,6 +2932,7 @@ export type TicketUpdateWithoutRequesterInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2664,6 +2943,7 @@ export type TicketUpdateWithoutRequesterInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2691,6 +2971,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2698,6 +2979,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2725,6 +3007,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2752,6 +3035,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2762,6 +3046,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2789,6 +3074,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2796,6 +3082,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2823,6 +3110,7 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2852,6 +3140,7 @@ export type TicketCreateManyParentInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -2879,6 +3168,7 @@ export type TicketUpdateWithoutParentInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2889,6 +3179,7 @@ export type TicketUpdateWithoutParentInput = {
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2916,6 +3207,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2923,6 +3215,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
@@ -2950,6 +3243,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2965,6 +3259,7 @@ export type TicketCountOutputType = {
   children: number
   watchers: number
   comments: number
+  attachments: number
   links: number
   linkedBy: number
 }
@@ -2973,6 +3268,7 @@ export type TicketCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   children?: boolean | TicketCountOutputTypeCountChildrenArgs
   watchers?: boolean | TicketCountOutputTypeCountWatchersArgs
   comments?: boolean | TicketCountOutputTypeCountCommentsArgs
+  attachments?: boolean | TicketCountOutputTypeCountAttachmentsArgs
   links?: boolean | TicketCountOutputTypeCountLinksArgs
   linkedBy?: boolean | TicketCountOutputTypeCountLinkedByArgs
 }
@@ -3006,6 +3302,13 @@ export type TicketCountOutputTypeCountWatchersArgs<ExtArgs extends runtime.Types
  */
 export type TicketCountOutputTypeCountCommentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.CommentWhereInput | runtime.Types.Skip
+}
+
+/**
+ * TicketCountOutputType without action
+ */
+export type TicketCountOutputTypeCountAttachmentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AttachmentWhereInput | runtime.Types.Skip
 }
 
 /**
@@ -3048,6 +3351,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
+  attachmentCount?: boolean | runtime.Types.Skip
   linkCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -3059,6 +3363,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
   watchers?: boolean | Prisma.Ticket$watchersArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
+  attachments?: boolean | Prisma.Ticket$attachmentsArgs<ExtArgs> | runtime.Types.Skip
   links?: boolean | Prisma.Ticket$linksArgs<ExtArgs> | runtime.Types.Skip
   linkedBy?: boolean | Prisma.Ticket$linkedByArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TicketCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -3089,6 +3394,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
+  attachmentCount?: boolean | runtime.Types.Skip
   linkCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -3124,6 +3430,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
+  attachmentCount?: boolean | runtime.Types.Skip
   linkCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -3159,13 +3466,14 @@ export type TicketSelectScalar = {
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
+  attachmentCount?: boolean | runtime.Types.Skip
   linkCount?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "commentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -3174,6 +3482,7 @@ export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
   watchers?: boolean | Prisma.Ticket$watchersArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
+  attachments?: boolean | Prisma.Ticket$attachmentsArgs<ExtArgs> | runtime.Types.Skip
   links?: boolean | Prisma.Ticket$linksArgs<ExtArgs> | runtime.Types.Skip
   linkedBy?: boolean | Prisma.Ticket$linkedByArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TicketCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -3201,6 +3510,7 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     children: Prisma.$TicketPayload<ExtArgs>[]
     watchers: Prisma.$TicketWatcherPayload<ExtArgs>[]
     comments: Prisma.$CommentPayload<ExtArgs>[]
+    attachments: Prisma.$AttachmentPayload<ExtArgs>[]
     links: Prisma.$TicketLinkPayload<ExtArgs>[]
     linkedBy: Prisma.$TicketLinkPayload<ExtArgs>[]
   }
@@ -3261,6 +3571,7 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     dueAtSet: boolean
     firstRespondedAt: Date | null
     commentCount: number
+    attachmentCount: number
     /**
      * The number of links in both directions.
      */
@@ -3673,6 +3984,7 @@ export interface Prisma__TicketClient<T, Null = never, ExtArgs extends runtime.T
   children<T extends Prisma.Ticket$childrenArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$childrenArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   watchers<T extends Prisma.Ticket$watchersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$watchersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketWatcherPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   comments<T extends Prisma.Ticket$commentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$commentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  attachments<T extends Prisma.Ticket$attachmentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$attachmentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AttachmentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   links<T extends Prisma.Ticket$linksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$linksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   linkedBy<T extends Prisma.Ticket$linkedByArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$linkedByArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -3728,6 +4040,7 @@ export interface TicketFieldRefs {
   readonly dueAtSet: Prisma.FieldRef<"Ticket", 'Boolean'>
   readonly firstRespondedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly commentCount: Prisma.FieldRef<"Ticket", 'Int'>
+  readonly attachmentCount: Prisma.FieldRef<"Ticket", 'Int'>
   readonly linkCount: Prisma.FieldRef<"Ticket", 'Int'>
   readonly version: Prisma.FieldRef<"Ticket", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Ticket", 'DateTime'>
@@ -4240,6 +4553,30 @@ export type Ticket$commentsArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.CommentScalarFieldEnum | Prisma.CommentScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Ticket.attachments
+ */
+export type Ticket$attachmentsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Attachment
+   */
+  select?: Prisma.AttachmentSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Attachment
+   */
+  omit?: Prisma.AttachmentOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AttachmentInclude<ExtArgs> | null
+  where?: Prisma.AttachmentWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.AttachmentOrderByWithRelationInput | Prisma.AttachmentOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.AttachmentWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.AttachmentScalarFieldEnum | Prisma.AttachmentScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -29,7 +29,7 @@ export const run = action({
     message: 'is required with --name',
   }),
   work: async (runtime, { tickets, name }) => {
-    const demo = tickets === undefined ? await seed(runtime.prisma) : await seedSized(runtime, tickets, name);
+    const demo = tickets === undefined ? await seed(runtime) : await seedSized(runtime, tickets, name);
     if (demo !== undefined) return demo;
     throw new CommandError(
       'The database already has a tenant. Without --tickets, the command needs an empty database: try --tickets 1k',
@@ -54,7 +54,7 @@ async function seedSized(runtime: Runtime, tickets: number, name?: string): Prom
     gracefulExit: true,
   });
   try {
-    return await seedAnother(runtime.prisma, tenant, async (tenantId, to) => {
+    return await seedAnother(runtime, tenant, async (tenantId, to) => {
       const { db } = await tenantContext(runtime, String(tenantId));
       const from = new Date(to.getTime() - daysOfTickets * 86_400_000);
       bar.start(tickets, 0);

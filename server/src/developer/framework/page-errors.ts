@@ -31,6 +31,12 @@ export function unsupportedFormError(): ApiError {
   );
 }
 
+/** Returns the limits for the forms of a page. */
+export function limitsOf({ forms = {} }: AnyPage, { maxBytes }: { maxBytes: number }): typeof uploadLimits {
+  const hasAttachment = Object.values(forms).some(({ upload }) => upload === 'attachment');
+  return hasAttachment ? { ...uploadLimits, fileSize: maxBytes } : uploadLimits;
+}
+
 /** Converts errors from the CSRF check and the body parsers to API errors. Returns undefined for other errors. */
 export function toPageError(thrown: unknown, request: FastifyRequest): ApiError | undefined {
   const code = errorCode(thrown) ?? '';
@@ -39,9 +45,10 @@ export function toPageError(thrown: unknown, request: FastifyRequest): ApiError 
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return unsupportedFormError();
   if (uploadErrors.includes(code)) {
+    const { fileSize: maxBytes } = request.routeOptions.config.multipartOptions?.limits ?? uploadLimits;
     return new ApiError(
       'PAYLOAD_TOO_LARGE',
-      `The form is too large. Send at most ${uploadLimits.fields} fields, and one file of at most ${uploadLimits.fileSize / 2 ** 20} MiB.`,
+      `The form is too large. Send at most ${uploadLimits.fields} fields, and one file of at most ${maxBytes} bytes.`,
     );
   }
   // Errors from the multipart parser have no code. The only sign of such an error is a multipart body that was not read

@@ -54,6 +54,15 @@ export interface File {
   name: string;
   type: string;
   content: string | Buffer | Readable;
+  /** The size of a stream in bytes, if it is known. */
+  size?: number;
+}
+
+/** A file in a submitted form. The name is empty if the user has chosen no file. */
+export interface UploadedFile {
+  name: string;
+  type: string;
+  content: Buffer;
 }
 
 export type PageResponse = View | { file: File } | { redirect: string };
@@ -89,8 +98,11 @@ export interface Form<
   audit: string | null;
   /** The roles that may submit the form. Default: all roles that may open the page. */
   roles?: readonly UserRole[];
-  /** Whether the form uploads a file. Other forms don't accept multipart bodies. */
-  upload?: boolean;
+  /**
+   * Whether the form uploads a file, whose field is an `UploadedFile`. Other forms don't accept multipart bodies. The
+   * value `attachment` applies the limits of attachments.
+   */
+  upload?: boolean | 'attachment';
   /**
    * Whether the form changes credentials or sessions. If so, its transaction uses a database role that may change them.
    */
@@ -138,8 +150,8 @@ export function openPage<Params, Query>(definition: Omit<Page<RequestContext, Pa
 }
 
 /** Defines a form for signed-in users. `params` is the schema of the page's path parameters. */
-export function form<Fields, Params>(
-  definition: Form<UserContext, Params, Fields> & { params?: z.ZodType<Params> },
+export function form<Fields, Params, Checked>(
+  definition: Form<UserContext, Params, Fields, Checked> & { params?: z.ZodType<Params> },
 ): AnyForm {
   return definition;
 }

@@ -28,6 +28,11 @@ export interface UserContext extends RequestContext {
   /** The context for queries in the workspace. The queries use the database role of API requests. */
   context: Context & { userId: bigint };
   /**
+   * Counts a download of an attachment until the response ends.
+   * @throws TenantLimitExceeded if too many downloads of the workspace are running
+   */
+  startDownload(): void;
+  /**
    * Runs work within the workspace's concurrency limit. Use this function for queries that run after the response has
    * started, for example during a download.
    */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { apiErrorOf, type ErrorSources } from '../../http/error-handler.ts';
+import { attachmentDisposition } from '../../shared/content-disposition.ts';
 import { pages } from '../pages.ts';
 import { html } from '../ui/html.ts';
 import { renderLayout } from '../ui/layout.ts';
@@ -18,19 +19,15 @@ interface ResponseTarget {
 export function sendResponse(response: PageResponse, { visit, request, reply }: ResponseTarget): FastifyReply {
   if ('redirect' in response) return reply.redirect(response.redirect, 303);
   if ('file' in response) {
-    const { name, type, content } = response.file;
-    // For HEAD requests, sends an empty stream, so the server doesn't start to read the file.
-    return reply
-      .header('content-disposition', attachment(name))
-      .type(type)
-      .send(request.method === 'HEAD' && content instanceof Readable ? Readable.from([]) : content);
+    const { name, type, content, size } = response.file;
+    reply.header('content-disposition', attachmentDisposition(name)).type(type);
+    if (size !== undefined) reply.header('content-length', size);
+    if (!(content instanceof Readable)) return reply.send(content);
+    reply.raw.once('close', () => content.destroy());
+    // For HEAD requests, sends an empty stream, so the server doesn't read the file.
+    return reply.send(request.method === 'HEAD' ? Readable.from([]) : content);
   }
   return reply.type('text/html; charset=utf-8').send(renderLayout({ ...response, pages, url: request.url, visit }));
-}
-
-/** Formats a file name for `Content-Disposition` (RFC 6266, RFC 8187). */
-function attachment(name: string): string {
-  return `attachment; filename="${name.replace(/[^\w.-]/g, '_')}"; filename*=UTF-8''${encodeURIComponent(name).replace(/['()*]/g, escape)}`;
 }
 
 interface ErrorTarget {

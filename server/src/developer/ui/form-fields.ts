@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { FormState, PageRequest } from '../framework/page.ts';
+import type { FormState, PageRequest, UploadedFile } from '../framework/page.ts';
 import type { RequestContext } from '../framework/request-context.ts';
 import { html, type SafeHtml } from './html.ts';
 
@@ -124,11 +124,12 @@ export function checkbox(name: string, value: string, label: string | SafeHtml, 
 }
 
 /** Renders a file field. The form of a file field needs `upload: true`. */
-export function fileField(sent: FormState | undefined, field: Field & { accept: string }): SafeHtml {
+export function fileField(sent: FormState | undefined, field: Field & { accept?: string }): SafeHtml {
   return renderField(
     sent,
     field,
-    (attributes) => html`<input type="file" name="${field.name}" accept="${field.accept}" ${attributes}>`,
+    (attributes) =>
+      html`<input type="file" name="${field.name}" ${field.accept === undefined ? '' : html`accept="${field.accept}"`} ${attributes}>`,
   );
 }
 
@@ -164,6 +165,12 @@ function getTypedValue(sent: FormState | undefined, { name, value }: Field): str
 }
 
 /* Schemas for submitted form fields. Browsers send an empty field as an empty string. */
+
+/** The schema of a file in a form with `upload`. */
+export const FileInForm = z.custom<UploadedFile>(
+  (value) => Object(value).content instanceof Uint8Array,
+  'must be a file',
+);
 
 /** Returns the schema of an optional field. It converts an empty string to undefined. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {

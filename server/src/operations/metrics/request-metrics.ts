@@ -103,11 +103,11 @@ export function measureRequests(
 
   const rejected = new Counter({
     name: 'itsm_tenant_concurrency_rejections_total',
-    help: 'Requests rejected by the concurrency limit: full queue (queue), long wait (wait), unread responses (unread), unknown keys (keys).',
+    help: 'Requests rejected by the concurrency limit: full queue (queue), long wait (wait), unread responses (unread), concurrent uploads or downloads (transfers), unknown keys (keys).',
     labelNames: ['reason'],
     registers,
   });
-  for (const reason of ['queue', 'wait', 'unread', 'keys']) rejected.inc({ reason }, 0);
+  for (const reason of ['queue', 'wait', 'unread', 'transfers', 'keys']) rejected.inc({ reason }, 0);
 
   const waits = new Histogram({
     name: 'itsm_tenant_concurrency_wait_seconds',

@@ -13,6 +13,7 @@ import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import { emitAll, querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, timestampChange } from '../activities/record.ts';
+import { findAttachmentsOf } from '../attachments/queries.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import {
@@ -22,7 +23,16 @@ import {
   rejectTaken,
   withoutRepeated,
 } from '../shared/external-ids.ts';
-import { assertKnown, checkUsers, findKnown, type References, reference } from '../shared/foreign-keys.ts';
+import {
+  assertKnown,
+  assertReferences,
+  checkUsers,
+  findKnown,
+  listed,
+  noSuchAttachment,
+  type References,
+  reference,
+} from '../shared/foreign-keys.ts';
 import { checkImportFields } from '../shared/imports.ts';
 import type { Page } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
@@ -31,7 +41,7 @@ import { nextUpdatedAt, type TicketRow, columns as ticketColumns } from '../tick
 import { resolveTicketId } from '../tickets/ticket-reference.ts';
 
 const columns = `c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility,
-  c.external_id AS "externalId", c.created_at AS "createdAt"`;
+  c.attachment_ids AS "attachmentIds", c.external_id AS "externalId", c.created_at AS "createdAt"`;
 
 /**
  * The query for a page of comments. It skips rows with an index-only scan, and looks up the rows of the page by primary
@@ -105,6 +115,16 @@ export function checkComment(context: Context, input: NewComment, path = ''): Re
 }
 
 /**
+ * Checks the attachments that a new comment names.
+ * @param known the ids of the ticket's attachments
+ * @param path the path of the comment in the request body, which ends with a dot; empty if the comment is the body
+ * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with unknown ids
+ */
+export function checkAttachments({ attachmentIds }: NewComment, known: ReadonlySet<number>, path = ''): void {
+  assertReferences(listed(`${path}attachmentIds`, attachmentIds), known, noSuchAttachment);
+}
+
+/**
  * Inserts a comment and updates its ticket.
  *
  * - $1: the tenant
@@ -113,6 +133,7 @@ export function checkComment(context: Context, input: NewComment, path = ''): Re
  * - $4, $5: the user and the API key of the request
  * - $6 to $10: the author, body, visibility, external id and creation time; the last two can be null
  * - $11: whether to return the ticket
+ * - $12: the ids of the attachments, in ascending order
  *
  * A comment with an earlier creation time, which only an import key can set, can make `first_responded_at` earlier.
  */
@@ -127,8 +148,8 @@ const insert = `WITH t AS (
       SELECT before.first_responded_at FROM tickets AS before WHERE before.tenant_id = $1 AND before.id = $2
     ) AS responded_before
   ), c AS (
-    INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id, created_at)
-    SELECT $1, id, $6, $7, $8, $9, COALESCE($10, updated_at) FROM t RETURNING *
+    INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id, created_at, attachment_ids)
+    SELECT $1, id, $6, $7, $8, $9, COALESCE($10, updated_at), $12 FROM t RETURNING *
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'COMMENTED',
@@ -153,11 +174,12 @@ interface InsertedRow {
 /** Returns the statement that inserts a comment, including its parameters. */
 function toInsertStatement(
   { db, now, userId, keyId }: UserContext,
-  { ticketId, authorId, body, visibility, externalId, createdAt }: NewCommentRow,
+  { ticketId, authorId, body, visibility, externalId, createdAt, attachmentIds }: NewCommentRow,
   { returnsTicket }: { returnsTicket: boolean },
 ): Statement {
   const content = [authorId ?? userId, body, visibility, externalId, createdAt];
-  return { text: insert, values: [db.$tenantId, ticketId, now(), userId, keyId, ...content, returnsTicket] };
+  const attached = [...new Set(attachmentIds)].sort((a, b) => a - b);
+  return { text: insert, values: [db.$tenantId, ticketId, now(), userId, keyId, ...content, returnsTicket, attached] };
 }
 
 /**
@@ -234,10 +256,12 @@ export function createComment(context: UserContext, ticket: TicketReference, inp
   return transaction(context, async (context) => {
     const ticketId = await resolveTicketId(context, ticket);
     await checkUsers(context, checkComment(context, input), { allowInactive: context.isImport });
-    if (input.externalId != null) {
+    const { externalId, attachmentIds } = input;
+    if (externalId != null || attachmentIds != null) {
       // Locks the ticket first, as updates of tickets do. Otherwise, transactions could deadlock.
       if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
-      await lockExternalId(context, 'comment', input.externalId);
+      checkAttachments(input, await findAttachmentsOf(context, ticketId, attachmentIds ?? []));
+      await lockExternalId(context, 'comment', externalId);
     }
     const [comment] = await writeComments(context, ticketId, [input]);
     if (comment === undefined) throw notFound('ticket');
@@ -265,6 +289,11 @@ export function createComments(
       items.accepted.map(({ references }) => references),
       { allowInactive: context.isImport },
     );
+    const attachments = await findAttachmentsOf(
+      context,
+      ticketId,
+      items.accepted.flatMap(({ input }) => input.attachmentIds ?? []),
+    );
     const taken = await lockExternalIds(
       context,
       'comment',
@@ -272,6 +301,7 @@ export function createComments(
     );
     const rows = items.next(({ input, references }) => {
       assertKnown(references, known);
+      checkAttachments(input, attachments);
       rejectTaken('comment', taken, input.externalId);
       return input;
     });

@@ -62,6 +62,14 @@ export async function respondOnce<Given extends Input>(
   }
 }
 
+/** Returns true if the server has a stored response for the request's `Idempotency-Key`. */
+export async function isRepeated({ ctx: { db, keyId }, headers }: FastifyRequest): Promise<boolean> {
+  const key = headers[idempotencyKeyHeader];
+  if (typeof key !== 'string') return false;
+  const text = `SELECT FROM idempotency_keys WHERE ${current}`;
+  return (await queryRows(db, { text, values: [db.$tenantId, keyId, key] })).length > 0;
+}
+
 /** A request with an `Idempotency-Key`. */
 interface KeyedRequest {
   context: UserContext;
@@ -156,10 +164,11 @@ async function restoreResponse(
  * Computes fingerprints from the method, path and body of a request. The order of body fields doesn't matter. If the
  * body contains a secret, the fingerprint contains a keyed hash of the secret, because an attacker with database access
  * could guess a secret from a plain hash. Such a request has one fingerprint per encryption key, and the fingerprint
- * for the current key comes first.
+ * for the current key comes first. For an upload, the fingerprint contains the hash of the file.
  */
-function computeFingerprints({ method, url, body, ctx: { secretCipher } }: FastifyRequest): Buffer[] {
+function computeFingerprints({ method, url, body, storedFile, ctx: { secretCipher } }: FastifyRequest): Buffer[] {
   const computeFingerprint = (content: unknown) => digest(`${method} ${url}\n${JSON.stringify(content, sortFields)}`);
+  if (storedFile !== undefined) return [computeFingerprint({ sha256: storedFile.sha256 })];
   const { secret } = Object(body);
   if (typeof secret !== 'string') return [computeFingerprint(body)];
   const keys = secretCipher.deriveKeys('itsm fingerprints of secrets');

@@ -2,6 +2,7 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type BoundaryStatements, inTransaction } from '../../database/client/transaction.ts';
 import type { Acting } from '../../shared/actor.ts';
 import type { Etags } from '../../shared/etag.ts';
+import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 import type { HostLimits } from '../../webhooks/delivery/in-flight.ts';
 import type { TargetPolicy } from '../../webhooks/delivery/target.ts';
 import type { DispatchJobs } from '../../webhooks/outbox/dispatch-jobs.ts';
@@ -18,6 +19,10 @@ export interface Services {
   targets: TargetPolicy;
   /** The limits for webhook requests to each target host. */
   hostLimits: HostLimits;
+  /** The storage for the content of attachments. */
+  storage: AttachmentStorage;
+  /** The maximum number of bytes of an attachment, and of all attachments of a workspace. */
+  attachmentLimits: { maxBytes: number; quotaBytes: number };
   /** The base URL for links in errors (`PUBLIC_URL`). */
   publicUrl?: string | undefined;
   /** Returns the current W3C `traceparent`. Undefined if tracing is off. */

@@ -12,6 +12,9 @@ export const noSuchTicket = 'must be a ticket of this workspace';
 /** The error message for a reference to an asset that doesn't exist. */
 export const noSuchAsset = 'must be an asset of this workspace';
 
+/** The error message for a reference to an attachment that doesn't exist or belongs to another ticket. */
+export const noSuchAttachment = 'must be an attachment of this ticket';
+
 /** An id in a request body, and the path of its field. */
 interface Reference {
   path: string;
@@ -99,11 +102,24 @@ const selectKnown = tenantQuery(`SELECT
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with unknown ids
  */
 export function assertKnown({ users, tickets, assets }: References, known: Known): void {
-  const details = [
+  reject([
     ...findUnknown(users, known.users, noSuchUser),
     ...findUnknown(tickets, known.tickets, noSuchTicket),
     ...findUnknown(assets, known.assets, noSuchAsset),
-  ];
+  ]);
+}
+
+/**
+ * Checks that all references of one kind are in `known`.
+ * @param message the error message for an unknown id
+ * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with unknown ids
+ */
+export function assertReferences(references: readonly Reference[], known: ReadonlySet<number>, message: string): void {
+  reject(findUnknown(references, known, message));
+}
+
+/** Throws an error if there are details. */
+function reject(details: ErrorDetail[]): void {
   const [first] = details;
   if (first === undefined) return;
   throw new ApiError('INVALID_REFERENCE', `${first.path} ${first.message}`, { details: details.slice(0, 20) });

@@ -13,7 +13,7 @@ import {
 } from '@itsm-api/contract';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
-import { checkComment, insertComments } from '../comments/queries.ts';
+import { checkAttachments, checkComment, insertComments } from '../comments/queries.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import {
@@ -63,7 +63,11 @@ export function createTickets(
     );
     const items = bodies.next(({ comments = [], ...body }) => {
       const input = byId(body, findId);
-      const authors = comments.flatMap((comment, index) => checkComment(context, comment, `comments.${index}.`));
+      const authors = comments.flatMap((comment, index) => {
+        // A new ticket has no attachments.
+        checkAttachments(comment, new Set(), `comments.${index}.`);
+        return checkComment(context, comment, `comments.${index}.`);
+      });
       const { users, ...others } = collectReferences(input);
       return { input, comments, references: { ...others, users: [...users, ...authors] } };
     });

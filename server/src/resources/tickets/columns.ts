@@ -29,6 +29,7 @@ const ticketColumns = {
   dueAtSet: column('boolean', 'INSERT', 'UPDATE'),
   firstRespondedAt: column('timestamptz'),
   commentCount: column('integer'),
+  attachmentCount: column('integer', 'UPDATE'),
   linkCount: column('integer', 'UPDATE'),
   version: column('integer'),
   createdAt: column('timestamptz', 'INSERT'),

@@ -8,7 +8,10 @@ import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 /** A stored total that differs from the actual row count. */
 export interface WrongTotal {
   tenantId: TenantId;
-  /** Describes what the total counts: tickets with certain field values, ticket ordinals, comments on a ticket, or links. */
+  /**
+   * Describes what the total counts: tickets with certain field values, ticket ordinals, the comments, links or
+   * attachments of a ticket, or the bytes of attachments.
+   */
   what: string;
   kept: number;
   counted: number;
@@ -59,7 +62,19 @@ const differences = `
     SELECT tenant_id, each.id, count(*)::int AS count
     FROM ticket_links CROSS JOIN LATERAL (VALUES (ticket_id), (target_id)) AS each (id) GROUP BY 1, 2
   ) c USING (tenant_id, id)
-  WHERE t.link_count <> COALESCE(c.count, 0)`;
+  WHERE t.link_count <> COALESCE(c.count, 0)
+  UNION ALL
+  SELECT tenant_id, 'attachments of ticket ' || t.id, t.attachment_count, COALESCE(c.count, 0)
+  FROM tickets t LEFT JOIN (
+    SELECT tenant_id, ticket_id AS id, count(*)::int AS count FROM attachments GROUP BY 1, 2
+  ) c USING (tenant_id, id)
+  WHERE t.attachment_count <> COALESCE(c.count, 0)
+  UNION ALL
+  SELECT tenant_id, 'bytes of attachments', COALESCE(u.bytes, 0)::float8, COALESCE(c.bytes, 0)::float8
+  FROM attachment_usage u FULL JOIN (
+    SELECT tenant_id, sum(size)::bigint AS bytes FROM attachments GROUP BY 1
+  ) c USING (tenant_id)
+  WHERE COALESCE(u.bytes, 0) <> COALESCE(c.bytes, 0)`;
 
 interface TotalsCheck {
   databases: Pick<Databases, 'options'>;

@@ -1,4 +1,5 @@
 import { created, ok, page } from '../../shared/responses.ts';
+import { createAttachment, type StoredFile } from '../attachments/queries.ts';
 import type { Handlers } from '../handler-type.ts';
 import { listChanges } from '../sync/change-feed.ts';
 import { createTickets, updateTickets } from './bulk-write.ts';
@@ -12,4 +13,8 @@ export const tickets: Handlers<'tickets'> = {
   update: async ({ request, params, body }) => ok(await updateTicket(request.ctx, params.id, body)),
   createMany: async ({ request, body }) => ok(await createTickets(request.ctx, body.tickets)),
   updateMany: async ({ request, body }) => ok(await updateTickets(request.ctx, body.tickets)),
+  attach: async ({ request, params, query }) => {
+    const file = request.storedFile as StoredFile;
+    return created(await createAttachment(request.ctx, params.id, { name: query.name, file }));
+  },
 };

@@ -29,6 +29,7 @@ export function presentTicket(row: TicketRow): Ticket {
     dueAt: serializeTimestamp(row.dueAt),
     firstRespondedAt: serializeTimestamp(row.firstRespondedAt),
     commentCount: row.commentCount,
+    attachmentCount: row.attachmentCount,
     linkCount: row.linkCount,
     ...serializeTimestamps(row),
   });

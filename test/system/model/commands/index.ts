@@ -4,6 +4,7 @@ import type { World } from '../world.ts';
 import { activities } from './activities.ts';
 import { articles } from './articles.ts';
 import { assets } from './assets.ts';
+import { attachments } from './attachments.ts';
 import { changes } from './changes.ts';
 import type { Kind } from './command.ts';
 import { comments } from './comments.ts';
@@ -19,7 +20,22 @@ import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
 
 const byName: Record<string, Record<string, Kind>> = {
-  ...{ ping, me, tickets, comments, links, assets, articles, activities, projects, tasks, users, webhooks, deliveries },
+  ...{
+    ping,
+    me,
+    tickets,
+    comments,
+    attachments,
+    links,
+    assets,
+    articles,
+    activities,
+    projects,
+    tasks,
+    users,
+    webhooks,
+    deliveries,
+  },
   ...{ changes, limits, keys },
 };
 

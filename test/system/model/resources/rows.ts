@@ -1,4 +1,13 @@
-import type { Actor, Changes, Comment, CustomFields, ErrorCode, EventComment, Link } from '@itsm-api/contract';
+import type {
+  Actor,
+  Attachment,
+  Changes,
+  Comment,
+  CustomFields,
+  ErrorCode,
+  EventComment,
+  Link,
+} from '@itsm-api/contract';
 
 /* Models the common properties of all rows (docs/decisions/api-conventions.md, data-model.md, tickets.md). */
 
@@ -13,6 +22,8 @@ export interface State<Row> {
   comments: readonly Comment[];
   /** The links of a ticket in chronological order, in both directions. */
   links: readonly Link[];
+  /** The attachments of a ticket in chronological order. */
+  attachments: readonly Attachment[];
 }
 
 /** A change to a row, as activities and events describe it. */

@@ -99,6 +99,7 @@ export function newTicket(
       [isDueAtSet]: isDueAtGiven,
       firstRespondedAt: null,
       commentCount: 0,
+      attachmentCount: 0,
       linkCount: 0,
       etag: unknownText,
       createdAt,

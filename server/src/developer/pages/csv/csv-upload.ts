@@ -13,19 +13,18 @@ import {
 import { ApiError } from '../../../shared/errors.ts';
 import { type AnyPage, type FormState, form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { fileField, renderForm, submit, summary } from '../../ui/form-fields.ts';
+import { FileInForm, fileField, renderForm, submit, summary } from '../../ui/form-fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from '../../ui/html.ts';
 
 /** Limits for a CSV file on the import page. The command line accepts 20 times as many lines. */
 const limits = { lines: 5000, bytes: 2 ** 20 };
 
-const CsvFile = z
-  .instanceof(Uint8Array, { error: 'must be a file' })
-  .refine(({ length }) => length > 0, { error: 'must not be empty', abort: true })
+const CsvFile = FileInForm.refine(({ content }) => content.length > 0, { error: 'must not be empty', abort: true })
   .refine(
-    ({ length }) => length <= limits.bytes,
+    ({ content }) => content.length <= limits.bytes,
     'must be at most 1 MiB. Split the file, or import it with the command line.',
-  );
+  )
+  .transform(({ content }) => content);
 
 /** The upload time of the file on the page. It identifies the file, so that the form doesn't import a later upload. */
 const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });

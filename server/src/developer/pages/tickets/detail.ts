@@ -1,43 +1,72 @@
-import { type Comment, type CustomFields, isUnresolved, type Ticket, TicketIdParam } from '@itsm-api/contract';
+import {
+  type Attachment,
+  type Comment,
+  type CustomFields,
+  FileName,
+  IdParam,
+  isUnresolved,
+  type Ticket,
+  TicketIdParam,
+} from '@itsm-api/contract';
 import * as z from 'zod';
 import { listTicketActivity } from '../../../resources/activities/queries.ts';
 import { findAssetNames } from '../../../resources/assets/queries.ts';
+import { storeUploadedFile } from '../../../resources/attachments/files.ts';
+import { createAttachment, findFile, listAttachments } from '../../../resources/attachments/queries.ts';
 import { listComments } from '../../../resources/comments/queries.ts';
 import { getTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
-import { page } from '../../framework/page.ts';
+import { form, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { activityTable } from '../../ui/activity-table.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
-import { badge, emptyState, facts, html, pager, type SafeHtml, section, withQuery } from '../../ui/html.ts';
+import { FileInForm, fileField, renderForm, submit } from '../../ui/form-fields.ts';
+import { badge, emptyState, facts, html, pager, type SafeHtml, section, table, withQuery } from '../../ui/html.ts';
 
 /** The numbers of comments and of activities per page. */
 const [commentsShown, activitiesShown] = [10, 20];
+
+const attachmentsShown = 20;
+
+const AttachedFile = FileInForm.refine(({ content }) => content.length > 0, {
+  error: 'must not be empty',
+  abort: true,
+}).refine(({ name }) => FileName.safeParse(name).success, 'must have a name of at most 255 characters');
 
 /** Maximum length of a ticket text and of a comment, in UTF-16 code units. The page truncates longer texts. */
 const [longText, shortText] = [16_384, 2048];
 
 /**
- * The read-only page of a ticket, to which the page of a delivery links. The URL contains the ticket's ID or number.
+ * The page of a ticket, to which the page of a delivery links. The URL contains the ticket's ID or number. The page
+ * changes nothing except attachments.
  */
 export const ticket = page({
   path: '/developer/tickets/:id',
   roles: ['ADMIN', 'AGENT'],
   params: TicketIdParam,
   query: z.strictObject({
+    attachments: PageNumber,
     comments: PageNumber,
     page: PageNumber,
     /** The text that the page doesn't truncate: the name of a ticket field, or the ID of a comment. */
     whole: z.string().max(20).optional(),
   }),
-  async show({ visit, params, query, address }) {
+  async show(request) {
+    const { visit, params, query, address } = request;
     const ticket = await getTicket(visit.context, params.id);
     const comments = await listComments(visit.context, ticket.id, { page: query.comments, perPage: commentsShown });
+    const attachments = await listAttachments(visit.context, ticket.id, {
+      page: query.attachments,
+      perPage: attachmentsShown,
+    });
     const activities = await listTicketActivity(visit.context, ticket.id, {
       page: query.page,
       perPage: activitiesShown,
     });
-    const authors = comments.data.map(({ authorId }) => authorId);
+    const authors = [
+      ...comments.data.map(({ authorId }) => authorId),
+      ...attachments.data.map(({ uploaderId }) => uploaderId),
+    ];
     const people = [ticket.requesterId, ticket.assigneeId, ...ticket.watcherUserIds, ...authors];
     const names = await findUserNames(visit.context, people);
     const assets = await findAssetNames(visit.context, ticket.assetIds);
@@ -48,9 +77,36 @@ export const ticket = page({
       body: html`${renderFacts(visit, ticket, { names, assets })}
 ${section('Description', text('description', ticket.description, longText))}
 ${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
+${section(`Attachments (${attachments.meta.totalCount})`, html`${attachmentTable(visit, attachments.data, names)}${pager(attachments.meta, address, { name: 'attachments', label: 'Pages of attachments' })}${renderForm(request, 'attach', (sent) => html`${fileField(sent, { name: 'file', label: 'File', required: true })}${submit('Attach file', 'plain')}`, { upload: true })}`)}
 ${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, { name: 'comments', label: 'Pages of comments' })}`)}
 ${section('Activity', html`${await activityTable(visit, activities.data)}${pager(activities.meta, address, { label: 'Pages of activity' })}`)}`,
     };
+  },
+  forms: {
+    attach: form({
+      params: TicketIdParam,
+      upload: 'attachment',
+      fields: z.strictObject({ file: AttachedFile }),
+      audit: 'attachment.added',
+      check: ({ visit, params, fields }) => storeUploadedFile(visit.context, params.id, fields.file),
+      async run({ visit, params, fields, checked }) {
+        const { name } = fields.file;
+        await createAttachment(visit.context, params.id, { name, file: checked });
+        return { redirect: `/developer/tickets/${params.id}`, subject: name };
+      },
+    }),
+  },
+});
+
+/** The page that downloads an attachment. */
+export const attachmentContent = page({
+  path: '/developer/attachments/:id/content',
+  roles: ['ADMIN', 'AGENT'],
+  params: IdParam,
+  async show({ visit, params }) {
+    const { name, contentType, size, storageKey } = await findFile(visit.context, params.id);
+    visit.startDownload();
+    return { file: { name, type: contentType, size, content: await visit.context.storage.read(storageKey) } };
   },
 });
 
@@ -101,6 +157,23 @@ function formatCustomFields(fields: CustomFields): Record<string, string> {
     return [`“${name}”`, text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text];
   });
   return Object.fromEntries(entries);
+}
+
+function attachmentTable(
+  visit: UserContext,
+  attachments: readonly Attachment[],
+  names: ReadonlyMap<number, string>,
+): SafeHtml {
+  const rows = attachments.map(({ id, name, size, uploaderId, createdAt }) => {
+    const link = html`<a href="/developer/attachments/${id}/content">${name}</a>`;
+    return [link, formatSize(size), names.get(uploaderId) ?? `user ${uploaderId}`, visit.time(createdAt)];
+  });
+  return table('Attachments', ['Name', 'Size', 'Uploaded by', 'Time'], rows, 'No attachments yet.');
+}
+
+function formatSize(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 2 ** 20 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
 function commentList(

@@ -1,0 +1,211 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { Readable, Transform } from 'node:stream';
+import { attachmentLimits, defaultFileType, type TicketReference } from '@itsm-api/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { attachmentDisposition } from '../../shared/content-disposition.ts';
+import { ApiError, invalidField } from '../../shared/errors.ts';
+import { isRepeated } from '../idempotency/idempotency.ts';
+import type { Context } from '../shared/context.ts';
+import { type AttachmentFile, checkQuota, type StoredFile } from './queries.ts';
+
+/*
+ * Receives and sends the content of attachments (docs/decisions/attachments.md). These functions hold no database
+ * connection while bytes arrive or leave.
+ */
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The file that the request has uploaded. Undefined for other endpoints, and before the file has arrived. */
+    storedFile: StoredFile | undefined;
+  }
+}
+
+interface Input {
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/** Fastify has checked the format of the header. Only printable ASCII characters are safe in a response header. */
+const fileType = /^[\x20-\x7e]{1,255}$/;
+
+/** The declared size and type of a body. */
+interface Declared {
+  size: number;
+  contentType: string;
+}
+
+/**
+ * Returns the declared size and type of an upload.
+ * @throws ApiError VALIDATION_ERROR, PAYLOAD_TOO_LARGE
+ */
+export function readUploadHeaders({ headers, ctx }: FastifyRequest, reply: FastifyReply): Declared {
+  try {
+    const size = Number(headers['content-length']);
+    const { 'content-type': contentType = defaultFileType } = headers;
+    if (headers['transfer-encoding'] !== undefined || !Number.isSafeInteger(size)) {
+      throw invalidField('VALIDATION_ERROR', 'content-length', 'is required. Send the size of the file in bytes.');
+    }
+    checkSize(ctx, size);
+    if (!fileType.test(contentType)) {
+      throw invalidField('VALIDATION_ERROR', 'content-type', 'must have at most 255 printable ASCII characters');
+    }
+    return { size, contentType };
+  } catch (error) {
+    // The server doesn't read the body, which can be large.
+    reply.header('connection', 'close');
+    throw error;
+  }
+}
+
+/** Checks the size of a file in bytes. @throws ApiError VALIDATION_ERROR, PAYLOAD_TOO_LARGE */
+export function checkSize({ attachmentLimits: { maxBytes } }: Pick<Context, 'attachmentLimits'>, size: number): void {
+  if (size === 0)
+    throw new ApiError('VALIDATION_ERROR', 'The file is empty. Send the content of the file as the body.');
+  if (size <= maxBytes) return;
+  throw new ApiError('PAYLOAD_TOO_LARGE', `The file is larger than ${maxBytes} bytes. Attach a smaller file.`);
+}
+
+/**
+ * Checks that the ticket exists and that the file fits into the quota. For a repeated request, checks nothing, because
+ * the earlier request may have used up the quota.
+ * @throws ApiError NOT_FOUND, QUOTA_EXCEEDED
+ */
+export async function checkUpload({ request, reply, params }: Input & { params?: unknown }): Promise<void> {
+  const { size } = readUploadHeaders(request, reply);
+  if (await isRepeated(request)) return;
+  await checkQuota(request.ctx, (params as { id: TicketReference }).id, size);
+}
+
+/**
+ * Streams the body of a request to the storage.
+ * @throws ApiError VALIDATION_ERROR if no byte arrives for `idleSeconds`
+ */
+export async function receiveFile(
+  { request, reply }: Input,
+  idleMs = attachmentLimits.idleSeconds * 1000,
+): Promise<StoredFile> {
+  const declared = readUploadHeaders(request, reply);
+  const { raw, ctx } = request;
+  const hash = createHash('sha256');
+  const content = new Transform({
+    transform(chunk, _encoding, done) {
+      timer.refresh();
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  const timer = setTimeout(() => {
+    // The rest of the body may never arrive.
+    reply.header('connection', 'close');
+    content.destroy(
+      new ApiError('VALIDATION_ERROR', `No byte arrived for ${idleMs / 1000} seconds. Upload the file again.`),
+    );
+  }, idleMs);
+  const fail = (error: Error) => content.destroy(error);
+  // Doesn't use `pipeline`, because it would close the connection after an error, so the client would get no response.
+  raw.once('error', fail);
+  raw.pipe(content);
+  try {
+    return await storeFile(ctx, content, { ...declared, hash: () => hash.digest('hex') });
+  } catch (error) {
+    // Discards the rest of the body, so that the client can read the response.
+    raw.unpipe(content);
+    raw.resume();
+    // The storage can wrap the error of the content.
+    throw content.errored ?? error;
+  } finally {
+    clearTimeout(timer);
+    raw.off('error', fail);
+  }
+}
+
+/**
+ * Writes a file to the storage.
+ * @param declared the size and the type of the content, and a function that returns its hash after it has been read
+ */
+export async function storeFile(
+  { db, storage }: Pick<Context, 'db' | 'storage'>,
+  content: Readable,
+  { size, contentType, hash }: Declared & { hash: () => string },
+): Promise<StoredFile> {
+  const temporaryKey = await storage.writeTemporary(content, size);
+  const storageKey = `${db.$tenantId}/${randomUUID()}`;
+  try {
+    await storage.move(temporaryKey, storageKey);
+  } catch (error) {
+    await storage.delete(temporaryKey).catch(() => undefined);
+    throw error;
+  }
+  return { storageKey, contentType, size, sha256: hash(), isAttached: false };
+}
+
+/**
+ * Stores a file that a user has uploaded in a form.
+ * @throws ApiError NOT_FOUND if the ticket doesn't exist; PAYLOAD_TOO_LARGE, QUOTA_EXCEEDED
+ */
+export async function storeUploadedFile(
+  context: Context,
+  ticket: TicketReference,
+  { type, content }: { type: string; content: Buffer },
+): Promise<StoredFile> {
+  const size = content.length;
+  checkSize(context, size);
+  await checkQuota(context, ticket, size);
+  const contentType = fileType.test(type) ? type : defaultFileType;
+  const hash = () => createHash('sha256').update(content).digest('hex');
+  return storeFile(context, Readable.from([content], { objectMode: false }), { size, contentType, hash });
+}
+
+/**
+ * Runs work that attaches a file, and deletes the file if the work doesn't attach it. After an unexpected error, the
+ * transaction may have been committed, so the file remains until the nightly cleanup.
+ */
+export async function attachOrDelete<Result>(
+  { storage }: Pick<Context, 'storage'>,
+  file: StoredFile,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const deleteFile = () => storage.delete(file.storageKey).catch(() => undefined);
+  const result = await work().catch(async (error) => {
+    if (error instanceof ApiError) await deleteFile();
+    throw error;
+  });
+  // The response is the stored response of an earlier request with the same `Idempotency-Key`.
+  if (!file.isAttached) await deleteFile();
+  return result;
+}
+
+/**
+ * Opens the content of an attachment for a response, and sets the headers of the response. The stream closes with the
+ * response. For a HEAD request, returns an empty stream.
+ */
+export async function openFile({ request, reply }: Input, file: AttachmentFile): Promise<Readable> {
+  const content = request.method === 'HEAD' ? Readable.from([]) : await request.ctx.storage.read(file.storageKey);
+  if (request.raw.socket.destroyed) content.destroy();
+  onceClosed({ request, reply }, () => content.destroy());
+  reply.headers(fileHeaders(file));
+  return content;
+}
+
+/** Calls a function once, after the response has been sent or the connection has closed. */
+export function onceClosed({ request, reply }: Input, callback: () => void): void {
+  const { socket } = request.raw;
+  const end = () => {
+    reply.raw.off('close', end);
+    socket.off('close', end);
+    callback();
+  };
+  reply.raw.once('close', end);
+  // A response that waits behind an earlier response emits no `close` event.
+  socket.once('close', end);
+}
+
+/** Returns the headers of a response with the content of an attachment. Browsers save it and never run its scripts. */
+export function fileHeaders({ name, contentType, size }: AttachmentFile): Record<string, string | number> {
+  return {
+    'content-type': contentType,
+    'content-length': size,
+    'content-disposition': attachmentDisposition(name),
+    'content-security-policy': 'sandbox',
+  };
+}
