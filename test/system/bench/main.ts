@@ -6,6 +6,7 @@ import { benchAgents } from './agents.ts';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
 import { benchArea } from './area.ts';
+import { benchAttachments } from './attachments.ts';
 import { benchCli } from './cli.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchFlood } from './flood.ts';
@@ -21,6 +22,7 @@ import { benchWrites } from './writes.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--rounds count] [--seconds of a round] [--json]
 pnpm bench agents [--rounds count] [--json]
+pnpm bench attachments [--seconds of the uploads] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench filters [--tickets 10m] [--rounds count] [--json]
@@ -73,6 +75,7 @@ const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 const benches: Record<string, () => Promise<Printed>> = {
   agents: () => inFolder((dataDir) => benchAgents({ dataDir, rounds: Number(values.rounds), onProgress })),
   api: measureApi,
+  attachments: () => benchAttachments({ seconds: Number(values.seconds ?? '20') }),
   fairness: measureFairness,
   retention: () =>
     inFolder((dataDir) =>
