@@ -52,12 +52,13 @@ const layers: Record<string, Layer> = {
   },
   // These modules manage tenants or contain nightly jobs. Code that handles requests doesn't use them.
   'queries over all tenants': {
-    files: /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|idempotency\/idempotency-retention)\.ts$/,
-    imports: ['contract', 'shared', 'database', 'all tenants', 'webhooks', ...queries],
+    files:
+      /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|\w+\/(idempotency-retention|attachment-cleanup))\.ts$/,
+    imports: ['contract', 'shared', 'storage', 'database', 'all tenants', 'webhooks', ...queries],
   },
   resources: {
     files: /^server\/src\/resources\//,
-    imports: ['contract', 'shared', 'database', 'webhooks', 'usage', 'context'],
+    imports: ['contract', 'shared', 'storage', 'database', 'webhooks', 'usage', 'context'],
   },
   auth: {
     files: /^server\/src\/auth\//,

@@ -38,6 +38,7 @@ describe('the settings', () => {
     ['RATE_LIMIT_GLOBAL', '0'],
     ['RATE_LIMIT_GROUP', '1e3'],
     ['RATE_LIMIT_STORE', 'postgres'],
+    ['ATTACHMENTS_S3_ENDPOINT', 's3.example.com'],
     ['REDIS_URL', 'redis.example.com:6379'],
     ['REDIS_URL', 'https://redis.example.com'],
     ['REDIS_URL', 'redis://'],
@@ -85,6 +86,12 @@ describe('the settings', () => {
 
   it('requires REDIS_URL for shared rate limits', () => {
     expect(() => readSettings({ RATE_LIMIT_STORE: 'redis' })).toThrow(/^REDIS_URL: is required [^\n]+$/);
+  });
+
+  it('requires both parts of an access key for S3', () => {
+    const message = 'ATTACHMENTS_S3_SECRET_ACCESS_KEY: must be set together with ATTACHMENTS_S3_ACCESS_KEY_ID';
+    expect(() => readSettings({ ATTACHMENTS_S3_ACCESS_KEY_ID: 'key' })).toThrow(message);
+    expect(() => readSettings({ ATTACHMENTS_S3_SECRET_ACCESS_KEY: 'secret' })).toThrow(message);
   });
 
   it('requires WEBHOOK_SECRET_KEY if DATABASE_URL is set', () => {

@@ -80,7 +80,15 @@ describe.each([
     ['longer', 100_001],
   ])('rejects a body that is %s than its length, and leaves no file', async (_difference, sent) => {
     const body = chunksOf(randomBytes(sent));
-    await expect(storage.writeTemporary(body, 100_000)).rejects.toThrow();
+    await expect(storage.writeTemporary(body, 100_000)).rejects.toThrow("doesn't have 100000 bytes");
+    await vi.waitFor(async () => expect(await keys()).toEqual([]));
+  });
+
+  it('rejects a body that fails before the first byte', async () => {
+    const body = new PassThrough();
+    const written = storage.writeTemporary(body, 100_000);
+    body.destroy(new Error('The client disconnected.'));
+    await expect(written).rejects.toThrow('The client disconnected.');
     await vi.waitFor(async () => expect(await keys()).toEqual([]));
   });
 
@@ -89,7 +97,7 @@ describe.each([
     body.write(randomBytes(50_000));
     const written = storage.writeTemporary(body, 100_000);
     setTimeout(() => body.destroy(new Error('The client disconnected.')), 20);
-    await expect(written).rejects.toThrow();
+    await expect(written).rejects.toThrow('The client disconnected.');
     await vi.waitFor(async () => expect(await keys()).toEqual([]));
   });
 

@@ -160,7 +160,7 @@ export async function describeCatalog(databaseUrl: string): Promise<string> {
 }
 
 /**
- * Returns a query for the rows that migrations insert. The query excludes values that depend on the server or the time.
+ * Returns a query for the rows that migrations insert. The query excludes values that depend on the server or the time, and random values.
  */
 async function rowsQuery(databaseUrl: string): Promise<string> {
   const tables = await query<{ name: string }>(
@@ -170,7 +170,7 @@ async function rowsQuery(databaseUrl: string): Promise<string> {
   );
   return tables
     .map(({ name }) => {
-      const row = "to_jsonb(t) - 'started_at' - 'began_at' - 'system_identifier'";
+      const row = "to_jsonb(t) - 'started_at' - 'began_at' - 'system_identifier' - 'installation_id'";
       return `SELECT concat_ws(' ', '${name}', ${row}) FROM "${name}" AS t`;
     })
     .join(' UNION ALL ');

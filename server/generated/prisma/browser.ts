@@ -18,9 +18,13 @@ export { Prisma }
 export * as $Enums from './enums.ts'
 export * from './enums.ts';
 /**
+ * Model Installation
+ * The installation. The table has one row.
+ */
+export type Installation = Prisma.InstallationModel
+/**
  * Model Tenant
- * Sets the TypeScript type of a column to the type in the comment above it. A value that isn't in the contract then
- * doesn't compile.
+ * 
  */
 export type Tenant = Prisma.TenantModel
 /**

@@ -31,8 +31,8 @@ export * from "./enums.ts"
  * const prisma = new PrismaClient({
  *   adapter: new PrismaPg({ connectionString: process.env.DATABASE_URL })
  * })
- * // Fetch zero or more Tenants
- * const tenants = await prisma.tenant.findMany()
+ * // Fetch zero or more Installations
+ * const installations = await prisma.installation.findMany()
  * ```
  * 
  * Read more in our [docs](https://pris.ly/d/client).
@@ -42,9 +42,13 @@ export type PrismaClient<LogOpts extends Prisma.LogLevel = never, OmitOpts exten
 export { Prisma }
 
 /**
+ * Model Installation
+ * The installation. The table has one row.
+ */
+export type Installation = Prisma.InstallationModel
+/**
  * Model Tenant
- * Sets the TypeScript type of a column to the type in the comment above it. A value that isn't in the contract then
- * doesn't compile.
+ * 
  */
 export type Tenant = Prisma.TenantModel
 /**

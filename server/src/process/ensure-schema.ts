@@ -10,6 +10,7 @@ import {
 import { acquireMigrationLock } from '../database/migrations/migration-lock.ts';
 import { type ApplyOptions, applyMigrations } from '../database/migrations/migration-runner.ts';
 import { ensureRoles, missingRoles, systemRole } from '../database/roles.ts';
+import { attachmentCleanupQueue } from '../resources/attachments/attachment-cleanup.ts';
 import { idempotencyRetentionQueue } from '../resources/idempotency/idempotency-retention.ts';
 import { totalsQueue } from '../resources/tickets/counters-check.ts';
 import { errorCode, QUERY_CANCELED } from '../shared/error-codes.ts';
@@ -23,7 +24,10 @@ import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
  * check the database.
  */
 
-const queues = [dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue];
+const queues = [
+  ...[dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue],
+  attachmentCleanupQueue,
+];
 
 /**
  * Returns the required job queues. If a newer version of the program has migrated the database, existing queues keep

@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss';
-import { readAttachmentLimits, type Settings, SettingsError } from '../config/env.ts';
+import { attachmentsDirectory, readAttachmentLimits, type Settings, SettingsError } from '../config/env.ts';
 import { checkConnection } from '../database/check-connection.ts';
 import { type Databases, openDatabases } from '../database/client/databases.ts';
 import type { Pool } from '../database/client/pool.ts';
@@ -10,12 +10,13 @@ import type { OutageTracker } from '../database/outage-tracker.ts';
 import { type Embedded, type Holder, openEmbedded } from '../embedded-postgres/embedded.ts';
 import type { Traces } from '../operations/tracing/traces.ts';
 import type { Services } from '../resources/shared/context.ts';
+import { lazy } from '../shared/lazy.ts';
 import { endsWithin } from '../shared/timeout.ts';
-import { openAttachmentStorage } from '../storage/attachment-storage.ts';
 import { readHostLimits, readTargetPolicy } from '../webhooks/delivery/target.ts';
 import { createWaker, openDispatchJobs } from '../webhooks/outbox/dispatch-jobs.ts';
 import { createSecretCipher } from '../webhooks/secrets/secret-cipher.ts';
 import { checkSecretKeys, readSecretKeys } from '../webhooks/secrets/secret-keys.ts';
+import { protectStorage } from './attachment-store.ts';
 
 /** An open, migrated database and the services that use it. Both the server and the command line open a runtime. */
 export interface Runtime {
@@ -42,6 +43,8 @@ interface RuntimeOptions {
   onConnectionError: (error: Error) => void;
   /** Called when a nightly or hourly job has failed. */
   onJobFailed?: (error: Error) => void;
+  /** Called when the store of attachments is unavailable, or belongs to another installation. */
+  onStorageFailure?: (error: Error) => void;
   /** The tracker that detects database outages. By default, it logs nothing. */
   outages?: OutageTracker;
   /** The traces of the process, or undefined if tracing is off. */
@@ -58,7 +61,7 @@ const maxWakeMs = 500;
  * PostgreSQL.
  */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
-  const { holder, worker, prepare, onConnectionError, onJobFailed, outages, traces } = options;
+  const { holder, worker, prepare, onConnectionError, onJobFailed, onStorageFailure, outages, traces } = options;
   const embedded = settings.DATABASE_URL === undefined;
   const timeouts = timeoutsOf(settings);
   const database = await openDatabase(settings, holder);
@@ -93,7 +96,21 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     await database.stop();
   };
 
+  // Loads FlyDrive on the first use, because most commands need no files.
+  const openStorage = lazy(async () => {
+    const { openAttachmentStorage } = await import('../storage/attachment-storage.ts');
+    return openAttachmentStorage(settings);
+  });
+  const storage = protectStorage({
+    pool: databases.system.pool,
+    open: openStorage,
+    onFailure: (error) => onStorageFailure?.(error),
+    directory: attachmentsDirectory(settings),
+  });
+
   try {
+    // A server with S3 settings doesn't start without the AWS SDK.
+    if (holder.type === 'server' && settings.ATTACHMENTS_S3_BUCKET !== undefined) await openStorage();
     // A command connects early, so that Prisma loads its query compiler while `prepare` checks the database. If the
     // connection fails, the first query reports the error.
     const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;
@@ -111,7 +128,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       wakeWorkers: waker.wake,
       targets: readTargetPolicy(settings),
       hostLimits: readHostLimits(settings),
-      storage: await openAttachmentStorage(settings),
+      storage,
       attachmentLimits: readAttachmentLimits(settings),
       publicUrl: settings.PUBLIC_URL,
       traceParent: traces?.traceParent,

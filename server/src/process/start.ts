@@ -16,6 +16,7 @@ import { measureDeliveries } from '../operations/metrics/delivery-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from '../operations/metrics/metrics.ts';
 import { openOperationsServer } from '../operations/operations-server.ts';
 import { openTraces, type Traces } from '../operations/tracing/traces.ts';
+import { scheduleAttachmentCleanup } from '../resources/attachments/attachment-cleanup.ts';
 import { scheduleIdempotencyRetention } from '../resources/idempotency/idempotency-retention.ts';
 import { scheduleTotalsCheck, type WrongTotal } from '../resources/tickets/counters-check.ts';
 import { errorCode } from '../shared/error-codes.ts';
@@ -144,6 +145,7 @@ async function openServices(
     onConnectionError: (err) =>
       logger.warn({ err }, 'an idle connection to PostgreSQL was lost, or the job queue failed'),
     onJobFailed: (err) => logger.error({ err }, 'a scheduled job failed'),
+    onStorageFailure: (err) => logger.error({ err }, 'the storage of attachments is unavailable'),
     outages: new OutageTracker(logger),
     traces,
   });
@@ -211,6 +213,7 @@ async function startWorker(
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);
   await scheduleUsageRetention(boss, runtime.prisma);
+  await scheduleAttachmentCleanup(boss, { prisma: runtime.prisma, storage: runtime.services.storage });
 }
 
 /** Builds the API and routes requests on the public port to it. */

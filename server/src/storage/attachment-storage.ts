@@ -11,7 +11,7 @@ export interface AttachmentStorage {
   readonly directory: string | undefined;
   /**
    * Streams `body` to a new temporary key and resolves to the key. If the body fails or doesn't have `length` bytes,
-   * rejects and deletes the key. Never destroys the body, so that the caller can still respond to the request.
+   * deletes the key and rejects with the body's error. Never destroys the body, so that the caller can still respond.
    */
   writeTemporary(body: Readable, length: number): Promise<string>;
   /** Moves a temporary key to its final key, `<tenantId>/<uuid>`. Move a file before you commit its row. */
@@ -27,9 +27,8 @@ export interface AttachmentStorage {
   writeMarker(installationId: string): Promise<void>;
 }
 
-/** The key of the marker, a file with the id of the installation. */
-export const markerKey = 'installation-id';
-const fileKey = /^(temporary|\d+)\/[\da-f-]{36}$/;
+const markerKey = 'installation-id';
+const fileKey = /^(temporary|\d{1,18})\/[\da-f-]{36}$/;
 
 /**
  * Opens the store that the settings describe. The first write creates a missing directory.
@@ -41,13 +40,14 @@ export async function openAttachmentStorage(settings: Settings): Promise<Attachm
   return {
     directory,
     async writeTemporary(body, length) {
+      body.once('error', () => undefined); // Without a listener, an early error would end the process.
       const key = `temporary/${randomUUID()}`;
       const content = Readable.from(checkLength(body, length), { objectMode: false });
-      // FlyDrive would ignore a `contentLength` of 0.
+      // FlyDrive ignores a `contentLength` of 0.
       await disk.putStream(key, content, { ContentLength: length }).catch(async (error: unknown) => {
         content.destroy();
         await disk.delete(key).catch(() => undefined);
-        throw error;
+        throw content.errored ?? error;
       });
       return key;
     },

@@ -51,6 +51,7 @@ export const AnyNull = runtime.AnyNull
 
 
 export const ModelName = {
+  Installation: 'Installation',
   Tenant: 'Tenant',
   User: 'User',
   ApiKey: 'ApiKey',
@@ -104,6 +105,14 @@ export const TransactionIsolationLevel = runtime.makeStrictEnum({
 } as const)
 
 export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof typeof TransactionIsolationLevel]
+
+
+export const InstallationScalarFieldEnum = {
+  installationId: 'installationId',
+  attachmentsMarkedAt: 'attachmentsMarkedAt'
+} as const
+
+export type InstallationScalarFieldEnum = (typeof InstallationScalarFieldEnum)[keyof typeof InstallationScalarFieldEnum]
 
 
 export const TenantScalarFieldEnum = {

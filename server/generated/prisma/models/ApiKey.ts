@@ -727,10 +727,6 @@ export type ApiKeyUpdatescopesInput = {
   push?: string | string[] | runtime.Types.Skip
 }
 
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null | runtime.Types.Skip
-}
-
 export type ApiKeyUpdateOneWithoutNextNestedInput = {
   create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutNextInput, Prisma.ApiKeyUncheckedCreateWithoutNextInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutNextInput | runtime.Types.Skip

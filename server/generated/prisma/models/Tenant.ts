@@ -16,8 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Tenant
- * Sets the TypeScript type of a column to the type in the comment above it. A value that isn't in the contract then
- * doesn't compile.
+ * 
  */
 export type TenantModel = runtime.Types.Result.DefaultSelection<Prisma.$TenantPayload>
 
@@ -448,10 +447,6 @@ export type BigIntFieldUpdateOperationsInput = {
   decrement?: bigint | number | runtime.Types.Skip
   multiply?: bigint | number | runtime.Types.Skip
   divide?: bigint | number | runtime.Types.Skip
-}
-
-export type StringFieldUpdateOperationsInput = {
-  set?: string | runtime.Types.Skip
 }
 
 export type BoolFieldUpdateOperationsInput = {
