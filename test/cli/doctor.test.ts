@@ -47,6 +47,7 @@ const all = [
   'deliveries',
   'circuits',
   'quota',
+  'attachments',
   'totals',
 ];
 
@@ -78,8 +79,12 @@ it('reports a solution for each problem that `itsm doctor` finds', { timeout: 60
     'UPDATE ticket_counts SET count = count + 1 WHERE ctid = (SELECT min(ctid) FROM ticket_counts)',
   );
   await execute(database.url, 'ALTER TABLE assets DISABLE ROW LEVEL SECURITY');
+  await execute(database.url, 'UPDATE installation SET attachments_marked_at = now()');
 
-  const { ok, findings, of } = await examine({ WEBHOOK_SECRET_KEY: `${firstKey},${secretKey}` });
+  const { ok, findings, of } = await examine({
+    WEBHOOK_SECRET_KEY: `${firstKey},${secretKey}`,
+    ATTACHMENTS_DIR: '/nowhere/attachments',
+  });
   expect(ok).toBe(false);
   expect(of('row-level security')).toMatchObject([{ level: 'wrong', message: expect.stringContaining('assets') }]);
   expect(of('WEBHOOK_SECRET_KEY')).toMatchObject([
@@ -106,6 +111,9 @@ it('reports a solution for each problem that `itsm doctor` finds', { timeout: 60
   ]);
   expect(of('quota')).toMatchObject([
     { level: 'wrong', message: expect.stringMatching(/for subscription \d+ of tenant \d+\.$/) },
+  ]);
+  expect(of('attachments')).toMatchObject([
+    { level: 'wrong', message: expect.stringContaining('lacks the file installation-id') },
   ]);
   expect(of('totals')).toMatchObject([{ level: 'wrong', message: expect.stringMatching(/stored 2, counted 1\.$/) }]);
   for (const { level, advice } of findings) expect(advice === undefined).toBe(level === 'ok');

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../server/src/cli/run.ts';
@@ -80,5 +81,7 @@ function captureOutput(stream: NodeJS.WriteStream) {
 }
 
 function environment(databaseUrl: string, env: Record<string, string>): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH, DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ...env };
+  const ATTACHMENTS_DIR = join(tmpdir(), `itsm-test-attachments-${process.pid}`);
+  const settings = { DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ATTACHMENTS_DIR };
+  return { PATH: process.env.PATH, ...settings, ...env };
 }

@@ -1,8 +1,13 @@
-import type { Settings } from '../../config/env.ts';
+import { existsSync } from 'node:fs';
+import { access, constants, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { attachmentsDirectory, type Settings } from '../../config/env.ts';
 import { checkConnection, PoolerError } from '../../database/check-connection.ts';
 import type { Databases } from '../../database/client/databases.ts';
 import { assertTenantIsolation, requestRole, TenantIsolationError } from '../../database/roles.ts';
 import { caseAdvice, findDamage, readServerInfo } from '../../database/server-info.ts';
+import { checkStoreMarker, readStoreMarker, StoreMismatchError } from '../../process/attachment-store.ts';
 import { checkSchema, findMissingRoles, SchemaOutdatedError } from '../../process/ensure-schema.ts';
 import { findWrongTotals } from '../../resources/tickets/counters-check.ts';
 import { serializeId } from '../../shared/serialize.ts';
@@ -238,6 +243,34 @@ export const checks: Check[] = [
     },
   },
   {
+    name: 'attachments',
+    async check({ settings, databases }) {
+      // Imports the storage here, because other commands don't need it.
+      const { openAttachmentStorage } = await import('../../storage/attachment-storage.ts');
+      const storage = await openAttachmentStorage(settings);
+      const directory = attachmentsDirectory(settings);
+      const name = directory ?? `the bucket ${settings.ATTACHMENTS_S3_BUCKET}`;
+      try {
+        const marker = await readStoreMarker(databases.system.pool, storage);
+        checkStoreMarker(marker);
+        // In a new directory, this check would create a folder that the server might not be allowed to use.
+        if (marker.isMarked || directory === undefined) {
+          await storage.delete(await storage.writeTemporary(Readable.from([]), 0));
+        } else await access(existingPartOf(directory), constants.W_OK);
+      } catch (error) {
+        if (error instanceof StoreMismatchError) return [wrong(error.message, storeAdvice)];
+        const { message, cause } = error as Error;
+        const reason = cause instanceof Error ? cause.message : message;
+        return [wrong(`Attachments can't be stored in ${name}: ${reason}`, storeAdvice)];
+      }
+      if (directory === undefined) return [ok(`Attachments can be stored in ${name}.`)];
+      const { bavail, bsize } = await statfs(existingPartOf(directory));
+      const message = `Attachments can be stored in ${name}: ${Math.floor((bavail * bsize) / 2 ** 20)} MiB are free.`;
+      if (bavail * bsize >= minFreeBytes) return [ok(message)];
+      return [wrong(message, 'Make the file system of this folder larger, or delete attachments.')];
+    },
+  },
+  {
     name: 'totals',
     async check({ databases }) {
       const found = await findWrongTotals(databases.options);
@@ -258,6 +291,16 @@ const minMajor = 15;
 const maxMajor = 18;
 
 const minRedisMajor = 7;
+
+/** The minimum free space of the folder for attachments. */
+const minFreeBytes = 2 ** 30;
+const storeAdvice =
+  'Until the problem is solved, uploads and downloads get 503. See docs/operations.md, "Store attachments".';
+
+/** Returns the path, or its first parent that exists. */
+function existingPartOf(path: string): string {
+  return existsSync(path) ? path : existingPartOf(dirname(path));
+}
 
 const clockToleranceMs = 2000;
 /**
