@@ -24,8 +24,10 @@ COPY contract/src contract/src
 COPY server/generated server/generated
 COPY server/src server/src
 RUN ln -s /app/server/src/cli/index.ts /usr/local/bin/itsm
+# A new volume that is mounted here belongs to the user of the container.
+RUN install -d -m 700 -o 1000 -g 1000 /attachments
 
-ENV HOST=0.0.0.0 OPERATIONS_PORT=9464
+ENV HOST=0.0.0.0 OPERATIONS_PORT=9464 ATTACHMENTS_DIR=/attachments
 EXPOSE 3000 9464
 # The user `node` of the official images. Kubernetes' `runAsNonRoot` needs a number.
 USER 1000:1000
