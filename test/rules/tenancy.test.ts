@@ -162,8 +162,8 @@ describe('PostgreSQL', () => {
 
   const tables = () => prisma.$queryRaw<{ name: string }[]>`
     SELECT relname AS name FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
-    WHERE relkind = 'r' AND nspname = 'public' AND relname NOT IN ('tenants', 'change_epochs', 'sign_in_failures', 'used_challenges',
-      '_prisma_migrations')`;
+    WHERE relkind = 'r' AND nspname = 'public' AND relname NOT IN ('tenants', 'installation', 'change_epochs', 'sign_in_failures',
+      'used_challenges', '_prisma_migrations')`;
 
   it('starts every key, foreign key and index with the column tenant_id, with three exceptions', async () => {
     expect((await tables()).length).toBeGreaterThanOrEqual(11);
@@ -171,8 +171,8 @@ describe('PostgreSQL', () => {
       SELECT i.indexrelid::regclass::text AS name FROM pg_index i
       JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-      WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', 'change_epochs', 'server_runs', 'sign_in_failures',
-        'used_challenges', '_prisma_migrations')
+      WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', 'installation', 'change_epochs', 'server_runs',
+        'sign_in_failures', 'used_challenges', '_prisma_migrations')
         AND a.attname <> 'tenant_id' ORDER BY 1`;
     // Two of the exceptions are indexes for lookups by API key hash and by email, which don't know the tenant yet. The
     // third exception is the text index, in which each word starts with the tenant id.
