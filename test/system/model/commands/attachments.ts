@@ -8,9 +8,9 @@ import { paging, place, sending, words } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList } from './lists.ts';
 
-/** Returns an attachment that a response contained. It may be deleted. */
+/** Returns an attachment that a response contained, most often the newest. It may be deleted. */
 function pick({ workspace: { attachments } }: Turn, place: number): KnownAttachment | undefined {
-  return attachments[Math.floor(place * attachments.length)];
+  return attachments.at(-1 - Math.floor(place * attachments.length));
 }
 
 /** Checks the response to a read of an attachment. Only an attachment that a request has deleted can be missing. */
@@ -33,7 +33,7 @@ export const attachments = {
     if (sent?.answer !== undefined) turn.workspace.tickets.of(id).steps.push(listed(sent, 'attachments', query));
   }),
 
-  get: kind(2, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
+  get: kind(4, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     if (isForeign === 0) return askForeign(turn, 'attachments.get', { id: turn.other.attachments[0]?.id });
     const known = pick(turn, place);
     if (known === undefined) return;

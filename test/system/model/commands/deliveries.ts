@@ -19,7 +19,7 @@ function pick(workspace: Workspace, place: number): Delivery | undefined {
 }
 
 export const deliveries = {
-  list: kind(2, fc.record({ place, ...paging, state: filterOf(state) }), async (turn, { place, ...query }) => {
+  list: kind(5, fc.record({ place, ...paging, state: filterOf(state) }), async (turn, { place, ...query }) => {
     const id = turn.workspace.webhooks.pick(place);
     if (id === undefined) return;
     const sent = await askList(turn, 'deliveries.list', query, { id });
@@ -47,7 +47,7 @@ export const deliveries = {
     if (reported !== undefined) turn.workspace.bodies.set(reported.eventId, reported.body);
   }),
 
-  replay: kind(3, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
+  replay: kind(6, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     if (isForeign === 0) return askForeign(turn, 'deliveries.replay', { id: pick(turn.other, place)?.id });
     await replay(turn, pick(turn.workspace, place));
   }),

@@ -158,7 +158,7 @@ export const webhooks = {
     if (sent.answer.status === 201) turn.workspace.options.push({ webhookId: id, eventId: data.eventId });
   }),
 
-  replay: kind(1, fc.record({ place, seconds: fc.nat(5) }), async (turn, { place, seconds }) => {
+  replay: kind(3, fc.record({ place, seconds: fc.nat(5) }), async (turn, { place, seconds }) => {
     const id = turn.workspace.webhooks.pick(place);
     if (id === undefined) return;
     const body = { since: new Date(Date.now() - seconds * 1000).toISOString(), states: ['DELIVERED'] };
