@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -139,6 +140,55 @@ describe('examples/follow-tickets.ts', () => {
       const { cursor } = await read();
       await follow({ [first.id]: 'First again', [second.id]: 'Second' });
       expect((await read()).cursor).not.toBe(cursor);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('examples/service-desk.ts', () => {
+  it('creates a ticket with an attachment in each run, and syncs only the changes since the previous run', async () => {
+    const own = await createWorkspace(sender.api);
+    await own.createArticle({ title: 'Clear a paper jam in the printer', body: 'Open the rear flap.' });
+    const desk = new ItsmClient({ baseUrl, apiKey: own.key });
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-service-desk-'));
+    const outputs: string[] = [];
+    const runOnce = async () => {
+      const program = run('service-desk', { args: [folder], env: { ITSM_KEY: own.key } });
+      expect(await program.exit, program.output()).toBe(0);
+      outputs.push(program.output());
+    };
+    const read = async (name: string) => JSON.parse(await readFile(join(folder, name), 'utf8'));
+    try {
+      await runOnce();
+      expect(outputs[0]).toMatch(/^Created INC-1 and its duplicate INC-2\.\n/);
+      expect(outputs[0]).toMatch(/\n\nClear a paper jam in the printer\n\nOpen the rear flap\.\n$/);
+      const { id, assetIds } = await desk.tickets.get('INC-1');
+      const [attachment, link] = [await desk.attachments.list(id), await desk.links.list(id)].map(
+        ({ data }) => data[0],
+      );
+      expect(attachment).toMatchObject({ name: 'printer.log', size: 20 * 1024 * 1024 });
+      expect(link).toMatchObject({ type: 'DUPLICATES', direction: 'INCOMING' });
+      await desk.attachments.delete(Number(attachment?.id));
+
+      // Transactions of other tests can delay the newest changes, so a run can miss them.
+      await eventually(async () => {
+        await runOnce();
+        const [ticket, kept] = [await desk.tickets.get(id), await desk.tickets.get('INC-3')];
+        expect(await read(`tickets/${id}.json`)).toEqual(ticket);
+        expect(await read(`tickets/${kept.id}.json`)).toEqual(kept);
+        expect(ticket).toMatchObject({ dueAt: expect.any(String), commentCount: 1, attachmentCount: 0, linkCount: 1 });
+        expect(await readdir(join(folder, 'files', String(id))).catch(() => [])).toEqual([]);
+        const [file] = (await desk.attachments.list(kept.id)).data;
+        const content = await readFile(join(folder, 'files', `${kept.id}/${file?.id}`));
+        expect(createHash('sha256').update(content).digest('hex')).toBe(file?.sha256);
+        const [comment] = (await desk.comments.list(kept.id)).data;
+        expect(await read(`comments/${comment?.id}.json`)).toEqual(comment);
+        expect(await read(`assets/${assetIds[0]}.json`)).toMatchObject({ type: 'PRINTER' });
+      }, 30_000);
+      const synced = (await readdir(join(folder, 'assets'))).filter((name) => name.endsWith('.json'));
+      const counts = outputs.join('').matchAll(/Synced assets: (\d+) changed/g);
+      expect([...counts].reduce((sum, [, count]) => sum + Number(count), 0)).toBe(synced.length);
     } finally {
       await rm(folder, { recursive: true });
     }
