@@ -92,6 +92,13 @@ async function fill(
   await tx.apiKey.create({
     data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...storedOf(key) },
   });
+  // The value of this key is discarded. The key shows a service account with a key that expires soon.
+  await tx.apiKey.create({
+    data: {
+      ...{ tenantId, userId: users.exporter.id, name: 'nightly export', ...storedOf(newKey()) },
+      ...{ scopes: ['tickets:read', 'users:read'], allowedNetworks: ['192.0.2.0/24'], expiresAt: moment(20) },
+    },
+  });
   const invitation = newToken(toTenantId(tenantId));
   await tx.invitation.create({
     data: { tenantId, userId, hash: invitation.hash, demo: true, expiresAt: moment(invitationDays) },
@@ -105,7 +112,10 @@ type Users = Record<Person, { tenantId: bigint; id: bigint; email: string }>;
 async function addUsers(tx: Transaction, tenantId: bigint): Promise<Users> {
   const add = (person: Person) =>
     tx.user.create({ data: { tenantId, ...people[person], ...unchangedSince(daysSinceStart) } });
-  return { ada: await add('ada'), jonas: await add('jonas'), priya: await add('priya') };
+  return {
+    ...{ ada: await add('ada'), jonas: await add('jonas'), priya: await add('priya') },
+    exporter: await add('exporter'),
+  };
 }
 
 /**
@@ -316,6 +326,12 @@ const people = {
     department: 'Finance',
     phone: '+49 341 5550 214',
     timeZone: 'Europe/Berlin',
+  },
+  exporter: {
+    name: 'Nightly export',
+    email: 'it-operations@acme.example',
+    role: 'AGENT',
+    kind: 'SERVICE',
   },
 } as const;
 type Person = keyof typeof people;

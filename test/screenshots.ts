@@ -33,6 +33,7 @@ const areaPages = {
   'area-delivery': '/developer/deliveries/2',
   'area-users': '/developer/users',
   'area-user': '/developer/users/2',
+  'area-service-account-new': '/developer/users/new-service-account',
   'area-assets': '/developer/assets',
   'area-asset': '/developer/assets/3',
   'area-assets-import': '/developer/assets/import',

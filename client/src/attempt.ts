@@ -97,7 +97,7 @@ export function createAttempt(client: ClientOptions): Attempt {
       code,
       details,
       docs: docs && baseUrl + docs,
-      requiredScope: status === 403 ? request.scope : undefined,
+      requiredScope: code === 'INSUFFICIENT_SCOPE' ? request.scope : undefined,
     };
     if (status !== 401 || apiKey !== undefined) throw createError(message, rejection);
     const remedy = 'Pass apiKey to new ItsmClient({ baseUrl, apiKey }).';

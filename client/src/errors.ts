@@ -139,6 +139,11 @@ export class InsufficientScopeError extends ItsmError {
   declare readonly requiredScope: Open<Scope>;
 }
 
+/** The API key isn't allowed from the IP address of the client. */
+export class AddressNotAllowedError extends ItsmError {
+  declare readonly code: 'ADDRESS_NOT_ALLOWED';
+}
+
 /** The resource doesn't exist in this workspace, or the endpoint doesn't exist. */
 export class NotFoundError extends ItsmError {
   declare readonly code: 'NOT_FOUND';
@@ -209,6 +214,7 @@ const classes = {
   QUERY_TOO_BROAD: QueryTooBroadError,
   INVALID_API_KEY: InvalidApiKeyError,
   INSUFFICIENT_SCOPE: InsufficientScopeError,
+  ADDRESS_NOT_ALLOWED: AddressNotAllowedError,
   NOT_FOUND: NotFoundError,
   IDEMPOTENCY_KEY_REUSED: IdempotencyKeyReusedError,
   IDEMPOTENCY_IN_PROGRESS: IdempotencyInProgressError,

@@ -76,6 +76,9 @@ export interface Key {
 /** The role of the user in the workspace. What an API key can do depends on its scopes, not on this role. */
 export type UserRole = 'ADMIN' | 'AGENT' | 'REQUESTER';
 
+/** `PERSON`, or `SERVICE` for a service account: a user for programs, who can't sign in. */
+export type UserKind = 'PERSON' | 'SERVICE';
+
 /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
 export type Etag = string;
 
@@ -89,6 +92,8 @@ export interface User {
   email: string;
   /** The role of the user in the workspace. What an API key can do depends on its scopes, not on this role. */
   role: Open<UserRole>;
+  /** `PERSON`, or `SERVICE` for a service account: a user for programs, who can't sign in. */
+  kind: Open<UserKind>;
   /** Whether the user is active. You can't assign inactive users, and their API keys are invalid. */
   active: boolean;
   /** The job title, or null if not set. 1 to 255 characters. */
@@ -1643,6 +1648,7 @@ export type ErrorCode =
   | 'QUERY_TOO_BROAD'
   | 'INVALID_API_KEY'
   | 'INSUFFICIENT_SCOPE'
+  | 'ADDRESS_NOT_ALLOWED'
   | 'NOT_FOUND'
   | 'IDEMPOTENCY_KEY_REUSED'
   | 'IDEMPOTENCY_IN_PROGRESS'

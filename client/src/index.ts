@@ -4,6 +4,7 @@ export { ApiChanges, type ChangesPage, type FollowQuery } from './changes.ts';
 export { ItsmClient } from './client.ts';
 export {
   AbortError,
+  AddressNotAllowedError,
   ConnectionError,
   type ErrorClasses,
   ExternalIdExistsError,

@@ -71,6 +71,13 @@ export const errors = {
     when: 'The API key lacks the required scope. The message names the scope.',
     remedy: 'Create an API key that has this scope.',
   },
+  ADDRESS_NOT_ALLOWED: {
+    status: 403,
+    when: "The API key isn't allowed from the IP address of the client. The message names the address.",
+    remedy:
+      'Send the request from one of the allowed networks of the API key, ' +
+      'or ask an administrator to allow the network of the address.',
+  },
   NOT_FOUND: {
     status: 404,
     when: "The path and method match no endpoint, or the resource doesn't exist in this workspace.",

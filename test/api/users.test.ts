@@ -40,14 +40,15 @@ describe('GET /users', () => {
     const fields = {
       name: 'Åsa Öberg 🛠',
       email: 'asa@example.com',
-      role: 'REQUESTER',
+      role: 'AGENT',
+      kind: 'SERVICE',
       jobTitle: 'Support engineer',
       department: 'IT',
       phone: '+49 30 5550 100',
       timeZone: 'Europe/Berlin',
     } as const;
     await owner.createUser(fields);
-    await owner.createUser({ name: 'Bo', email: 'bo@example.com', role: 'AGENT' });
+    await owner.createUser({ name: 'Bo', email: 'bo@example.com', role: 'REQUESTER' });
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     const own = {
       id: expect.any(Number),
@@ -61,7 +62,8 @@ describe('GET /users', () => {
         ...own,
         name: 'Bo',
         email: 'bo@example.com',
-        role: 'AGENT',
+        role: 'REQUESTER',
+        kind: 'PERSON',
         jobTitle: null,
         department: null,
         phone: null,

@@ -125,6 +125,41 @@ describe('users that lose permissions', { timeout: 180_000 }, () => {
   });
 });
 
+describe('service accounts and rules for API keys', { timeout: 180_000 }, () => {
+  it('creates a service account with an API key for one network, and limits the lifetime of new keys', async () => {
+    const { email: admin } = await createTenant('Wayne');
+    const create = 'users create --tenant Wayne --name Export --email it@wayne.example --kind SERVICE';
+    expect(await itsm(`${create} --role ADMIN`)).toMatchObject({ code: 1, stderr: expect.stringContaining('AGENT') });
+    const account = await json(`${create} --role AGENT`);
+    expect(account).toMatchObject({ kind: 'SERVICE', role: 'AGENT' });
+    expect(await itsm('users invite it@wayne.example --tenant Wayne')).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining("which can't sign in") },
+    });
+    const newKey = 'keys create --tenant Wayne --user it@wayne.example --name export --scopes users:read';
+    const { stdout } = await itsm(`${newKey} --allowed-networks 192.0.2.0/24`);
+    expect(await statusWith(stdout.trim())).toBe(403);
+    const [{ id }] = await json('keys list --tenant Wayne');
+    expect((await itsm(`keys show ${id}`)).stdout).toContain('192.0.2.0/24');
+    expect(await json(`keys update ${id} --allowed-networks`, '')).toMatchObject({ allowedNetworks: [] });
+    await expect.poll(() => statusWith(stdout.trim())).toBe(200);
+
+    const updated = await itsm('tenants update Wayne --max-key-days 30 --require-key-expiry true');
+    expect(updated.stdout).toContain('Expiry of API keys: at most 30 days.');
+    expect(await json('tenants show Wayne')).toMatchObject({
+      keyPolicy: { maxLifetimeDays: 30, expiryRequired: true },
+    });
+    expect(await itsm(newKey)).toMatchObject({ code: 1, stderr: expect.stringContaining('expires-in-days must be') });
+    await json(`${newKey} --expires-in-days 30`);
+    expect((await itsm('keys list --tenant Wayne --state expiring')).stdout).toContain('expiring');
+    const { tenantId } = await api.prisma.user.findFirstOrThrow({ where: { email: admin } });
+    const entries = await api.prisma.auditEntry.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
+    expect(entries).toMatchObject([
+      { action: 'service.account.created', subject: `user ${account.id}`, userId: null },
+      { action: 'settings.updated', subject: 'rules for API keys', userId: null },
+    ]);
+  });
+});
+
 describe('keys rotate', { timeout: 180_000 }, () => {
   it('keeps the old API key valid for --overlap-hours after a rotation', async () => {
     const { key } = await createTenant('Pied');

@@ -31,7 +31,7 @@ describe('seed', () => {
     const lists = await Promise.all(
       ['users', 'tickets', 'assets', 'projects'].map((path) => call('GET', `/${path}?perPage=100`)),
     );
-    expect(lists.map(({ meta }) => meta.totalCount)).toEqual([3, 40, 12, 3]);
+    expect(lists.map(({ meta }) => meta.totalCount)).toEqual([4, 40, 12, 3]);
     const tasks = await Promise.all(
       lists[3].data.map(({ id }: { id: number }) => call('GET', `/projects/${id}/tasks`)),
     );
@@ -103,7 +103,7 @@ describe('seed', () => {
   it('creates no demo workspace in a database that has a tenant', async () => {
     expect(await seed(api)).toBeUndefined();
     expect(await api.prisma.tenant.count()).toBe(1);
-    expect(await api.prisma.apiKey.count()).toBe(1);
+    expect(await api.prisma.apiKey.count()).toBe(2);
   });
 });
 
@@ -116,7 +116,7 @@ describe('itsm seed', { timeout: 60_000 }, () => {
     expect(stderr).not.toContain(stdout.trim());
     const other = await startApi({ databaseUrl: empty.url });
     const { status, body } = await other.call({ method: 'GET', path: `${pathPrefix}/users`, key: stdout.trim() });
-    expect([status, body.meta.totalCount]).toEqual([200, 3]);
+    expect([status, body.meta.totalCount]).toEqual([200, 4]);
     const again = await itsm('seed');
     expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('needs an empty database') });
     await other.close();

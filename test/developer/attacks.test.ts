@@ -233,7 +233,7 @@ it('escapes stored text on every page of the developer area', async () => {
   await api.prisma.user.updateMany({ where: { tenantId }, data: { name: script, jobTitle: `"'${script}` } });
   await api.prisma.apiKey.updateMany({ where: { tenantId }, data: { name: script } });
   const visitor = await signIn(api, workspace);
-  await visitor.submit('/developer/keys/new', 'create', { name: script, life: 30, scopes: 'tickets:read' });
+  await visitor.submit('/developer/keys/new', 'create', { name: script, expiresInDays: 30, scopes: 'tickets:read' });
   await api.prisma.session.updateMany({ where: { tenantId }, data: { userAgent: script, address: script } });
   await api.prisma.auditEntry.updateMany({ where: { tenantId }, data: { userAgent: script, subject: script } });
   for (const [path, { params, query = '' }] of Object.entries(samples)) {
@@ -244,7 +244,7 @@ it('escapes stored text on every page of the developer area', async () => {
 });
 
 it('shows a new API key only once, even if an attacker copies the cookie', async () => {
-  const fields = { name: 'once', life: 30, scopes: 'tickets:read' };
+  const fields = { name: 'once', expiresInDays: 30, scopes: 'tickets:read' };
   const { headers } = await admin.submit('/developer/keys/new', 'create', fields);
   const page = headers.location as string;
   const thief = openBrowser(api);
@@ -446,11 +446,16 @@ describe('ended sessions', () => {
   it("applies a role change to the user's existing sessions", async () => {
     const { id } = await mine.createUser({ role: 'ADMIN' });
     const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
-    const token = await visitor.tokenOf('/developer/keys/new');
+    const token = await visitor.tokenOf('/developer/users/new');
     const become = (role: 'AGENT' | 'REQUESTER') =>
       api.prisma.user.update({ where: { tenantId_id: { tenantId: mine.tenantId, id } }, data: { role } });
     const make = () =>
-      visitor.submit('/developer/keys/new', 'create', { name: 'late', life: 30, scopes: 'tickets:read' }, token);
+      visitor.submit(
+        '/developer/users/new',
+        'create',
+        { name: 'Late', email: 'late@example.com', role: 'ADMIN' },
+        token,
+      );
     await become('AGENT');
     expect((await make()).status).toBe(403);
     await become('REQUESTER');

@@ -13,7 +13,7 @@ let agent: Visitor;
 let agentsKey: bigint | undefined;
 const list = '/developer/keys';
 const fresh = `${list}/new`;
-const newKey = { name: 'nightly export', scopes: ['tickets:read', 'users:read'], life: '30' };
+const newKey = { name: 'nightly export', scopes: ['tickets:read', 'users:read'], expiresInDays: '60' };
 
 beforeAll(async () => {
   api = await startApi();
@@ -92,10 +92,10 @@ describe('/developer/keys/new', () => {
   });
 
   it('creates an import key, which expires within 30 days, and names it in the audit log', async () => {
-    const long = await admin.submit(fresh, 'create', { ...newKey, name: 'move', life: '90', isImport: 'yes' });
+    const long = await admin.submit(fresh, 'create', { ...newKey, name: 'move', expiresInDays: '90', isImport: 'yes' });
     expect(long.status).toBe(400);
-    expect(long.text).toContain('must be 30 days, because the key is for an import');
-    const sent = await admin.submit(fresh, 'create', { ...newKey, name: 'move', isImport: 'yes' });
+    expect(long.text).toContain('must be at most 30 days after the creation of an import key');
+    const sent = await admin.submit(fresh, 'create', { ...newKey, name: 'move', expiresInDays: '30', isImport: 'yes' });
     const page = sent.headers.location as string;
     const { text } = await admin.get(page);
     expect(text).toContain('Can set original times and authors');
@@ -109,15 +109,15 @@ describe('/developer/keys/new', () => {
   it('shows errors in the API key form next to the fields and keeps the entered values', async () => {
     const sent = await admin.submit(fresh, 'create', {
       name: '<script>alert(1)</script>',
-      life: '1e3',
+      expiresInDays: '1e3',
       scopes: ['tickets:reed'],
     });
     expect(sent.status).toBe(400);
-    expect(sent.text).toContain('must be 30, 60, 90 or 365 days, or no expiration');
+    expect(sent.text).toContain('must be a whole number of days from 1 to 3650');
     expect(sent.text).toContain('must not contain tickets:reed');
     expect(sent.text).not.toContain('<script>alert');
     expect(sent.text).toContain('&lt;script&gt;alert(1)');
-    const none = await admin.submit(fresh, 'create', { name: ' ', life: '30' });
+    const none = await admin.submit(fresh, 'create', { name: ' ', expiresInDays: '30' });
     expect(none.text).toContain('must contain at least one scope');
     expect(none.text).toContain('must have at least 1 character');
   });
@@ -135,7 +135,7 @@ describe('/developer/keys/:id', () => {
     const wider = await admin.submit(page, 'narrow', { scopes: ['users:read', 'tickets:read'] });
     expect([wider.status, wider.text.includes('this key lacks tickets:read. Create a new key')]).toEqual([400, true]);
 
-    const endless = await send('end', { life: 'never' });
+    const endless = await send('end', { expiresInDays: 'never' });
     expect(endless.text).toContain('<dd>No expiration</dd>');
 
     const rotated = await send('rotate', { overlapHours: 12 });
@@ -163,7 +163,12 @@ describe('/developer/keys/:id', () => {
     const stranger = await signIn(api, theirs);
     const token = await stranger.tokenOf(fresh);
     const missing = `${list}/999999999`;
-    const forms = { rename: { name: 'x' }, end: { life: '30' }, narrow: { scopes: ['users:read'] } };
+    const forms = {
+      rename: { name: 'x' },
+      end: { expiresInDays: '30' },
+      networks: { allowedNetworks: '' },
+      narrow: { scopes: ['users:read'] },
+    };
     const others = { rotate: { overlapHours: 0 }, revoke: { confirmation: 'not theirs' } };
     for (const [form, fields] of Object.entries({ ...forms, ...others })) {
       const [foreign, absent] = [page, missing].map((path) => stranger.submit(path, form, fields, token));
@@ -175,22 +180,74 @@ describe('/developer/keys/:id', () => {
     expect(stateOn((await admin.get(page)).text)).toBe('works');
   });
 
-  it('lets users with the role AGENT view their own API keys but not manage them', async () => {
+  it('lets users with the role AGENT view only their own API keys, and not change them', async () => {
     const { page } = await make('of an administrator');
     const { text } = await agent.get(list);
     expect([...text.matchAll(/keys\/(\d+)"/g)].map(([, id]) => id)).toEqual([String(agentsKey)]);
     expect((await agent.get(`${list}?user=${mine.userId}`)).text).not.toContain('of an administrator');
     const own = await agent.get(`${list}/${agentsKey}`);
-    expect([own.status, own.text.includes('<form method="post"')]).toEqual([200, false]);
+    expect([own.status, own.text.match(/id="form-\w+"/g)]).toEqual([200, ['id="form-rotate"', 'id="form-revoke"']]);
     expect((await agent.get(page)).status).toBe(404);
-    expect((await agent.get(fresh)).status).toBe(403);
     const token = await agent.tokenOf('/developer/account');
     const tries = [
-      agent.submit(fresh, 'create', newKey, token),
-      agent.submit(`${list}/${agentsKey}`, 'revoke', { confirmation: 'theirs' }, token),
+      agent.submit(`${list}/${agentsKey}`, 'networks', { allowedNetworks: '' }, token),
       agent.submit(page, 'rename', { name: 'mine now' }, token),
+      agent.submit(page, 'rotate', { overlapHours: 0 }, token),
+      agent.submit(page, 'revoke', { confirmation: 'of an administrator' }, token),
     ];
-    expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([403, 403, 404, 404]);
+  });
+
+  it('lets users with the role AGENT create, rotate and revoke their own API keys without webhooks:manage', async () => {
+    const form = (await agent.get(fresh)).text;
+    expect([form.includes('value="webhooks:manage"'), form.includes('name="user"')]).toEqual([false, false]);
+    const reject = async (fields: Fields, message: string) => {
+      const { status, text } = await agent.submit(fresh, 'create', { ...newKey, ...fields });
+      expect([status, text.includes(message)], text).toEqual([400, true]);
+    };
+    await reject({ user: (await mine.createUser()).email }, 'must be your own email address');
+    await reject({ scopes: ['tickets:read', 'webhooks:manage'] }, 'must not contain webhooks:manage.');
+    await reject({ isImport: 'yes' }, 'must be an administrator');
+
+    const made = await agent.submitAndFollow(fresh, 'create', { ...newKey, name: 'my script' });
+    expect(await statusWith(keyIn(made.text) as string)).toBe(200);
+    const { id } = await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId: mine.tenantId, name: 'my script' } });
+    const rotated = await agent.submitAndFollow(`${list}/${id}`, 'rotate', { overlapHours: 0 });
+    const next = keyIn(rotated.text) as string;
+    expect(await statusWith(next)).toBe(200);
+    const [successor] = await api.prisma.apiKey.findMany({ where: { tenantId: mine.tenantId, rotatedFrom: id } });
+    await agent.submit(`${list}/${successor?.id}`, 'revoke', { confirmation: 'my script' });
+    await expect.poll(() => statusWith(next)).toBe(401);
+
+    // An administrator gave this key a scope that the agent can't grant.
+    const [wide] = await addKeys(Number((await api.prisma.apiKey.findFirstOrThrow({ where: { id } })).userId), 'wide');
+    await api.prisma.apiKey.updateMany({ where: { id: wide as bigint }, data: { scopes: ['webhooks:manage'] } });
+    const page = `${list}/${wide}`;
+    expect((await agent.get(page)).text).not.toContain('form-rotate');
+    expect((await agent.submit(page, 'rotate', { overlapHours: 0 })).status).toBe(400);
+    expect(await api.prisma.apiKey.count({ where: { rotatedFrom: wide as bigint } })).toBe(0);
+  });
+
+  it('creates an API key for a service account with allowed networks, and changes the networks', async () => {
+    const { email } = await mine.createUser({ name: 'Export', kind: 'SERVICE' });
+    expect((await admin.get(`${fresh}?user=${encodeURIComponent(email)}`)).text).toContain(`value="${email}"`);
+    const fields = { ...newKey, name: 'of a program', user: email };
+    const wrong = await admin.submit(fresh, 'create', { ...fields, allowedNetworks: '10.0.0.0/33' });
+    expect([wrong.status, wrong.text.includes('but contains 10.0.0.0/33')]).toEqual([400, true]);
+    const { text } = await admin.submitAndFollow(fresh, 'create', {
+      ...{ ...fields, allowedNetworks: '127.0.0.0/8\r\n2001:DB8::1/32\r\n' },
+    });
+    const key = keyIn(text) as string;
+    expect(text).toContain(`<dt>User</dt><dd>${email}</dd>`);
+    expect(text).toContain('<code>127.0.0.0/8</code> <code>2001:db8::/32</code>');
+    expect(await statusWith(key)).toBe(200);
+    const { id } = await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId: mine.tenantId, name: fields.name } });
+    await admin.submit(`${list}/${id}`, 'networks', { allowedNetworks: '192.0.2.7' });
+    await expect.poll(() => statusWith(key)).toBe(403);
+    expect((await admin.submitAndFollow(`${list}/${id}`, 'networks', { allowedNetworks: '' })).text).toContain(
+      '<dt>Allowed networks</dt><dd>All</dd>',
+    );
+    await expect.poll(() => statusWith(key)).toBe(200);
   });
 });
 
@@ -217,6 +274,7 @@ describe('/developer/keys', () => {
     expect((await admin.get(`${list}?state=revoked&user=${id}`)).text).toContain('Show all API keys');
     expect((await admin.get(`${list}?q=b+one`)).text).toContain('aria-label="11 requests, at most 8 per hour"');
     expect((await admin.get(`${list}?state=dead`)).status).toBe(400);
+    expect((await admin.get(list)).text.includes('sort=expires">1 key expires')).toBe(true);
     const keyless = await createWorkspace(api);
     await api.prisma.apiKey.deleteMany({ where: { tenantId: keyless.tenantId } });
     const empty = await (await signIn(api, keyless)).get(list);

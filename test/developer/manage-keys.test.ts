@@ -2,12 +2,14 @@ import type { Scope } from '@itsm-api/contract';
 import {
   createKey,
   getKey,
+  NewKey,
   narrowKey,
   revokeKey,
   rotateKey,
   updateKey,
 } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { type KeyQuery, listKeys } from '@itsm-api/server/auth/api-keys/key-list.ts';
+import { getKeyPolicy, setKeyPolicy } from '@itsm-api/server/auth/api-keys/key-policy.ts';
 import { KeyStatus } from '@itsm-api/server/auth/api-keys/key-status.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { type Context, transaction } from '@itsm-api/server/resources/shared/context.ts';
@@ -43,11 +45,11 @@ const statusWith = async (key: string) =>
 
 describe('API keys', () => {
   it('creates, changes, rotates and revokes an API key', async () => {
-    const made = await make('ci', { scopes: ['tickets:read', 'tickets:write'], expiresInDays: 30 });
+    const made = await make('ci', { scopes: ['tickets:read', 'tickets:write'], expiresInDays: 31 });
     expect(made).toMatchObject({ name: 'ci', user: email, state: 'works', lastFour: made.key.slice(-4) });
     expect(await statusWith(made.key)).toBe(200);
 
-    const changed = await updateKey(asRequest(mine), made.id, { name: 'build', expiresInDays: 6 });
+    const changed = await updateKey(asRequest(mine), made.id, { name: 'build', expiresInDays: 29 });
     expect(changed).toMatchObject({ name: 'build', state: 'expiring', scopes: made.scopes });
 
     expect(await updateKey(asRequest(mine), made.id, { expiresInDays: null })).toMatchObject({ expiresAt: null });
@@ -88,6 +90,64 @@ describe('API keys', () => {
     expect(await getKey(asRequest(mine), id)).toMatchObject({ scopes: ['users:read'] });
   });
 
+  it('applies the rules of the workspace to the expiry of new, rotated and changed API keys', async () => {
+    const workspace = await createWorkspace(api);
+    const context = asRequest(workspace);
+    const { email: user } = await workspace.createUser();
+    const make = (expiresInDays?: number) =>
+      createKey(context, { user, name: 'ruled', scopes: ['tickets:read'], ...(expiresInDays && { expiresInDays }) });
+    const rejected = (message: string) => ({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'expiresInDays', message: expect.stringContaining(message) }],
+    });
+    const required = rejected('must be set, because this workspace requires an expiry');
+    const tooLong = rejected('must be at most 30 days after the creation of the key');
+    const [endless, yearly] = [await make(), await make(365)];
+
+    await setKeyPolicy(context.db, { expiryRequired: true });
+    await expect(make()).rejects.toMatchObject(required);
+    await expect(rotateKey(context, endless.id, { overlapHours: 1 })).rejects.toThrow('Set an expiry for the API key');
+    await expect(updateKey(context, yearly.id, { expiresInDays: null })).rejects.toMatchObject(required);
+
+    await setKeyPolicy(context.db, { maxLifetimeDays: 30 });
+    expect(await getKeyPolicy(context.db)).toEqual({ maxLifetimeDays: 30, expiryRequired: true });
+    await expect(make(31)).rejects.toMatchObject(tooLong);
+    expect((await make(30)).expiresAt).not.toBeNull();
+    for (const { id } of [endless, yearly]) {
+      const { expiresAt, createdAt } = await rotateKey(context, id, { overlapHours: 24 });
+      expect(Date.parse(expiresAt as string) - Date.parse(createdAt)).toBeCloseTo(30 * dayMs, -4);
+    }
+    // An administrator can shorten the lifetime of an older key, but not extend it.
+    const day = await updateKey(context, (await make(10)).id, { expiresInDays: 5 });
+    await expect(updateKey(context, day.id, { expiresInDays: 31 })).rejects.toMatchObject(tooLong);
+    await api.prisma.apiKey.updateMany({ where: { id: day.id }, data: { expiresAt: null } });
+    expect((await updateKey(context, day.id, { expiresInDays: 40 })).expiresAt).not.toBeNull();
+    expect(await getKeyPolicy(asRequest(theirs).db)).toEqual({ maxLifetimeDays: null, expiryRequired: false });
+  });
+
+  it('keeps the allowed networks of an API key in a rotation', async () => {
+    const { id } = await createKey(asRequest(mine), {
+      ...{ user: email, name: 'office', scopes: ['tickets:read'], allowedNetworks: ['192.0.2.0/24'] },
+    });
+    expect(await rotateKey(asRequest(mine), id, { overlapHours: 0 })).toMatchObject({
+      allowedNetworks: ['192.0.2.0/24'],
+    });
+  });
+
+  it('normalizes allowed networks, and rejects invalid networks and more than 20', () => {
+    const parse = (networks: unknown) => NewKey.shape.allowedNetworks.safeParse(networks);
+    expect(parse('10.1.2.3/8, 10.0.0.0/8 192.0.2.7\n2001:DB8:0::5/32,::ffff:192.0.2.0/120').data).toEqual([
+      ...['10.0.0.0/8', '192.0.2.7/32', '2001:db8::/32', '192.0.2.0/24'],
+    ]);
+    expect(parse('').data).toEqual([]);
+    for (const wrong of ['10.0.0.0/33', '010.0.0.1', '10.1', 'example.com', 'fe80::1%eth0', '::/129', '1.2.3.4/']) {
+      expect(parse(wrong).error?.issues[0]?.message, wrong).toContain(`but contains ${wrong}`);
+    }
+    const many = Array.from({ length: 21 }, (_, n) => `10.0.0.${n}`);
+    expect(parse(many).error?.issues[0]?.message).toBe('must contain at most 20 networks');
+    expect(parse(many.slice(1)).success).toBe(true);
+  });
+
   it('throws NOT_FOUND for API keys of another workspace or another user', async () => {
     const { id } = await make('secret');
     const their = asRequest(theirs);
@@ -117,7 +177,7 @@ describe('lists of API keys', () => {
           ...{ hash: Buffer.from(`${workspace.tenantId}/${name}`), lastFour: 'aB3d', ...columns },
         },
       });
-    const [past, soon, late] = [-1000, dayMs, 30 * dayMs].map((ms) => new Date(now + ms));
+    const [past, soon, late] = [-1000, 30 * dayMs, 30.1 * dayMs].map((ms) => new Date(now + ms));
     await add('100%', { lastUsedAt: past, lastFour: 'zz99' });
     await add('Half_way', { expiresAt: late, scopes: ['users:read'] });
     await add('soon', { expiresAt: soon });

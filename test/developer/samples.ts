@@ -18,6 +18,7 @@ export const samples: Record<string, Sample> = {
   '/developer/keys/:id': { params: async ({ context }) => ({ id: Number(context.keyId) }) },
   '/developer/users': {},
   '/developer/users/new': {},
+  '/developer/users/new-service-account': {},
   '/developer/users/:id': { params: async ({ userId }) => ({ id: userId }) },
   '/developer/assets': {},
   '/developer/assets/new': {},

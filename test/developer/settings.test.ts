@@ -1,3 +1,4 @@
+import { listAudit } from '@itsm-api/server/resources/audit/queries.ts';
 import { getResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -31,6 +32,25 @@ describe('/developer/settings', () => {
 
     await admin.submit(path, 'targets', none);
     expect(await getResolutionTargets(workspace.context.db)).toMatchObject({ CRITICAL: null, LOW: null });
+  });
+
+  it('changes the rules for API keys, which limit the lifetimes in the form for a new key', async () => {
+    const lifetimes = async () => {
+      const { text } = await admin.get('/developer/keys/new');
+      const select = /<select name="expiresInDays".*?<\/select>/s.exec(text)?.[0] ?? '';
+      return [...select.matchAll(/value="(\w+)"/g)].map(([, value]) => value);
+    };
+    expect(await lifetimes()).toEqual(['30', '60', '90', '365', 'never']);
+    const sent = await admin.submitAndFollow(path, 'keys', { maxLifetimeDays: '', expiryRequired: 'yes' });
+    expect(sent.text).toMatch(/name="expiryRequired" value="yes" checked/);
+    expect(await lifetimes()).toEqual(['30', '60', '90', '365']);
+    await admin.submitAndFollow(path, 'keys', { maxLifetimeDays: '45' });
+    expect(await lifetimes()).toEqual(['30', '45']);
+    const { data } = await listAudit(workspace.context, { page: 1, perPage: 1 });
+    expect(data).toMatchObject([{ action: 'settings.updated', subject: 'rules for API keys' }]);
+    const wrong = await admin.submit(path, 'keys', { maxLifetimeDays: '0' });
+    expect([wrong.status, wrong.text.includes('id="error-maxLifetimeDays"')]).toEqual([400, true]);
+    await admin.submit(path, 'keys', { maxLifetimeDays: '' });
   });
 
   it.each(['0', '525601', '1.5', 'soon'])('rejects a target of %s minutes', async (minutes) => {

@@ -1,7 +1,9 @@
 import { pathPrefix, type UserRole } from '@itsm-api/contract';
+import { hashPassword } from '@itsm-api/server/auth/accounts/passwords.ts';
+import { newToken } from '@itsm-api/server/auth/accounts/token.ts';
 import { createKey, getKey, rotateKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { listAudit } from '@itsm-api/server/resources/audit/queries.ts';
-import { deactivateUser, getUser, updateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser, getUser, listUsers, updateUser } from '@itsm-api/server/resources/users/queries.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -89,6 +91,46 @@ describe('/developer/users/new', () => {
     expect(text).toContain('value="&lt;script&gt;');
     expect(text).not.toContain('<script>alert');
     expect(text).toContain('<option value="ADMIN" selected>');
+  });
+});
+
+describe('/developer/users/new-service-account', () => {
+  it('creates a service account that has no invitation, and records only its id in the audit log', async () => {
+    const fields = { name: 'Nightly export', email: `${unique()}@example.com` };
+    const { text } = await admin.submitAndFollow('/developer/users/new-service-account', 'create', fields);
+    expect(text).toContain('Service account');
+    expect([linkIn(text), text.includes('form-invite')]).toEqual([undefined, false]);
+    const { data } = await listUsers(workspace.context, { page: 1, perPage: 1, email: [fields.email] });
+    const [account] = data;
+    const path = `/developer/users/${account?.id}`;
+    expect(account).toMatchObject({ kind: 'SERVICE', role: 'AGENT', active: true });
+    const entries = await listAudit(workspace.context, { page: 1, perPage: 1, action: 'service.account.created' });
+    expect(entries.data).toMatchObject([{ subject: `user ${account?.id}` }]);
+
+    const taken = await admin.submit('/developer/users/new-service-account', 'create', fields);
+    expect([taken.status, taken.text.includes('is already used by another user')]).toEqual([400, true]);
+    const invited = await admin.submit(path, 'invite');
+    expect([invited.status, await api.prisma.invitation.count({ where: { userId: account?.id } })]).toEqual([400, 0]);
+    const promoted = await admin.submit(path, 'change', { ...details, etag: await etagOf(admin, path), role: 'ADMIN' });
+    expect([promoted.status, promoted.text.includes('must be AGENT')]).toEqual([400, true]);
+    expect((await admin.get('/developer/users')).text).toContain('service account</span>');
+  });
+
+  it('rejects the sign-in, the session and the invitation of a service account', async () => {
+    const { id, email } = await workspace.createUser({ kind: 'SERVICE' });
+    // Inserts the credentials with SQL, because the server never creates them.
+    const password = `correct horse ${unique()} battery`;
+    const data = { tenantId: workspace.tenantId, userId: BigInt(id) };
+    await api.prisma.password.create({ data: { ...data, hash: await hashPassword(password) } });
+    const browser = openBrowser(api);
+    const signedIn = await browser.submit('/developer/sign-in', 'password', { email, password });
+    expect([signedIn.status, signedIn.text.includes('is incorrect')]).toEqual([400, true]);
+    const visitor = await signIn(api, { tenantId: workspace.tenantId, userId: id }).catch(() => undefined);
+    expect((await visitor?.get('/developer/keys'))?.status ?? 303).toBe(303);
+    const { text: token, hash } = newToken(workspace.tenantId);
+    await api.prisma.invitation.create({ data: { ...data, hash, expiresAt: new Date(Date.now() + 60_000) } });
+    const joined = await browser.get(`/developer/join?token=${token}`);
+    expect(joined.text).not.toContain(email);
   });
 });
 

@@ -3,6 +3,7 @@ import { contract } from '@itsm-api/contract/ts-rest';
 import { addGuard, type GuardOptions } from '@itsm-api/server/http/auth/guard.ts';
 import { createMemoryCounter, RateLimitStore } from '@itsm-api/server/http/rate-limit/rate-limit-windows.ts';
 import { ApiError } from '@itsm-api/server/shared/errors.ts';
+import { parseNetwork } from '@itsm-api/server/shared/network/ip-networks.ts';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
 
@@ -13,14 +14,14 @@ import { describe, expect, it } from 'vitest';
 const services = { now: () => new Date(0) };
 const db = { of: 'the tenant' };
 const createIdentity = (scope: string, ids = {}) => {
-  return { tenantId: 1n, keyId: 2n, userId: 3n, db, scopes: new Set([scope]), ...ids };
+  return { tenantId: 1n, keyId: 2n, userId: 3n, db, scopes: new Set([scope]), networks: [], ...ids };
 };
 
 const { list } = contract.tickets as { list: Endpoint };
 
 /**
- * Starts a server with a guard and three API keys. The key `reader` has the scope `tickets:read`, `stranger` has the
- * scope `kb:read`, and `elsewhere` is a key of another tenant.
+ * Starts a server with a guard and four API keys. The key `reader` has the scope `tickets:read`, `stranger` has the
+ * scope `kb:read`, `elsewhere` is a key of another tenant, and `office` is allowed only from other addresses.
  */
 async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOptions> = {}) {
   const app = fastify();
@@ -31,6 +32,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
     ['reader', createIdentity('tickets:read')],
     ['stranger', createIdentity('kb:read', { keyId: 4n })],
     ['elsewhere', createIdentity('tickets:read', { tenantId: 5n })],
+    ['office', createIdentity('tickets:read', { keyId: 6n, networks: [parseNetwork('192.0.2.0/24')] })],
   ]);
   const limits = { global, group, windowSeconds: 60, failures: 1000 };
   await addGuard(app, {
@@ -69,6 +71,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
   handle('/waits', list, async (request) => {
     const { elapsedTime, then } = request.query as { elapsedTime: string; then: string };
     if (then === 'revoked') keyOf.delete('reader');
+    if (then === 'restricted') keyOf.set('reader', keyOf.get('office') as never);
     if (then === 'narrowed') keyOf.set('reader', createIdentity('kb:read'));
     await request.confirm({ elapsedTime: Number(elapsedTime) } as FastifyReply);
     return {};
@@ -129,6 +132,13 @@ describe('the guard', () => {
     expect([seen, touched]).toEqual([[], []]);
   });
 
+  it('rejects a request from an address that the API key does not allow, without counting it as a use', async () => {
+    const { get, seen, touched } = await open();
+    const { status, headers, body } = await get('/tickets', 'office');
+    expect([status, body.code, pickLimitHeaders(headers)]).toEqual([403, 'ADDRESS_NOT_ALLOWED', []]);
+    expect([seen, touched]).toEqual([[], []]);
+  });
+
   it('counts a request even if its API key lacks the required scope', async () => {
     const { get, seen } = await open({ group: 1 });
     const { status, headers, body } = await get('/tickets', 'stranger');
@@ -159,6 +169,7 @@ describe('the guard', () => {
       403,
       { code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' },
     ],
+    [500, 'restricted', 403, { code: 'ADDRESS_NOT_ALLOWED' }],
     [500, 'kept', 200, {}],
   ])(
     'checks the API key again only after a wait of 500 ms (%i ms, key %s)',

@@ -67,7 +67,7 @@ const programs: Record<Language, { command: string; args: string[]; extension: s
 
 /** Replaces the tenant and the path of the `itsm` command in the code of a guide. */
 const inWorkspace = (code: string) =>
-  code.replace('./itsm', itsm).replace('Acme Corporation', String(workspace.tenantId));
+  code.replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(workspace.tenantId));
 
 interface Guide {
   blocks: { language: Language | 'json'; code: string }[];
@@ -297,6 +297,10 @@ it('runs the code samples in docs/guides/api-keys.md', { timeout: 60_000 }, asyn
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
   const create = inWorkspace(guide.take('sh')).replace('ada.okafor@acme.example', email);
   const key = (await run('sh', create, env)).trim();
+  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toMatch(
+    /^Created the service account .*\nitsm_\w{38}\n$/,
+  );
+  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toContain('Expiry of API keys: at most 365 days.');
   const { data } = JSON.parse(await run('sh', guide.take('sh'), { ITSM_KEY: key }));
   expect(data).toMatchObject({
     key: { name: 'nightly export', scopes: ['tickets:read', 'users:read'] },

@@ -225,12 +225,16 @@ describe('lastUsedAt', () => {
     const { id } = await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId } });
     const { prisma } = api.databases.system;
     const later = new Date(now.getTime() + 60_000);
-    for (const at of [later, now]) {
+    for (const [at, ip] of [
+      [later, '2001:DB8:0:0::7'],
+      [now, '192.0.2.1'],
+    ] as const) {
       const lastUsed = createLastUsed({ prisma, now: () => at, onError: (error) => expect.fail(String(error)) });
-      lastUsed.touch({ tenantId, keyId: id });
+      lastUsed.touch({ tenantId, keyId: id }, { ip });
       await lastUsed.close();
     }
-    expect(await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId } })).toMatchObject({ lastUsedAt: later });
+    const key = await api.prisma.apiKey.findFirstOrThrow({ where: { tenantId } });
+    expect(key).toMatchObject({ lastUsedAt: later, lastUsedAddress: '2001:db8::7' });
   });
 
   it('writes lastUsedAt of API keys in batches, at most once per minute', async () => {
@@ -238,6 +242,7 @@ describe('lastUsedAt', () => {
     const read = () => api.prisma.apiKey.findFirstOrThrow({ where: { tenantId: other.tenantId } });
     await other.call('GET', '/tickets');
     await expect.poll(async () => (await read()).lastUsedAt, { timeout: 8000 }).toEqual(now);
+    expect((await read()).lastUsedAddress).toBe('127.0.0.1');
   });
 
   it("retries a failed write of an API key's lastUsedAt", async () => {
@@ -247,7 +252,7 @@ describe('lastUsedAt', () => {
     const errors: unknown[] = [];
     const onError = (error: unknown) => errors.push(error);
     const lastUsed = createLastUsed({ prisma: own.databases.system.prisma, now: () => now, onError });
-    lastUsed.touch({ tenantId, keyId: (await read()).id });
+    lastUsed.touch({ tenantId, keyId: (await read()).id }, { ip: '127.0.0.1' });
 
     await execute(own.databaseUrl, 'REVOKE UPDATE ON api_keys FROM itsm_system');
     await lastUsed.flush();

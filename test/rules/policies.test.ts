@@ -1,3 +1,4 @@
+import { setKeyPolicy } from '@itsm-api/server/auth/api-keys/key-policy.ts';
 import { assertTenantIsolation } from '@itsm-api/server/database/roles.ts';
 import { keepUpload } from '@itsm-api/server/resources/csv/csv-uploads.ts';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
@@ -55,6 +56,7 @@ async function fill(workspace: Workspace): Promise<void> {
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
   await workspace.createArticle();
+  await setKeyPolicy(workspace.context.db, { maxLifetimeDays: 90 });
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
   await signIn(api, workspace);
   const credentials = `WITH password AS (
@@ -205,6 +207,7 @@ describe('the roles', () => {
       'public.events': 'INSERT, SELECT',
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
       'public.invitations': 'INSERT',
+      'public.key_policies': 'INSERT, SELECT, UPDATE',
       'public.projects': 'INSERT, SELECT, UPDATE',
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
@@ -232,7 +235,7 @@ describe('the roles', () => {
       expect(all).toContain(secret);
       expect(await listColumns('itsm_request', table)).toEqual(all.filter((name) => name !== secret));
     }
-    const changed = ['expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
+    const changed = ['allowed_networks', 'expires_at', 'name', 'revoked_at', 'scopes', 'updated_at'];
     expect(await listColumns('itsm_request', 'api_keys', 'UPDATE')).toEqual(changed);
     // In the sessions table, requests can use only the columns that they need to end a user's sessions.
     expect(await listColumns('itsm_request', 'sessions')).toEqual(['ended_at', 'id', 'tenant_id', 'user_id']);

@@ -133,7 +133,7 @@ it("aborts a CSV export when the user's session ends", async () => {
 
 it('shows a new API key even if the first request for the page returned 429', async () => {
   const visitor = await signIn(api, greedy);
-  const fields = { name: 'Kept', life: 30, scopes: 'tickets:read' };
+  const fields = { name: 'Kept', expiresInDays: 30, scopes: 'tickets:read' };
   const { headers } = await visitor.submit('/developer/keys/new', 'create', fields);
   const page = async () => {
     const { status, text } = await visitor.get(String(headers.location));
@@ -159,7 +159,7 @@ it('shows a form again with the entered values after a 429 response', async () =
     const creates = Array.from({ length: 5 }, () => create(greedy));
     await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
     await sleep(50);
-    const fields = { name: 'No room', life: 30, scopes: 'tickets:read' };
+    const fields = { name: 'No room', expiresInDays: 30, scopes: 'tickets:read' };
     const refused = logged.length;
     const sent = visitor.submit('/developer/keys/new', 'create', fields, token);
     await expect.poll(() => logged.length, { timeout: 10_000 }).toBeGreaterThan(refused);
@@ -179,7 +179,7 @@ it('rejects a queued form if its session ends', async () => {
   const { creates, sent } = await whileCreatesWait(greedy, async () => {
     const creates = [create(greedy), create(greedy)];
     await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
-    const fields = { name: 'Late', life: 30, scopes: 'tickets:read' };
+    const fields = { name: 'Late', expiresInDays: 30, scopes: 'tickets:read' };
     const sent = visitor.submit('/developer/keys/new', 'create', fields, token);
     await sleep(200);
     await endSessions(greedy);

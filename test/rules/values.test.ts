@@ -11,6 +11,7 @@ import {
   TicketCategory,
   TicketStatus,
   TicketType,
+  UserKind,
   UserRole,
 } from '@itsm-api/contract';
 import { outcomes } from '@itsm-api/server/usage/dimensions.ts';
@@ -54,6 +55,8 @@ it('allows exactly the enum values of the contract in the database', async () =>
     'tickets.type': TicketType.options,
     usage_hours_outcome_check: [...outcomes],
     usage_minutes_outcome_check: [...outcomes],
+    users_kind_check: UserKind.options,
     users_role_check: UserRole.options,
+    users_service_role_check: ['SERVICE', 'AGENT'],
   });
 });

@@ -38,6 +38,11 @@ const examplesByCode: Record<ErrorCode, ErrorExample> = {
     message: 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.',
   },
   INSUFFICIENT_SCOPE: { message: 'This API key lacks the scope tickets:write. Use a key that has it.' },
+  ADDRESS_NOT_ALLOWED: {
+    message:
+      "This API key isn't allowed from the address 203.0.113.7. " +
+      'Send the request from an allowed network, or ask an administrator to allow the address.',
+  },
   NOT_FOUND: { message: 'Ticket not found in this workspace. Check the id or ticket number.' },
   IDEMPOTENCY_KEY_REUSED: {
     message:

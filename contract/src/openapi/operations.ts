@@ -10,10 +10,10 @@ import { codeSamples } from './samples.ts';
 import { metaOf } from './schemas.ts';
 import type { Components, Content, Operation, Parameter, Reference, Response } from './types.ts';
 
-/** The names of the error responses that are the same for all endpoints, by HTTP status. */
+/** The names of the error responses that several endpoints share, by HTTP status. They contain all codes of the status. */
 const sharedStatuses: Record<number, string> = {
   401: 'InvalidApiKey',
-  403: 'InsufficientScope',
+  403: 'Forbidden',
   404: 'NotFound',
   409: 'IdempotencyInProgress',
   412: 'PreconditionFailed',
@@ -113,9 +113,10 @@ function failures(route: Endpoint, codes: ErrorCode[]): Record<string, Response 
   const statuses = [...new Set(codes.map((code) => errors[code].status))];
   return Object.fromEntries(
     statuses.map((status): [number, Response | Reference] => {
-      const shared = sharedStatuses[status];
-      if (shared !== undefined) return [status, { $ref: `#/components/responses/${shared}` }];
       const own = codes.filter((code) => errors[code].status === status);
+      const shared = sharedStatuses[status];
+      const isComplete = own.length === errorCodes.filter((code) => errors[code].status === status).length;
+      if (shared !== undefined && isComplete) return [status, { $ref: `#/components/responses/${shared}` }];
       return [status, errorResponse(status, own, route.metadata.scope !== null)];
     }),
   );
@@ -142,6 +143,7 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
     QUERY_TOO_BROAD: route.query instanceof z.ZodObject && 'q' in route.query.shape,
     INVALID_API_KEY: keyed,
     INSUFFICIENT_SCOPE: keyed && route.metadata.scope !== 'any',
+    ADDRESS_NOT_ALLOWED: keyed,
     NOT_FOUND: route.pathParams !== undefined,
     IDEMPOTENCY_KEY_REUSED: route.method === 'POST',
     IDEMPOTENCY_IN_PROGRESS: route.method === 'POST',

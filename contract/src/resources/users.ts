@@ -9,6 +9,12 @@ export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
 });
 export type UserRole = z.output<typeof UserRole>;
 
+export const UserKind = z.enum(['PERSON', 'SERVICE']).meta({
+  id: 'UserKind',
+  description: "`PERSON`, or `SERVICE` for a service account: a user for programs, who can't sign in.",
+});
+export type UserKind = z.output<typeof UserKind>;
+
 const Email = z.email().max(254).toLowerCase();
 const Name = trimmedText(1, 255).meta({ description: 'The full name of the user.' });
 const JobTitle = trimmedText(1, 255).meta({ description: 'The job title, or null if not set.' });
@@ -28,6 +34,7 @@ export const User = z
       .max(254)
       .meta({ format: 'email', description: 'The email address in lower case, unique in the workspace.' }),
     role: UserRole,
+    kind: UserKind,
     active: z.boolean().meta({
       description: "Whether the user is active. You can't assign inactive users, and their API keys are invalid.",
     }),
@@ -45,6 +52,7 @@ export const User = z
       name: 'Jonas Weber',
       email: 'jonas.weber@acme.example',
       role: 'AGENT',
+      kind: 'PERSON',
       active: true,
       jobTitle: 'Support engineer',
       department: 'IT',
@@ -62,6 +70,8 @@ export const NewUser = z.strictObject({
   name: Name,
   email: Email,
   role: UserRole,
+  /** Default: `PERSON`. The kind of a user never changes. */
+  kind: UserKind.optional(),
   jobTitle: JobTitle.nullish(),
   department: Department.nullish(),
   phone: Phone.nullish(),
@@ -70,7 +80,7 @@ export const NewUser = z.strictObject({
 export type NewUser = z.output<typeof NewUser>;
 
 /** Changes to a user, from the command line or the developer area. v1 has no endpoint that changes users. */
-export const UserPatch = NewUser.partial();
+export const UserPatch = NewUser.omit({ kind: true }).partial();
 export type UserPatch = z.output<typeof UserPatch>;
 
 const ActiveFilter = z

@@ -62,6 +62,11 @@ export type User = Prisma.UserModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model KeyPolicy
+ * The rules of a workspace for the expiry of new and rotated API keys.
+ */
+export type KeyPolicy = Prisma.KeyPolicyModel
+/**
  * Model Invitation
  * A sign-in link that a user can use once, to set a password or a passkey (auth/accounts/invitations.ts).
  */

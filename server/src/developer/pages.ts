@@ -17,7 +17,7 @@ import { projectFiles, projects } from './pages/projects/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
 import { attachmentContent, ticket } from './pages/tickets/detail.ts';
 import { usage } from './pages/usage/overview.ts';
-import { newUser, user } from './pages/users/detail.ts';
+import { newServiceAccount, newUser, user } from './pages/users/detail.ts';
 import { users } from './pages/users/list.ts';
 import { webhook } from './pages/webhooks/detail.ts';
 import { newWebhook, webhooks } from './pages/webhooks/list.ts';
@@ -29,7 +29,7 @@ export const pages: readonly AnyPage[] = [
   usage,
   ...[webhooks, newWebhook, webhook, webhookReplay],
   ...[deliveries, delivery],
-  ...[users, newUser, user],
+  ...[users, newUser, newServiceAccount, user],
   ...[assets, newAsset, asset, ...assetFiles],
   ...[projects, newProject, project, ...projectFiles, ticket, attachmentContent],
   ...[articles, newArticle, article],

@@ -406,6 +406,7 @@ export const ModelName = {
   Tenant: 'Tenant',
   User: 'User',
   ApiKey: 'ApiKey',
+  KeyPolicy: 'KeyPolicy',
   Invitation: 'Invitation',
   Password: 'Password',
   Passkey: 'Passkey',
@@ -455,7 +456,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "tenant" | "user" | "apiKey" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "attachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "installation" | "tenant" | "user" | "apiKey" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "attachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -752,6 +753,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ApiKeyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ApiKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    KeyPolicy: {
+      payload: Prisma.$KeyPolicyPayload<ExtArgs>
+      fields: Prisma.KeyPolicyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.KeyPolicyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.KeyPolicyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload>
+        }
+        findFirst: {
+          args: Prisma.KeyPolicyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.KeyPolicyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload>
+        }
+        findMany: {
+          args: Prisma.KeyPolicyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload>[]
+        }
+        create: {
+          args: Prisma.KeyPolicyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload>
+        }
+        createMany: {
+          args: Prisma.KeyPolicyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.KeyPolicyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload>[]
+        }
+        delete: {
+          args: Prisma.KeyPolicyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload>
+        }
+        update: {
+          args: Prisma.KeyPolicyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload>
+        }
+        deleteMany: {
+          args: Prisma.KeyPolicyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.KeyPolicyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.KeyPolicyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload>[]
+        }
+        upsert: {
+          args: Prisma.KeyPolicyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KeyPolicyPayload>
+        }
+        aggregate: {
+          args: Prisma.KeyPolicyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKeyPolicy>
+        }
+        groupBy: {
+          args: Prisma.KeyPolicyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KeyPolicyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.KeyPolicyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KeyPolicyCountAggregateOutputType> | number
         }
       }
     }
@@ -3320,6 +3395,7 @@ export const UserScalarFieldEnum = {
   name: 'name',
   email: 'email',
   role: 'role',
+  kind: 'kind',
   active: 'active',
   jobTitle: 'jobTitle',
   department: 'department',
@@ -3343,14 +3419,25 @@ export const ApiKeyScalarFieldEnum = {
   lastFour: 'lastFour',
   scopes: 'scopes',
   isImport: 'isImport',
+  allowedNetworks: 'allowedNetworks',
   expiresAt: 'expiresAt',
   revokedAt: 'revokedAt',
   lastUsedAt: 'lastUsedAt',
+  lastUsedAddress: 'lastUsedAddress',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const KeyPolicyScalarFieldEnum = {
+  tenantId: 'tenantId',
+  maxLifetimeDays: 'maxLifetimeDays',
+  expiryRequired: 'expiryRequired'
+} as const
+
+export type KeyPolicyScalarFieldEnum = (typeof KeyPolicyScalarFieldEnum)[keyof typeof KeyPolicyScalarFieldEnum]
 
 
 export const InvitationScalarFieldEnum = {
@@ -4193,6 +4280,7 @@ export type GlobalOmitConfig = {
   tenant?: Prisma.TenantOmit
   user?: Prisma.UserOmit
   apiKey?: Prisma.ApiKeyOmit
+  keyPolicy?: Prisma.KeyPolicyOmit
   invitation?: Prisma.InvitationOmit
   password?: Prisma.PasswordOmit
   passkey?: Prisma.PasskeyOmit

@@ -55,6 +55,7 @@ export const ModelName = {
   Tenant: 'Tenant',
   User: 'User',
   ApiKey: 'ApiKey',
+  KeyPolicy: 'KeyPolicy',
   Invitation: 'Invitation',
   Password: 'Password',
   Passkey: 'Passkey',
@@ -133,6 +134,7 @@ export const UserScalarFieldEnum = {
   name: 'name',
   email: 'email',
   role: 'role',
+  kind: 'kind',
   active: 'active',
   jobTitle: 'jobTitle',
   department: 'department',
@@ -156,14 +158,25 @@ export const ApiKeyScalarFieldEnum = {
   lastFour: 'lastFour',
   scopes: 'scopes',
   isImport: 'isImport',
+  allowedNetworks: 'allowedNetworks',
   expiresAt: 'expiresAt',
   revokedAt: 'revokedAt',
   lastUsedAt: 'lastUsedAt',
+  lastUsedAddress: 'lastUsedAddress',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const KeyPolicyScalarFieldEnum = {
+  tenantId: 'tenantId',
+  maxLifetimeDays: 'maxLifetimeDays',
+  expiryRequired: 'expiryRequired'
+} as const
+
+export type KeyPolicyScalarFieldEnum = (typeof KeyPolicyScalarFieldEnum)[keyof typeof KeyPolicyScalarFieldEnum]
 
 
 export const InvitationScalarFieldEnum = {

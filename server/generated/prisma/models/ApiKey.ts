@@ -54,6 +54,7 @@ export type ApiKeyMinAggregateOutputType = {
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
+  lastUsedAddress: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -70,6 +71,7 @@ export type ApiKeyMaxAggregateOutputType = {
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
+  lastUsedAddress: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -84,9 +86,11 @@ export type ApiKeyCountAggregateOutputType = {
   lastFour: number
   scopes: number
   isImport: number
+  allowedNetworks: number
   expiresAt: number
   revokedAt: number
   lastUsedAt: number
+  lastUsedAddress: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -119,6 +123,7 @@ export type ApiKeyMinAggregateInputType = {
   expiresAt?: true | runtime.Types.Skip
   revokedAt?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
+  lastUsedAddress?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -135,6 +140,7 @@ export type ApiKeyMaxAggregateInputType = {
   expiresAt?: true | runtime.Types.Skip
   revokedAt?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
+  lastUsedAddress?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -149,9 +155,11 @@ export type ApiKeyCountAggregateInputType = {
   lastFour?: true | runtime.Types.Skip
   scopes?: true | runtime.Types.Skip
   isImport?: true | runtime.Types.Skip
+  allowedNetworks?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
   revokedAt?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
+  lastUsedAddress?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -253,9 +261,11 @@ export type ApiKeyGroupByOutputType = {
   lastFour: string
   scopes: string[]
   isImport: boolean
+  allowedNetworks: string[]
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
+  lastUsedAddress: string | null
   createdAt: Date
   updatedAt: Date
   _count: ApiKeyCountAggregateOutputType | null
@@ -293,9 +303,11 @@ export type ApiKeyWhereInput = {
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   isImport?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.StringNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -315,9 +327,11 @@ export type ApiKeyOrderByWithRelationInput = {
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   scopes?: Prisma.SortOrder | runtime.Types.Skip
   isImport?: Prisma.SortOrder | runtime.Types.Skip
+  allowedNetworks?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  lastUsedAddress?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -341,9 +355,11 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   isImport?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.StringNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -363,9 +379,11 @@ export type ApiKeyOrderByWithAggregationInput = {
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   scopes?: Prisma.SortOrder | runtime.Types.Skip
   isImport?: Prisma.SortOrder | runtime.Types.Skip
+  allowedNetworks?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  lastUsedAddress?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ApiKeyCountOrderByAggregateInput | runtime.Types.Skip
@@ -388,9 +406,11 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   lastFour?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   isImport?: Prisma.BoolWithAggregatesFilter<"ApiKey"> | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.StringNullableWithAggregatesFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"ApiKey"> | Date | string | runtime.Types.Skip
 }
@@ -402,9 +422,11 @@ export type ApiKeyCreateInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
@@ -424,9 +446,11 @@ export type ApiKeyUncheckedCreateInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
@@ -440,9 +464,11 @@ export type ApiKeyUpdateInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
@@ -462,9 +488,11 @@ export type ApiKeyUncheckedUpdateInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
@@ -481,9 +509,11 @@ export type ApiKeyCreateManyInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -495,9 +525,11 @@ export type ApiKeyUpdateManyMutationInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -512,9 +544,11 @@ export type ApiKeyUncheckedUpdateManyInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -557,9 +591,11 @@ export type ApiKeyCountOrderByAggregateInput = {
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   scopes?: Prisma.SortOrder | runtime.Types.Skip
   isImport?: Prisma.SortOrder | runtime.Types.Skip
+  allowedNetworks?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
+  lastUsedAddress?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -583,6 +619,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
+  lastUsedAddress?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -599,6 +636,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
+  lastUsedAddress?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -698,6 +736,10 @@ export type ApiKeyCreatescopesInput = {
   set: string[]
 }
 
+export type ApiKeyCreateallowedNetworksInput = {
+  set: string[]
+}
+
 export type ApiKeyCreateNestedOneWithoutNextInput = {
   create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutNextInput, Prisma.ApiKeyUncheckedCreateWithoutNextInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutNextInput | runtime.Types.Skip
@@ -723,6 +765,11 @@ export type BytesFieldUpdateOperationsInput = {
 }
 
 export type ApiKeyUpdatescopesInput = {
+  set?: string[] | runtime.Types.Skip
+  push?: string | string[] | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateallowedNetworksInput = {
   set?: string[] | runtime.Types.Skip
   push?: string | string[] | runtime.Types.Skip
 }
@@ -796,9 +843,11 @@ export type ApiKeyCreateWithoutTenantInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   user: Prisma.UserCreateNestedOneWithoutApiKeysInput
@@ -816,9 +865,11 @@ export type ApiKeyUncheckedCreateWithoutTenantInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
@@ -864,9 +915,11 @@ export type ApiKeyScalarWhereInput = {
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   isImport?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.StringNullableFilter<"ApiKey"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"ApiKey"> | Date | string | runtime.Types.Skip
 }
@@ -878,9 +931,11 @@ export type ApiKeyCreateWithoutUserInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
@@ -897,9 +952,11 @@ export type ApiKeyUncheckedCreateWithoutUserInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
@@ -939,9 +996,11 @@ export type ApiKeyCreateWithoutNextInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
@@ -960,9 +1019,11 @@ export type ApiKeyUncheckedCreateWithoutNextInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
@@ -980,9 +1041,11 @@ export type ApiKeyCreateWithoutPreviousInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
@@ -999,9 +1062,11 @@ export type ApiKeyUncheckedCreateWithoutPreviousInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
@@ -1036,9 +1101,11 @@ export type ApiKeyUpdateWithoutNextInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
@@ -1057,9 +1124,11 @@ export type ApiKeyUncheckedUpdateWithoutNextInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
@@ -1088,9 +1157,11 @@ export type ApiKeyCreateWithoutWebhooksInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
@@ -1109,9 +1180,11 @@ export type ApiKeyUncheckedCreateWithoutWebhooksInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
@@ -1140,9 +1213,11 @@ export type ApiKeyUpdateWithoutWebhooksInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
@@ -1161,9 +1236,11 @@ export type ApiKeyUncheckedUpdateWithoutWebhooksInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
@@ -1178,9 +1255,11 @@ export type ApiKeyCreateManyTenantInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1192,9 +1271,11 @@ export type ApiKeyUpdateWithoutTenantInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
@@ -1212,9 +1293,11 @@ export type ApiKeyUncheckedUpdateWithoutTenantInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
@@ -1230,9 +1313,11 @@ export type ApiKeyUncheckedUpdateManyWithoutTenantInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1245,9 +1330,11 @@ export type ApiKeyCreateManyUserInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1259,9 +1346,11 @@ export type ApiKeyUpdateWithoutUserInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
@@ -1278,9 +1367,11 @@ export type ApiKeyUncheckedUpdateWithoutUserInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
@@ -1295,9 +1386,11 @@ export type ApiKeyUncheckedUpdateManyWithoutUserInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1310,9 +1403,11 @@ export type ApiKeyCreateManyPreviousInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
   lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -1324,9 +1419,11 @@ export type ApiKeyUpdateWithoutPreviousInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
@@ -1343,9 +1440,11 @@ export type ApiKeyUncheckedUpdateWithoutPreviousInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
@@ -1360,9 +1459,11 @@ export type ApiKeyUncheckedUpdateManyWithoutPreviousInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -1417,9 +1518,11 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
+  lastUsedAddress?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1440,9 +1543,11 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
+  lastUsedAddress?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1460,9 +1565,11 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
+  lastUsedAddress?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1480,14 +1587,16 @@ export type ApiKeySelectScalar = {
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  allowedNetworks?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
   lastUsedAt?: boolean | runtime.Types.Skip
+  lastUsedAddress?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "rotatedFrom" | "name" | "hash" | "lastFour" | "scopes" | "isImport" | "expiresAt" | "revokedAt" | "lastUsedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "rotatedFrom" | "name" | "hash" | "lastFour" | "scopes" | "isImport" | "allowedNetworks" | "expiresAt" | "revokedAt" | "lastUsedAt" | "lastUsedAddress" | "createdAt" | "updatedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1520,7 +1629,7 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     tenantId: bigint
     id: bigint
     /**
-     * The user who created the key, in the same tenant.
+     * The user that the key acts for, in the same tenant.
      */
     userId: bigint
     /**
@@ -1538,9 +1647,17 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * Whether the key can import tickets and comments with their original times and authors.
      */
     isImport: boolean
+    /**
+     * The CIDR ranges from which the key works. If empty, the key works from every address.
+     */
+    allowedNetworks: string[]
     expiresAt: Date | null
     revokedAt: Date | null
     lastUsedAt: Date | null
+    /**
+     * The IP address of the client at `lastUsedAt`.
+     */
+    lastUsedAddress: string | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["apiKey"]>
@@ -1980,9 +2097,11 @@ export interface ApiKeyFieldRefs {
   readonly lastFour: Prisma.FieldRef<"ApiKey", 'String'>
   readonly scopes: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly isImport: Prisma.FieldRef<"ApiKey", 'Boolean'>
+  readonly allowedNetworks: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly revokedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly lastUsedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
+  readonly lastUsedAddress: Prisma.FieldRef<"ApiKey", 'String'>
   readonly createdAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
 }

@@ -235,6 +235,7 @@ export type TenantWhereInput = {
   articles?: Prisma.ArticleListRelationFilter | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
   events?: Prisma.EventListRelationFilter | runtime.Types.Skip
+  keyPolicy?: Prisma.XOR<Prisma.KeyPolicyNullableScalarRelationFilter, Prisma.KeyPolicyWhereInput> | null | runtime.Types.Skip
 }
 
 export type TenantOrderByWithRelationInput = {
@@ -253,6 +254,7 @@ export type TenantOrderByWithRelationInput = {
   articles?: Prisma.ArticleOrderByRelationAggregateInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionOrderByRelationAggregateInput | runtime.Types.Skip
   events?: Prisma.EventOrderByRelationAggregateInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyOrderByWithRelationInput | runtime.Types.Skip
 }
 
 export type TenantWhereUniqueInput = Prisma.AtLeast<{
@@ -274,6 +276,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   articles?: Prisma.ArticleListRelationFilter | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
   events?: Prisma.EventListRelationFilter | runtime.Types.Skip
+  keyPolicy?: Prisma.XOR<Prisma.KeyPolicyNullableScalarRelationFilter, Prisma.KeyPolicyWhereInput> | null | runtime.Types.Skip
 }, "id" | "nameKey">
 
 export type TenantOrderByWithAggregationInput = {
@@ -318,6 +321,7 @@ export type TenantCreateInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateInput = {
@@ -336,6 +340,7 @@ export type TenantUncheckedCreateInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUpdateInput = {
@@ -354,6 +359,7 @@ export type TenantUpdateInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateInput = {
@@ -372,6 +378,7 @@ export type TenantUncheckedUpdateInput = {
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateManyInput = {
@@ -483,6 +490,20 @@ export type TenantUpdateOneRequiredWithoutApiKeysNestedInput = {
   upsert?: Prisma.TenantUpsertWithoutApiKeysInput | runtime.Types.Skip
   connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutApiKeysInput, Prisma.TenantUpdateWithoutApiKeysInput>, Prisma.TenantUncheckedUpdateWithoutApiKeysInput> | runtime.Types.Skip
+}
+
+export type TenantCreateNestedOneWithoutKeyPolicyInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutKeyPolicyInput, Prisma.TenantUncheckedCreateWithoutKeyPolicyInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutKeyPolicyInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TenantUpdateOneRequiredWithoutKeyPolicyNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutKeyPolicyInput, Prisma.TenantUncheckedCreateWithoutKeyPolicyInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutKeyPolicyInput | runtime.Types.Skip
+  upsert?: Prisma.TenantUpsertWithoutKeyPolicyInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutKeyPolicyInput, Prisma.TenantUpdateWithoutKeyPolicyInput>, Prisma.TenantUncheckedUpdateWithoutKeyPolicyInput> | runtime.Types.Skip
 }
 
 export type TenantCreateNestedOneWithoutTicketsInput = {
@@ -598,6 +619,7 @@ export type TenantCreateWithoutUsersInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutUsersInput = {
@@ -615,6 +637,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutUsersInput = {
@@ -648,6 +671,7 @@ export type TenantUpdateWithoutUsersInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutUsersInput = {
@@ -665,6 +689,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutApiKeysInput = {
@@ -682,6 +707,7 @@ export type TenantCreateWithoutApiKeysInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutApiKeysInput = {
@@ -699,6 +725,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutApiKeysInput = {
@@ -732,6 +759,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutApiKeysInput = {
@@ -742,6 +770,95 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantCreateWithoutKeyPolicyInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedCreateWithoutKeyPolicyInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantCreateOrConnectWithoutKeyPolicyInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutKeyPolicyInput, Prisma.TenantUncheckedCreateWithoutKeyPolicyInput>
+}
+
+export type TenantUpsertWithoutKeyPolicyInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutKeyPolicyInput, Prisma.TenantUncheckedUpdateWithoutKeyPolicyInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutKeyPolicyInput, Prisma.TenantUncheckedCreateWithoutKeyPolicyInput>
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+}
+
+export type TenantUpdateToOneWithWhereWithoutKeyPolicyInput = {
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutKeyPolicyInput, Prisma.TenantUncheckedUpdateWithoutKeyPolicyInput>
+}
+
+export type TenantUpdateWithoutKeyPolicyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -766,6 +883,7 @@ export type TenantCreateWithoutTicketsInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutTicketsInput = {
@@ -783,6 +901,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutTicketsInput = {
@@ -816,6 +935,7 @@ export type TenantUpdateWithoutTicketsInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutTicketsInput = {
@@ -833,6 +953,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutTicketSequenceInput = {
@@ -850,6 +971,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutTicketSequenceInput = {
@@ -867,6 +989,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutTicketSequenceInput = {
@@ -900,6 +1023,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
@@ -917,6 +1041,7 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutAssetsInput = {
@@ -934,6 +1059,7 @@ export type TenantCreateWithoutAssetsInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutAssetsInput = {
@@ -951,6 +1077,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutAssetsInput = {
@@ -984,6 +1111,7 @@ export type TenantUpdateWithoutAssetsInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutAssetsInput = {
@@ -1001,6 +1129,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutProjectsInput = {
@@ -1018,6 +1147,7 @@ export type TenantCreateWithoutProjectsInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutProjectsInput = {
@@ -1035,6 +1165,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutProjectsInput = {
@@ -1068,6 +1199,7 @@ export type TenantUpdateWithoutProjectsInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutProjectsInput = {
@@ -1085,6 +1217,7 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutArticlesInput = {
@@ -1102,6 +1235,7 @@ export type TenantCreateWithoutArticlesInput = {
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutArticlesInput = {
@@ -1119,6 +1253,7 @@ export type TenantUncheckedCreateWithoutArticlesInput = {
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutArticlesInput = {
@@ -1152,6 +1287,7 @@ export type TenantUpdateWithoutArticlesInput = {
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutArticlesInput = {
@@ -1169,6 +1305,7 @@ export type TenantUncheckedUpdateWithoutArticlesInput = {
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutSubscriptionsInput = {
@@ -1186,6 +1323,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutSubscriptionsInput = {
@@ -1203,6 +1341,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutSubscriptionsInput = {
@@ -1236,6 +1375,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
@@ -1253,6 +1393,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutEventsInput = {
@@ -1270,6 +1411,7 @@ export type TenantCreateWithoutEventsInput = {
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutEventsInput = {
@@ -1287,6 +1429,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutEventsInput = {
@@ -1320,6 +1463,7 @@ export type TenantUpdateWithoutEventsInput = {
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutEventsInput = {
@@ -1337,6 +1481,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 
@@ -1449,6 +1594,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   articles?: boolean | Prisma.Tenant$articlesArgs<ExtArgs> | runtime.Types.Skip
   subscriptions?: boolean | Prisma.Tenant$subscriptionsArgs<ExtArgs> | runtime.Types.Skip
   events?: boolean | Prisma.Tenant$eventsArgs<ExtArgs> | runtime.Types.Skip
+  keyPolicy?: boolean | Prisma.Tenant$keyPolicyArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["tenant"]>
 
@@ -1490,6 +1636,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   articles?: boolean | Prisma.Tenant$articlesArgs<ExtArgs> | runtime.Types.Skip
   subscriptions?: boolean | Prisma.Tenant$subscriptionsArgs<ExtArgs> | runtime.Types.Skip
   events?: boolean | Prisma.Tenant$eventsArgs<ExtArgs> | runtime.Types.Skip
+  keyPolicy?: boolean | Prisma.Tenant$keyPolicyArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TenantIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1507,6 +1654,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     articles: Prisma.$ArticlePayload<ExtArgs>[]
     subscriptions: Prisma.$WebhookSubscriptionPayload<ExtArgs>[]
     events: Prisma.$EventPayload<ExtArgs>[]
+    keyPolicy: Prisma.$KeyPolicyPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: bigint
@@ -1921,6 +2069,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   articles<T extends Prisma.Tenant$articlesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$articlesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ArticlePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   subscriptions<T extends Prisma.Tenant$subscriptionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$subscriptionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookSubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   events<T extends Prisma.Tenant$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  keyPolicy<T extends Prisma.Tenant$keyPolicyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$keyPolicyArgs<ExtArgs>>): Prisma.Prisma__KeyPolicyClient<runtime.Types.Result.GetResult<Prisma.$KeyPolicyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2557,6 +2706,25 @@ export type Tenant$eventsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.EventScalarFieldEnum | Prisma.EventScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Tenant.keyPolicy
+ */
+export type Tenant$keyPolicyArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the KeyPolicy
+   */
+  select?: Prisma.KeyPolicySelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the KeyPolicy
+   */
+  omit?: Prisma.KeyPolicyOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.KeyPolicyInclude<ExtArgs> | null
+  where?: Prisma.KeyPolicyWhereInput | runtime.Types.Skip
 }
 
 /**

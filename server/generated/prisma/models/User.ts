@@ -46,6 +46,7 @@ export type UserMinAggregateOutputType = {
   name: string | null
   email: string | null
   role:(import("@itsm-api/contract").UserRole) | null
+  kind:(import("@itsm-api/contract").UserKind) | null
   active: boolean | null
   jobTitle: string | null
   department: string | null
@@ -62,6 +63,7 @@ export type UserMaxAggregateOutputType = {
   name: string | null
   email: string | null
   role:(import("@itsm-api/contract").UserRole) | null
+  kind:(import("@itsm-api/contract").UserKind) | null
   active: boolean | null
   jobTitle: string | null
   department: string | null
@@ -78,6 +80,7 @@ export type UserCountAggregateOutputType = {
   name: number
   email: number
   role: number
+  kind: number
   active: number
   jobTitle: number
   department: number
@@ -108,6 +111,7 @@ export type UserMinAggregateInputType = {
   name?: true | runtime.Types.Skip
   email?: true | runtime.Types.Skip
   role?: true | runtime.Types.Skip
+  kind?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   jobTitle?: true | runtime.Types.Skip
   department?: true | runtime.Types.Skip
@@ -124,6 +128,7 @@ export type UserMaxAggregateInputType = {
   name?: true | runtime.Types.Skip
   email?: true | runtime.Types.Skip
   role?: true | runtime.Types.Skip
+  kind?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   jobTitle?: true | runtime.Types.Skip
   department?: true | runtime.Types.Skip
@@ -140,6 +145,7 @@ export type UserCountAggregateInputType = {
   name?: true | runtime.Types.Skip
   email?: true | runtime.Types.Skip
   role?: true | runtime.Types.Skip
+  kind?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   jobTitle?: true | runtime.Types.Skip
   department?: true | runtime.Types.Skip
@@ -243,6 +249,7 @@ export type UserGroupByOutputType = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind:(import("@itsm-api/contract").UserKind)
   active: boolean
   jobTitle: string | null
   department: string | null
@@ -282,6 +289,7 @@ export type UserWhereInput = {
   name?: Prisma.StringFilter<"User"> | string | runtime.Types.Skip
   email?: Prisma.StringFilter<"User"> | string | runtime.Types.Skip
   role?:PJTG.TypedStringFilter<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFilter<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFilter<"User"> | boolean | runtime.Types.Skip
   jobTitle?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
   department?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
@@ -313,6 +321,7 @@ export type UserOrderByWithRelationInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   email?: Prisma.SortOrder | runtime.Types.Skip
   role?: Prisma.SortOrder | runtime.Types.Skip
+  kind?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   jobTitle?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   department?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -349,6 +358,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"User"> | string | runtime.Types.Skip
   email?: Prisma.StringFilter<"User"> | string | runtime.Types.Skip
   role?: Prisma.StringFilter<"User"> | string | runtime.Types.Skip
+  kind?: Prisma.StringFilter<"User"> | string | runtime.Types.Skip
   active?: Prisma.BoolFilter<"User"> | boolean | runtime.Types.Skip
   jobTitle?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
   department?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
@@ -380,6 +390,7 @@ export type UserOrderByWithAggregationInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   email?: Prisma.SortOrder | runtime.Types.Skip
   role?: Prisma.SortOrder | runtime.Types.Skip
+  kind?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   jobTitle?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   department?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -404,6 +415,7 @@ export type UserScalarWhereWithAggregatesInput = {
   name?: Prisma.StringWithAggregatesFilter<"User"> | string | runtime.Types.Skip
   email?: Prisma.StringWithAggregatesFilter<"User"> | string | runtime.Types.Skip
   role?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolWithAggregatesFilter<"User"> | boolean | runtime.Types.Skip
   jobTitle?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null | runtime.Types.Skip
   department?: Prisma.StringNullableWithAggregatesFilter<"User"> | string | null | runtime.Types.Skip
@@ -419,6 +431,7 @@ export type UserCreateInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -450,6 +463,7 @@ export type UserUncheckedCreateInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -479,6 +493,7 @@ export type UserUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -510,6 +525,7 @@ export type UserUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -540,6 +556,7 @@ export type UserCreateManyInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -555,6 +572,7 @@ export type UserUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -571,6 +589,7 @@ export type UserUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -607,6 +626,7 @@ export type UserCountOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   email?: Prisma.SortOrder | runtime.Types.Skip
   role?: Prisma.SortOrder | runtime.Types.Skip
+  kind?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   jobTitle?: Prisma.SortOrder | runtime.Types.Skip
   department?: Prisma.SortOrder | runtime.Types.Skip
@@ -629,6 +649,7 @@ export type UserMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   email?: Prisma.SortOrder | runtime.Types.Skip
   role?: Prisma.SortOrder | runtime.Types.Skip
+  kind?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   jobTitle?: Prisma.SortOrder | runtime.Types.Skip
   department?: Prisma.SortOrder | runtime.Types.Skip
@@ -645,6 +666,7 @@ export type UserMinOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   email?: Prisma.SortOrder | runtime.Types.Skip
   role?: Prisma.SortOrder | runtime.Types.Skip
+  kind?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   jobTitle?: Prisma.SortOrder | runtime.Types.Skip
   department?: Prisma.SortOrder | runtime.Types.Skip
@@ -934,6 +956,7 @@ export type UserCreateWithoutTenantInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -963,6 +986,7 @@ export type UserUncheckedCreateWithoutTenantInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1022,6 +1046,7 @@ export type UserScalarWhereInput = {
   name?: Prisma.StringFilter<"User"> | string | runtime.Types.Skip
   email?: Prisma.StringFilter<"User"> | string | runtime.Types.Skip
   role?:PJTG.TypedStringFilter<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFilter<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFilter<"User"> | boolean | runtime.Types.Skip
   jobTitle?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
   department?: Prisma.StringNullableFilter<"User"> | string | null | runtime.Types.Skip
@@ -1037,6 +1062,7 @@ export type UserCreateWithoutApiKeysInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1067,6 +1093,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1111,6 +1138,7 @@ export type UserUpdateWithoutApiKeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1141,6 +1169,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1169,6 +1198,7 @@ export type UserCreateWithoutInvitationsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1199,6 +1229,7 @@ export type UserUncheckedCreateWithoutInvitationsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1243,6 +1274,7 @@ export type UserUpdateWithoutInvitationsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1273,6 +1305,7 @@ export type UserUncheckedUpdateWithoutInvitationsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1301,6 +1334,7 @@ export type UserCreateWithoutPasswordInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1331,6 +1365,7 @@ export type UserUncheckedCreateWithoutPasswordInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1375,6 +1410,7 @@ export type UserUpdateWithoutPasswordInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1405,6 +1441,7 @@ export type UserUncheckedUpdateWithoutPasswordInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1433,6 +1470,7 @@ export type UserCreateWithoutPasskeysInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1463,6 +1501,7 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1507,6 +1546,7 @@ export type UserUpdateWithoutPasskeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1537,6 +1577,7 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1565,6 +1606,7 @@ export type UserCreateWithoutSessionsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1595,6 +1637,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1639,6 +1682,7 @@ export type UserUpdateWithoutSessionsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1669,6 +1713,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1697,6 +1742,7 @@ export type UserCreateWithoutRequestedTicketsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1727,6 +1773,7 @@ export type UserUncheckedCreateWithoutRequestedTicketsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1760,6 +1807,7 @@ export type UserCreateWithoutAssignedTicketsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1790,6 +1838,7 @@ export type UserUncheckedCreateWithoutAssignedTicketsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1834,6 +1883,7 @@ export type UserUpdateWithoutRequestedTicketsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1864,6 +1914,7 @@ export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1903,6 +1954,7 @@ export type UserUpdateWithoutAssignedTicketsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1933,6 +1985,7 @@ export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1961,6 +2014,7 @@ export type UserCreateWithoutWatchedTicketsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -1991,6 +2045,7 @@ export type UserUncheckedCreateWithoutWatchedTicketsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2035,6 +2090,7 @@ export type UserUpdateWithoutWatchedTicketsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2065,6 +2121,7 @@ export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2093,6 +2150,7 @@ export type UserCreateWithoutCommentsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2123,6 +2181,7 @@ export type UserUncheckedCreateWithoutCommentsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2167,6 +2226,7 @@ export type UserUpdateWithoutCommentsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2197,6 +2257,7 @@ export type UserUncheckedUpdateWithoutCommentsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2225,6 +2286,7 @@ export type UserCreateWithoutAttachmentsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2255,6 +2317,7 @@ export type UserUncheckedCreateWithoutAttachmentsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2299,6 +2362,7 @@ export type UserUpdateWithoutAttachmentsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2329,6 +2393,7 @@ export type UserUncheckedUpdateWithoutAttachmentsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2357,6 +2422,7 @@ export type UserCreateWithoutAssetsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2387,6 +2453,7 @@ export type UserUncheckedCreateWithoutAssetsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2431,6 +2498,7 @@ export type UserUpdateWithoutAssetsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2461,6 +2529,7 @@ export type UserUncheckedUpdateWithoutAssetsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2489,6 +2558,7 @@ export type UserCreateWithoutCsvUploadsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2519,6 +2589,7 @@ export type UserUncheckedCreateWithoutCsvUploadsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2563,6 +2634,7 @@ export type UserUpdateWithoutCsvUploadsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2593,6 +2665,7 @@ export type UserUncheckedUpdateWithoutCsvUploadsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2621,6 +2694,7 @@ export type UserCreateWithoutManagedProjectsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2651,6 +2725,7 @@ export type UserUncheckedCreateWithoutManagedProjectsInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2695,6 +2770,7 @@ export type UserUpdateWithoutManagedProjectsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2725,6 +2801,7 @@ export type UserUncheckedUpdateWithoutManagedProjectsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2753,6 +2830,7 @@ export type UserCreateWithoutTasksInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2783,6 +2861,7 @@ export type UserUncheckedCreateWithoutTasksInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2827,6 +2906,7 @@ export type UserUpdateWithoutTasksInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2857,6 +2937,7 @@ export type UserUncheckedUpdateWithoutTasksInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2885,6 +2966,7 @@ export type UserCreateManyTenantInput = {
   name: string
   email: string
   role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: string | null | runtime.Types.Skip
   department?: string | null | runtime.Types.Skip
@@ -2900,6 +2982,7 @@ export type UserUpdateWithoutTenantInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2929,6 +3012,7 @@ export type UserUncheckedUpdateWithoutTenantInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2958,6 +3042,7 @@ export type UserUncheckedUpdateManyWithoutTenantInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3113,6 +3198,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   name?: boolean | runtime.Types.Skip
   email?: boolean | runtime.Types.Skip
   role?: boolean | runtime.Types.Skip
+  kind?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: boolean | runtime.Types.Skip
   department?: boolean | runtime.Types.Skip
@@ -3145,6 +3231,7 @@ export type UserSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   name?: boolean | runtime.Types.Skip
   email?: boolean | runtime.Types.Skip
   role?: boolean | runtime.Types.Skip
+  kind?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: boolean | runtime.Types.Skip
   department?: boolean | runtime.Types.Skip
@@ -3162,6 +3249,7 @@ export type UserSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensio
   name?: boolean | runtime.Types.Skip
   email?: boolean | runtime.Types.Skip
   role?: boolean | runtime.Types.Skip
+  kind?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: boolean | runtime.Types.Skip
   department?: boolean | runtime.Types.Skip
@@ -3179,6 +3267,7 @@ export type UserSelectScalar = {
   name?: boolean | runtime.Types.Skip
   email?: boolean | runtime.Types.Skip
   role?: boolean | runtime.Types.Skip
+  kind?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   jobTitle?: boolean | runtime.Types.Skip
   department?: boolean | runtime.Types.Skip
@@ -3189,7 +3278,7 @@ export type UserSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "email" | "role" | "active" | "jobTitle" | "department" | "phone" | "timeZone" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["user"], runtime.Types.Skip>
+export type UserOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "email" | "role" | "kind" | "active" | "jobTitle" | "department" | "phone" | "timeZone" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["user"], runtime.Types.Skip>
 export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   apiKeys?: boolean | Prisma.User$apiKeysArgs<ExtArgs> | runtime.Types.Skip
@@ -3246,6 +3335,10 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
      * ![import("@itsm-api/contract").UserRole]
      */
     role:(import("@itsm-api/contract").UserRole)
+    /**
+     * ![import("@itsm-api/contract").UserKind]
+     */
+    kind:(import("@itsm-api/contract").UserKind)
     active: boolean
     jobTitle: string | null
     department: string | null
@@ -3697,6 +3790,7 @@ export interface UserFieldRefs {
   readonly name: Prisma.FieldRef<"User", 'String'>
   readonly email: Prisma.FieldRef<"User", 'String'>
   readonly role: Prisma.FieldRef<"User", 'String'>
+  readonly kind: Prisma.FieldRef<"User", 'String'>
   readonly active: Prisma.FieldRef<"User", 'Boolean'>
   readonly jobTitle: Prisma.FieldRef<"User", 'String'>
   readonly department: Prisma.FieldRef<"User", 'String'>

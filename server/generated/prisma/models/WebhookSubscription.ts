@@ -1002,14 +1002,6 @@ export type WebhookSubscriptionUpdatetrialAttemptsInput = {
   push?: Date | string | Date[] | string[] | runtime.Types.Skip
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null | runtime.Types.Skip
-  increment?: number | runtime.Types.Skip
-  decrement?: number | runtime.Types.Skip
-  multiply?: number | runtime.Types.Skip
-  divide?: number | runtime.Types.Skip
-}
-
 export type WebhookSubscriptionCreateNestedOneWithoutReplaysInput = {
   create?: Prisma.XOR<Prisma.WebhookSubscriptionCreateWithoutReplaysInput, Prisma.WebhookSubscriptionUncheckedCreateWithoutReplaysInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.WebhookSubscriptionCreateOrConnectWithoutReplaysInput | runtime.Types.Skip

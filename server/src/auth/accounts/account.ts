@@ -51,12 +51,13 @@ export function workspaceOf(
 export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
 
 /**
- * Returns SQL joins that select only users with access to the developer area. The joins exclude requesters, inactive
- * users and users of inactive workspaces.
+ * Returns SQL joins that select only users with access to the developer area. The joins exclude requesters, service
+ * accounts, inactive users and users of inactive workspaces.
  * @param table a table with the columns `tenant_id` and `user_id`
  */
 export const accountsOf = (table: string) => `
   JOIN users u ON u.tenant_id = ${table}.tenant_id AND u.id = ${table}.user_id AND u.active AND u.role <> 'REQUESTER'
+    AND u.kind = 'PERSON'
   JOIN tenants t ON t.id = ${table}.tenant_id AND t.active`;
 
 /** The SQL condition that is true if the user in `users u` has a password or a passkey. */

@@ -32,16 +32,25 @@ export interface Invitation {
  * Invites a user to the developer area. The invitation link is valid for `invitationDays` days and works only once. The
  * user's earlier invitation links become invalid.
  * @returns the token for the link. The database stores only a hash of the token.
- * @throws ApiError VALIDATION_ERROR if the user is inactive or can't use the developer area
+ * @throws ApiError VALIDATION_ERROR if the user is inactive, or is a service account or a REQUESTER
  */
 export async function createInvitation(
   { db }: { db: TenantClient },
   userId: number | bigint,
   { demo = false } = {},
 ): Promise<string> {
-  const user = await db.user.findFirst({ where: { id: userId }, select: { email: true, active: true, role: true } });
+  const user = await db.user.findFirst({
+    where: { id: userId },
+    select: { email: true, active: true, role: true, kind: true },
+  });
   if (user === null) throw notFound('user');
   if (!user.active) throw new ApiError('VALIDATION_ERROR', `${user.email} is inactive. Reactivate the user first.`);
+  if (user.kind === 'SERVICE') {
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      `${user.email} belongs to a service account, which can't sign in. Create an API key for it instead.`,
+    );
+  }
   if (user.role === 'REQUESTER') {
     throw new ApiError(
       'VALIDATION_ERROR',

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { ApiError } from '../../shared/errors.ts';
+import { parseAddress } from '../../shared/network/ip-networks.ts';
 import type { AccountStore } from './account.ts';
 import { sha256 } from './token.ts';
 
@@ -106,9 +107,8 @@ const errorCaches = new WeakMap<AccountStore['system'], ErrorCache>();
  * example a name that a proxy sends.
  */
 function networkOf(address: string): string {
-  const withoutPort = address.replace(/^\[(.*)\]:\d+$|^([\d.]+):\d+$/, '$1$2');
-  if (!ipaddr.isValid(withoutPort)) return address;
-  const parsed = ipaddr.process(withoutPort);
+  const parsed = parseAddress(address);
+  if (parsed === undefined) return address;
   return parsed.kind() === 'ipv6' ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString() : parsed.toString();
 }
 

@@ -5,13 +5,13 @@ import { lockRow } from '../../database/row-lock.ts';
 import { type Context, transaction } from '../../resources/shared/context.ts';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
+import { AllowedNetworks } from './allowed-networks.ts';
 import { hashKey, newKey } from './key-format.ts';
+import { checkExpiry, Days, dayMs, getKeyPolicy, requiresExpiry } from './key-policy.ts';
 import { type KeyStatus, keyStatus } from './key-status.ts';
 import { knownScopes } from './known-scopes.ts';
 
-const dayMs = 86_400_000;
 const hourMs = 3_600_000;
-const expiryError = 'must be a whole number of days from 1 to 3650';
 /** The maximum lifetime of an import key in days. */
 const importDays = 30;
 const importExpiryError = `must be at most ${importDays} days after the creation of an import key`;
@@ -25,14 +25,18 @@ const Scopes = z
     }),
   )
   .min(1, 'must contain at least one scope');
-const ExpiresInDays = integerFromText(z.int(expiryError).min(1, expiryError).max(3650, expiryError));
+const ExpiresInDays = integerFromText(Days);
 
-/** The input for a new API key: the email address of its user, its name, its scopes and its lifetime. */
+/**
+ * The input for a new API key: the email address of its user, its name, its scopes, its lifetime and the networks from
+ * which it works.
+ */
 export const NewKey = z.strictObject({
   user: NewUser.shape.email,
   name: Name,
   scopes: Scopes,
   expiresInDays: ExpiresInDays.optional(),
+  allowedNetworks: AllowedNetworks.optional(),
   /** Whether the key is for an import (docs/decisions/imports.md). */
   isImport: z.boolean().optional(),
 });
@@ -73,11 +77,15 @@ export interface Key {
   scopes: Scope[];
   /** Whether the key is for an import (docs/decisions/imports.md). */
   isImport: boolean;
+  /** The CIDR ranges from which the key works. If empty, the key works from every address. */
+  allowedNetworks: string[];
   /** The id of the API key that this key replaced, or null if it didn't replace a key. */
   rotatedFrom: number | null;
   expiresAt: string | null;
   revokedAt: string | null;
   lastUsedAt: string | null;
+  /** The IP address of the client at `lastUsedAt`. */
+  lastUsedAddress: string | null;
   createdAt: string;
   updatedAt: string;
 }
@@ -87,7 +95,8 @@ export interface Key {
  */
 export const keyColumns = {
   ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true, isImport: true },
-  ...{ expiresAt: true, revokedAt: true, lastUsedAt: true, createdAt: true, updatedAt: true },
+  ...{ allowedNetworks: true, expiresAt: true, revokedAt: true, lastUsedAt: true, lastUsedAddress: true },
+  ...{ createdAt: true, updatedAt: true },
   user: { select: { email: true, active: true } },
 } as const satisfies Prisma.ApiKeySelect;
 
@@ -101,7 +110,8 @@ export function storedOf(key: string) {
 /**
  * Creates an API key for an active user. The key itself is available only in the result.
  * @throws ApiError INVALID_REFERENCE if the workspace has no active user with this email address; VALIDATION_ERROR if
- * the key is for an import, and lasts longer than 30 days or the user isn't an administrator
+ * the expiry violates the rules of the workspace (`KeyPolicy`), or if the key is for an import, and lasts longer than 30
+ * days or the user isn't an administrator
  */
 export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
   return transaction(context, async (context) => {
@@ -113,26 +123,26 @@ export function createKey(context: Context, input: NewKey): Promise<{ key: strin
     if (user === null || !user.active) {
       throw invalidField('INVALID_REFERENCE', 'user', `${input.user} must be an active user of this workspace`);
     }
-    const { isImport = false, expiresInDays } = input;
+    const { isImport = false, expiresInDays, allowedNetworks = [] } = input;
     if (isImport && user.role !== 'ADMIN') {
       throw invalidField('VALIDATION_ERROR', 'user', 'must be an administrator, because the key is for an import');
     }
     if (isImport && (expiresInDays === undefined || expiresInDays > importDays)) {
       throw invalidField('VALIDATION_ERROR', 'expiresInDays', importExpiryError);
     }
+    const createdAt = now();
+    const expiresAt = expiresInDays === undefined ? null : daysAfter(createdAt, expiresInDays);
+    checkExpiry(await getKeyPolicy(db), { createdAt, expiresAt });
     return addKey(context, {
-      userId: user.id,
-      name: input.name,
-      scopes: [...new Set(input.scopes)],
-      isImport,
-      expiresAt: expiresInDays === undefined ? null : daysAfter(now(), expiresInDays),
+      ...{ userId: user.id, name: input.name, scopes: [...new Set(input.scopes)], isImport },
+      ...{ allowedNetworks, expiresAt },
     });
   });
 }
 
 type KeyFields = Pick<
   Prisma.ApiKeyUncheckedCreateInput,
-  'userId' | 'name' | 'scopes' | 'isImport' | 'expiresAt' | 'rotatedFrom'
+  'userId' | 'name' | 'scopes' | 'isImport' | 'allowedNetworks' | 'expiresAt' | 'rotatedFrom'
 >;
 
 async function addKey(context: Context, fields: KeyFields): Promise<{ key: string } & Key> {
@@ -157,7 +167,8 @@ export async function successorsOf({ db }: Context, id: number): Promise<number[
 
 /**
  * Updates an API key. All processes use the new values within a second.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if an import key would last longer than 30 days
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if an import key would last longer than 30 days, or if a later expiry
+ * violates the rules of the workspace (`KeyPolicy`)
  */
 export function updateKey(context: Context, id: number, { expiresInDays, scopes, ...columns }: KeyPatch): Promise<Key> {
   const data = {
@@ -168,11 +179,18 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
     }),
   };
   return transaction(context, async (context) => {
-    const { isImport, createdAt } = await getKey(context, id);
-    const isTooLong =
-      data.expiresAt === null || Number(data.expiresAt) > Number(daysAfter(new Date(createdAt), importDays));
-    if (isImport && data.expiresAt !== undefined && isTooLong) {
+    const { isImport, ...current } = await getKey(context, id);
+    const createdAt = new Date(current.createdAt);
+    const { expiresAt } = data;
+    const isTooLong = expiresAt === null || Number(expiresAt) > Number(daysAfter(createdAt, importDays));
+    if (isImport && expiresAt !== undefined && isTooLong) {
       throw invalidField('VALIDATION_ERROR', 'expiresInDays', importExpiryError);
+    }
+    // An earlier expiry is always allowed, also if the key is older than the maximum lifetime.
+    const isEarlier =
+      expiresAt != null && (current.expiresAt === null || Number(expiresAt) <= Date.parse(current.expiresAt));
+    if (expiresAt !== undefined && !isEarlier) {
+      checkExpiry(await getKeyPolicy(context.db), { createdAt, expiresAt });
     }
     await context.db.apiKey.updateMany({ where: { id }, data });
     return getKey(context, id);
@@ -197,10 +215,11 @@ export function narrowKey(context: Context, id: number, scopes: Scope[]): Promis
 }
 
 /**
- * Creates an API key that replaces another key. The new key has the same name, user, scopes and lifetime. The old key
- * stays valid for `overlapHours`, or until it expires if that is earlier. The new key itself is available only in the
- * result.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key is expired or revoked, or its user is inactive
+ * Creates an API key that replaces another key. The new key has the same name, user, scopes, allowed networks and
+ * lifetime, but lasts at most for the maximum lifetime of the workspace. The old key stays valid for `overlapHours`, or
+ * until it expires if that is earlier. The new key itself is available only in the result.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the key is expired or revoked, its user is inactive, or it has no
+ * expiry and the workspace requires one
  */
 export function rotateKey(
   context: Context,
@@ -211,7 +230,7 @@ export function rotateKey(
     const { db } = context;
     const now = context.now();
     await lockUser(context, (await getKey(context, id)).userId);
-    const { userId, user, name, scopes, isImport, state, ...current } = await lockKey(context, id);
+    const { userId, user, name, scopes, isImport, allowedNetworks, state, ...current } = await lockKey(context, id);
     if (state === 'revoked' || state === 'expired') {
       const message = `API key ${id} is expired or revoked and can't be rotated. Create a new key.`;
       throw new ApiError('VALIDATION_ERROR', message);
@@ -233,9 +252,18 @@ export function rotateKey(
         select: { id: true, createdAt: true, expiresAt: true },
       });
     }
+    const policy = await getKeyPolicy(db);
+    const lifetimeMs = Math.min(
+      latest.expiresAt === null ? Infinity : latest.expiresAt.getTime() - latest.createdAt.getTime(),
+      policy.maxLifetimeDays === null ? Infinity : policy.maxLifetimeDays * dayMs,
+    );
+    if (lifetimeMs === Infinity && requiresExpiry(policy)) {
+      const message = 'This workspace requires an expiry. Set an expiry for the API key, then rotate the key.';
+      throw new ApiError('VALIDATION_ERROR', message);
+    }
     const successor = await addKey(context, {
-      ...{ userId, name, scopes, isImport, rotatedFrom: id },
-      expiresAt: latest.expiresAt && new Date(now.getTime() + latest.expiresAt.getTime() - latest.createdAt.getTime()),
+      ...{ userId, name, scopes, isImport, allowedNetworks, rotatedFrom: id },
+      expiresAt: lifetimeMs === Infinity ? null : new Date(now.getTime() + lifetimeMs),
     });
     const end = new Date(now.getTime() + overlapHours * hourMs);
     await db.apiKey.updateMany({
@@ -281,11 +309,13 @@ export function presentKey(row: KeyRow, now: Date): Key {
     userId: serializeId(row.userId),
     scopes: knownScopes(row.scopes),
     isImport: row.isImport,
+    allowedNetworks: row.allowedNetworks,
     state: keyStatus(row, now),
     rotatedFrom: serializeId(row.rotatedFrom),
     expiresAt: serializeTimestamp(row.expiresAt),
     revokedAt: serializeTimestamp(row.revokedAt),
     lastUsedAt: serializeTimestamp(row.lastUsedAt),
+    lastUsedAddress: row.lastUsedAddress,
     ...serializeTimestamps(row),
   };
 }

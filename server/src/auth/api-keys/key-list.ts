@@ -55,6 +55,11 @@ export async function listKeys(
   return { data: rows.map((row) => presentKey(row, at)), meta: { page, perPage, totalCount } };
 }
 
+/** Returns the number of API keys that match the filters. */
+export function countKeys({ db, now }: Context, filters: Pick<KeyQuery, 'state' | 'user'>): Promise<number> {
+  return db.apiKey.count({ where: toWhere(filters, now()) });
+}
+
 /** Returns the first 200 users that have API keys, sorted by email address. */
 export async function keyUsers({ db }: Context): Promise<{ id: number; email: string }[]> {
   const rows = await db.user.findMany({
@@ -66,7 +71,7 @@ export async function keyUsers({ db }: Context): Promise<{ id: number; email: st
   return rows.map(({ id, email }) => ({ id: serializeId(id), email }));
 }
 
-function toWhere({ q, state, user, scope }: Omit<KeyQuery, 'page' | 'perPage'>, now: Date): Prisma.ApiKeyWhereInput {
+function toWhere({ q, state, user, scope }: Partial<KeyQuery>, now: Date): Prisma.ApiKeyWhereInput {
   return {
     AND: [
       state === undefined ? {} : whereStatus(state, now),

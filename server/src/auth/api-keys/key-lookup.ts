@@ -3,6 +3,7 @@ import type { Databases } from '../../database/client/databases.ts';
 import { statementName } from '../../database/client/statement-name.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { listen } from '../../database/listener.ts';
+import { type Network, parseNetwork } from '../../shared/network/ip-networks.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 import { type KeyDetails, readKeyDetails } from './key-details.ts';
 import { hashKey, isKey } from './key-format.ts';
@@ -19,6 +20,8 @@ export interface KeyIdentity {
   scopes: ReadonlySet<Scope>;
   /** Whether the API key is an import key, and its user is an administrator (docs/decisions/imports.md). */
   isImport: boolean;
+  /** The networks from which the API key works. If empty, it works from every address. */
+  networks: readonly Network[];
   expiresAt: Date | null;
   /** The database client for the tenant's data. */
   db: TenantClient;
@@ -98,6 +101,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
       userId: BigInt(row.user_id),
       scopes: new Set(knownScopes(row.scopes)),
       isImport: row.is_import,
+      networks: row.allowed_networks.map(parseNetwork),
       expiresAt: row.expires_at,
       db: tenantClient(requests, tenantId),
     };
@@ -143,11 +147,13 @@ interface KeyRow {
   user_id: string;
   scopes: string[];
   is_import: boolean;
+  allowed_networks: string[];
   expires_at: Date | null;
 }
 
 const byHash = `
-  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.expires_at
+  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.allowed_networks,
+    k.expires_at
   FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
   JOIN tenants t ON t.id = k.tenant_id AND t.active

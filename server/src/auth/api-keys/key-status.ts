@@ -3,8 +3,8 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 
 /** The statuses of an API key and their descriptions (docs/decisions/api-keys.md). */
 export const keyStatuses = {
-  works: 'valid for at least a week',
-  expiring: 'expires within a week',
+  works: 'valid for at least 30 days',
+  expiring: 'expires within 30 days',
   inactive: 'its user is inactive; reactivate the user to use the key again',
   expired: 'no longer valid',
   revoked: 'permanently invalid',
@@ -14,7 +14,7 @@ export type KeyStatus = keyof typeof keyStatuses;
 export const KeyStatus = z.enum(Object.keys(keyStatuses) as [KeyStatus, ...KeyStatus[]]);
 
 /** An API key has the status `expiring` for this many milliseconds before it expires. */
-const soonMs = 7 * 86_400_000;
+const soonMs = 30 * 86_400_000;
 
 /** The values that determine the status of an API key. */
 interface KeyLifetime {

@@ -1,12 +1,16 @@
 import type { PrismaClient } from '../../database/client/prisma.ts';
+import { parseAddress, textOf } from '../../shared/network/ip-networks.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 const minuteMs = 60_000;
 
 export interface LastUsed {
-  /** Records in memory that an API key has just been used. `flush` writes the time to the database. */
-  touch(key: { tenantId: TenantId; keyId: bigint }): void;
-  /** Writes the recorded times to the database. */
+  /**
+   * Records in memory that a client has just used an API key. `flush` writes the time and the client's IP address to
+   * the database.
+   */
+  touch(key: { tenantId: TenantId; keyId: bigint }, client: { readonly ip: string }): void;
+  /** Writes the recorded times and addresses to the database. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -18,32 +22,31 @@ interface LastUsedOptions {
 }
 
 /**
- * Tracks when API keys were last used. Records at most one timestamp per key and minute. Each flush writes the
- * timestamps of all keys in one SQL statement.
+ * Tracks when and from which address API keys were last used. Records at most one use per key and minute. Each flush
+ * writes the uses of all keys in one SQL statement.
  */
 export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
   const writtenAt = new Map<bigint, number>();
-  const pending = new Map<bigint, { tenantId: TenantId; at: Date }>();
+  const pending = new Map<bigint, { tenantId: TenantId; at: Date; address: string }>();
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
     // All processes update API keys in the same order. Otherwise, concurrent updates could cause a deadlock.
-    const used = [...pending]
-      .map(([id, { tenantId, at }]) => ({ id, tenantId, at }))
-      .sort((a, b) => Number(a.id - b.id));
+    const used = [...pending].map(([id, use]) => ({ id, ...use })).sort((a, b) => Number(a.id - b.id));
     pending.clear();
     for (const [id, at] of writtenAt) {
       if (now().getTime() - at >= minuteMs) writtenAt.delete(id);
     }
     await prisma.$executeRaw`
-      UPDATE api_keys SET last_used_at = used.at
+      UPDATE api_keys SET last_used_at = used.at, last_used_address = used.address
       FROM unnest(${used.map(({ tenantId }) => tenantId)}::bigint[], ${used.map(({ id }) => id)}::bigint[],
-        ${used.map(({ at }) => at)}::timestamptz[]) AS used (tenant_id, id, at)
+        ${used.map(({ at }) => at)}::timestamptz[], ${used.map(({ address }) => address)}::text[])
+        AS used (tenant_id, id, at, address)
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
         AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
       // After an error, keeps these times for the next flush, except for keys for which a newer time has been recorded.
-      for (const { id, tenantId, at } of used) {
-        if (!pending.has(id)) pending.set(id, { tenantId, at });
+      for (const { id, ...use } of used) {
+        if (!pending.has(id)) pending.set(id, use);
       }
       onError(error);
     });
@@ -53,12 +56,13 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
   timer.unref();
 
   return {
-    touch({ tenantId, keyId }) {
+    touch({ tenantId, keyId }, client) {
       const at = now();
       const last = writtenAt.get(keyId);
       if (last !== undefined && at.getTime() - last < minuteMs) return;
       writtenAt.set(keyId, at.getTime());
-      pending.set(keyId, { tenantId, at });
+      const address = parseAddress(client.ip);
+      pending.set(keyId, { tenantId, at, address: address ? textOf(address) : client.ip.slice(0, 100) });
     },
     flush,
     async close() {

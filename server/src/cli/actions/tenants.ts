@@ -1,6 +1,9 @@
 import { integerFromText, Scope } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createKey } from '../../auth/api-keys/api-keys.ts';
+import { getKeyPolicy, KeyPolicy, requiresExpiry, setKeyPolicy } from '../../auth/api-keys/key-policy.ts';
+import { recordAudit } from '../../resources/audit/queries.ts';
+import { transaction } from '../../resources/shared/context.ts';
 import {
   activateTenant,
   activeTenantContext,
@@ -35,10 +38,15 @@ export const list = action({
 
 export const show = action({
   input: Named,
-  work: ({ prisma }, { tenant }) => describeTenant(prisma, tenant),
-  format: ({ active, createdAt, updatedAt, resolutionTargets, ...fields }, { card, time }) =>
+  work: async (runtime, { tenant }) => {
+    const details = await describeTenant(runtime.prisma, tenant);
+    const { db } = await tenantContext(runtime, String(details.id));
+    return { ...details, keyPolicy: await getKeyPolicy(db) };
+  },
+  format: ({ active, createdAt, updatedAt, resolutionTargets, keyPolicy, ...fields }, { card, time }) =>
     card({
-      ...{ ...fields, 'resolution targets': formatTargets(resolutionTargets), status: activeLabel(active) },
+      ...{ ...fields, 'resolution targets': formatTargets(resolutionTargets), 'key expiry': formatPolicy(keyPolicy) },
+      status: activeLabel(active),
       ...{ created: time(createdAt), updated: time(updatedAt) },
     }),
 });
@@ -70,18 +78,37 @@ export const update = action({
   input: updateInput(Named.shape, {
     ...TenantPatch.partial().shape,
     ...{ targetCritical: Target, targetHigh: Target, targetMedium: Target, targetLow: Target },
+    maxKeyDays: KeyPolicy.shape.maxLifetimeDays.optional(),
+    requireKeyExpiry: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }).optional(),
   }),
-  work: async (runtime, { tenant, name, ...targets }) => {
+  work: async (runtime, { tenant, name, maxKeyDays, requireKeyExpiry, ...targets }) => {
     const { id } = await findTenant(runtime.prisma, tenant);
     if (name !== undefined) await updateTenant(runtime.prisma, String(id), { name });
-    const { db } = await tenantContext(runtime, String(id));
+    const context = await tenantContext(runtime, String(id));
+    const { db } = context;
     const { targetCritical: CRITICAL, targetHigh: HIGH, targetMedium: MEDIUM, targetLow: LOW } = targets;
     const resolutionTargets = await setResolutionTargets(db, { CRITICAL, HIGH, MEDIUM, LOW });
-    return { ...(await findTenant(runtime.prisma, String(id))), resolutionTargets };
+    const keyPolicy = await transaction(context, async (context) => {
+      const patch = {
+        ...(maxKeyDays !== undefined && { maxLifetimeDays: maxKeyDays }),
+        ...(requireKeyExpiry !== undefined && { expiryRequired: requireKeyExpiry }),
+      };
+      if (Object.keys(patch).length === 0) return getKeyPolicy(context.db);
+      const from = { address: '', userAgent: 'command line' };
+      await recordAudit(context, { action: 'settings.updated', subject: 'rules for API keys', ...from });
+      return setKeyPolicy(context.db, patch);
+    });
+    return { ...(await findTenant(runtime.prisma, String(id))), resolutionTargets, keyPolicy };
   },
-  format: ({ id, name, resolutionTargets }) =>
-    `Updated the tenant ${name} (ID ${id}). Resolution targets: ${formatTargets(resolutionTargets)}.`,
+  format: ({ id, name, resolutionTargets, keyPolicy }) =>
+    `Updated the tenant ${name} (ID ${id}). Resolution targets: ${formatTargets(resolutionTargets)}. ` +
+    `Expiry of API keys: ${formatPolicy(keyPolicy)}.`,
 });
+
+function formatPolicy(policy: KeyPolicy): string {
+  if (policy.maxLifetimeDays !== null) return `at most ${policy.maxLifetimeDays} days`;
+  return requiresExpiry(policy) ? 'required' : 'optional';
+}
 
 function formatTargets(targets: ResolutionTargets): string {
   const set = Object.entries(targets).filter(([, minutes]) => minutes !== null);

@@ -1,7 +1,8 @@
 import { NewUser, type User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createInvitation, invitationDays, invitationLink } from '../../auth/accounts/invitations.ts';
-import type { Context } from '../../resources/shared/context.ts';
+import { recordAudit } from '../../resources/audit/queries.ts';
+import { type Context, transaction } from '../../resources/shared/context.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { listUserKeys, type UserKey } from '../../resources/users/key-revocation.ts';
 import {
@@ -64,8 +65,17 @@ export const show = action({
 
 export const create = action({
   input: NewUser.extend({ tenant: z.string(), timeZone: TimeZone }),
-  work: async (runtime, { tenant, ...user }) => createUser(await activeTenantContext(runtime, tenant), user),
-  format: ({ name, email, id, role }) => `Created the user ${name} <${email}> (ID ${id}) with role ${role}.`,
+  work: async (runtime, { tenant, ...user }) =>
+    transaction(await activeTenantContext(runtime, tenant), async (context) => {
+      const created = await createUser(context, user);
+      if (created.kind === 'SERVICE') {
+        const from = { address: '', userAgent: 'command line' };
+        await recordAudit(context, { action: 'service.account.created', subject: `user ${created.id}`, ...from });
+      }
+      return created;
+    }),
+  format: ({ name, email, id, kind, role }) =>
+    `Created the ${kind === 'SERVICE' ? 'service account' : 'user'} ${name} <${email}> (ID ${id}) with role ${role}.`,
   next: ({ email }, { tenant }) => [
     shell`keys create --tenant ${tenant} --user ${email} --name mine --scopes tickets:read,tickets:write`,
   ],

@@ -8,6 +8,10 @@ const scopesHelp = [
 ].join('\n');
 
 const id = { flags: '<id>', about: 'ID of the key, from `keys list`', values: 'keys' } as const;
+const allowedNetworks = {
+  flags: '--allowed-networks <networks>',
+  about: 'IP addresses and CIDR ranges from which the key works, separated by commas',
+} as const;
 const states = Object.keys(keyStatuses);
 const scopeValues = ['all', ...Scope.options];
 
@@ -21,6 +25,7 @@ export const keys = noun({
   verbs: {
     list: {
       summary: 'List the API keys of a tenant, newest first, including revoked and expired keys',
+      details: 'Keys with the status `expiring` expire within 30 days.',
       options: [
         common.tenant,
         { flags: '--state <state>', about: `only keys with this status: ${states.join(', ')}`, values: states },
@@ -54,16 +59,18 @@ export const keys = noun({
           values: scopeValues,
         },
         { flags: '--expires-in-days <days>', about: 'days until the key expires (default: never)' },
+        { ...allowedNetworks, about: `${allowedNetworks.about} (default: all)` },
         { flags: '--import', about: 'create a key for an import, which expires within 30 days' },
       ],
       examples: [
         'keys create --tenant Acme --user ada@acme.example --name ci --scopes tickets:read,tickets:write',
         'keys create --tenant Acme --user ada@acme.example --name trial --scopes all --expires-in-days 30',
+        'keys create --tenant Acme --user ci@acme.example --name ci --scopes tickets:read --allowed-networks 192.0.2.0/24',
         'keys create --tenant Acme --user ada@acme.example --name zendesk --scopes all --expires-in-days 7 --import',
       ],
     },
     update: {
-      summary: 'Update the name, scopes or expiry of an API key',
+      summary: 'Update the name, scopes, expiry or allowed networks of an API key',
       details: scopesHelp,
       arguments: [id],
       options: [
@@ -74,13 +81,19 @@ export const keys = noun({
           values: scopeValues,
         },
         { flags: '--expires-in-days <days>', about: "days from now until the key expires; '' for never" },
+        { ...allowedNetworks, about: `${allowedNetworks.about}; '' for all` },
       ],
-      examples: ['keys update 7 --scopes tickets:read', 'keys update 7 --expires-in-days 30'],
+      examples: [
+        'keys update 7 --scopes tickets:read',
+        'keys update 7 --expires-in-days 30',
+        'keys update 7 --allowed-networks 192.0.2.0/24,2001:db8::/32',
+      ],
     },
     rotate: {
       summary: 'Create a replacement for an API key and print it on stdout',
       details:
-        'The new key has the same name, user, scopes and lifetime. The old key works until the overlap ends: configure ' +
+        'The new key has the same name, user, scopes, allowed networks and lifetime. If the tenant has a maximum ' +
+        'lifetime, the new key lasts at most that long. The old key works until the overlap ends: configure ' +
         'your clients with the new key before then. Subscriptions that skip changes made with the old key also skip ' +
         'changes made with the new key.',
       arguments: [id],

@@ -33,10 +33,11 @@ export const tenants = noun({
       ],
     },
     update: {
-      summary: 'Rename a tenant, or change its resolution targets',
+      summary: 'Rename a tenant, or change its resolution targets or its rules for API keys',
       details:
         'A target is the time in which tickets with a priority are due after they were created, unless a request sets ' +
-        '`dueAt`. Existing tickets keep their due dates. ' +
+        '`dueAt`. Existing tickets keep their due dates. The ' +
+        'rules for API keys apply to new and rotated keys. A maximum lifetime also requires an expiry. ' +
         clearing.replace('notes', 'target-low').replace('field', 'target'),
       arguments: [tenant],
       options: [
@@ -45,11 +46,18 @@ export const tenants = noun({
           flags: `--target-${priority} <minutes>`,
           about: `resolution target of ${priority.toUpperCase()} tickets in minutes, from 1 to 525600`,
         })),
+        { flags: '--max-key-days <days>', about: 'maximum lifetime of API keys in days, from 1 to 3650' },
+        {
+          flags: '--require-key-expiry <required>',
+          about: 'true or false: whether API keys must have an expiry',
+          values: ['true', 'false'],
+        },
       ],
       examples: [
         'tenants update Acme --name "Acme Corporation"',
         'tenants update Acme --target-critical 240 --target-high 480',
         "tenants update Acme --target-low ''",
+        'tenants update Acme --max-key-days 365',
       ],
     },
     deactivate: {

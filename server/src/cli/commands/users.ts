@@ -1,4 +1,4 @@
-import { UserRole } from '@itsm-api/contract';
+import { UserKind, UserRole } from '@itsm-api/contract';
 import { common, noun, type Parameter } from '../lib/command.ts';
 import { exportVerb } from '../lib/file-verbs.ts';
 import { clearing } from '../lib/update.ts';
@@ -43,15 +43,20 @@ export const users = noun({
       examples: ['users show jonas@acme.example --tenant Acme'],
     },
     create: {
-      summary: 'Create a user',
+      summary: 'Create a user or a service account',
+      details:
+        "A service account is a user for programs. It has the role AGENT and can't sign in. Its email address is the " +
+        'contact for the program.',
       options: [
         common.tenant,
         { ...name, required: true },
         { ...email, required: true },
         { ...role, required: true },
+        { flags: '--kind <kind>', about: `${UserKind.options.join(', ')} (default: PERSON)`, values: UserKind.options },
         ...fields,
       ],
       examples: [
+        'users create --tenant Acme --name "Nightly export" --email it@acme.example --role AGENT --kind SERVICE',
         'users create --tenant Acme --name "Jonas Weber" --email jonas@acme.example --role AGENT --department IT',
       ],
     },

@@ -1,5 +1,6 @@
 import type { Endpoint, Limit } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { checkAddress } from '../../auth/api-keys/allowed-networks.ts';
 import type { KeyDetails } from '../../auth/api-keys/key-details.ts';
 import type { KeyIdentity, KeyLookup } from '../../auth/api-keys/key-lookup.ts';
 import type { LastUsed } from '../../auth/api-keys/last-used.ts';
@@ -24,14 +25,14 @@ declare module 'fastify' {
     ctx: UserContext;
     /**
      * Sets `identity` and `ctx` from the API key of the request.
-     * @throws ApiError INVALID_API_KEY, or RATE_LIMIT_EXCEEDED after too many failed authentications from one IP
-     * address
+     * @throws ApiError INVALID_API_KEY; ADDRESS_NOT_ALLOWED; or RATE_LIMIT_EXCEEDED after too many failed
+     * authentications from one IP address
      */
     identify(): Promise<void>;
     /**
      * Looks up the API key again if the request is older than `recheckAfterMs`. An administrator may have revoked the
      * key or removed a scope since the first lookup.
-     * @throws ApiError INVALID_API_KEY, INSUFFICIENT_SCOPE
+     * @throws ApiError INVALID_API_KEY, ADDRESS_NOT_ALLOWED, INSUFFICIENT_SCOPE
      */
     confirm(reply: FastifyReply): Promise<void>;
     /** Counts the request toward the rate limits of its API key. @throws ApiError RATE_LIMIT_EXCEEDED */
@@ -61,8 +62,8 @@ export interface GuardOptions {
 }
 
 /**
- * Adds a hook that authenticates each request, applies the rate limits and then checks the scope
- * (docs/decisions/errors.md). The contract defines the scope for each endpoint. One hook checks all endpoints, so no
+ * Adds a hook that authenticates each request, checks the client's IP address, applies the rate limits and then checks
+ * the scope (docs/decisions/errors.md). The contract defines the scope for each endpoint. One hook checks all endpoints, so no
  * endpoint can skip the check.
  */
 export async function addGuard(
@@ -90,7 +91,8 @@ export async function addGuard(
       keyId: identity.keyId,
       isImport: identity.isImport,
     };
-    lastUsed.touch(identity);
+    checkAddress(identity.networks, this);
+    lastUsed.touch(identity, this);
   });
 
   app.decorateRequest('takeRequest', function (reply) {
@@ -108,10 +110,9 @@ export async function addGuard(
 
   app.decorateRequest('confirm', async function (reply) {
     if (reply.elapsedTime < recheckAfterMs) return;
-    checkScope(
-      requireIdentity(await keys.findAgain(this.identity)),
-      this.routeOptions.config.tsRestRoute.metadata.scope,
-    );
+    const identity = requireIdentity(await keys.findAgain(this.identity));
+    checkAddress(identity.networks, this);
+    checkScope(identity, this.routeOptions.config.tsRestRoute.metadata.scope);
   });
 
   app.addHook('onRequest', async (request, reply) => {

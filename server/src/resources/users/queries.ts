@@ -1,4 +1,4 @@
-import type { NewUser, User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
+import type { NewUser, User, UserKind, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
@@ -97,10 +97,14 @@ export async function getUser({ db }: Context, id: number): Promise<User> {
 /**
  * Creates an active user. Only the command line and the developer area use this function, because API v1 has no
  * endpoint for it.
- * @throws ApiError VALIDATION_ERROR if the email address is already in use
+ * @throws ApiError VALIDATION_ERROR if the email address is already in use, or if the role of a service account isn't
+ * AGENT
  */
 export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
+  const { kind = 'PERSON' } = input;
+  checkRole(kind, input.role);
   const data = {
+    kind,
     name: input.name,
     email: input.email,
     role: input.role,
@@ -111,6 +115,13 @@ export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): P
   };
   const row = await createUnique('email', takenBy('user', input.email), () => db.user.create({ data }));
   return presentUser(row);
+}
+
+/** Checks that a user of this kind can have a role. @throws ApiError VALIDATION_ERROR */
+function checkRole(kind: UserKind, role: UserRole): void {
+  if (kind === 'SERVICE' && role !== 'AGENT') {
+    throw invalidField('VALIDATION_ERROR', 'role', 'must be AGENT, because the user is a service account');
+  }
 }
 
 /** Finds a user by email address or id. @throws ApiError NOT_FOUND */
@@ -135,8 +146,8 @@ export function isLowerRole(role: UserRole, before: UserRole): boolean {
  * Updates a user. If the new role has fewer rights, revokes the user's API keys. If the new role is REQUESTER, also
  * ends the user's sessions in the developer area. Only the command line and the developer area use this function,
  * because API v1 has no endpoint for it.
- * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use or if no
- * administrator would remain
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use, if no
+ * administrator would remain, or if the role of a service account isn't AGENT
  */
 export function updateUser(
   context: Context,
@@ -150,6 +161,7 @@ export function updateUser(
     await lockRow(db, 'users', id);
     const before = await findUser({ db }, id);
     if (ifMatch !== undefined) requireMatch(ifMatch, before);
+    checkRole(before.kind, data.role ?? before.role);
     const [row] = await createUnique('email', takenBy('user', String(data.email)), () =>
       db.user.updateManyAndReturn({ where: { id }, data }),
     );
@@ -234,6 +246,7 @@ export function presentUser(row: UserRow): User {
     name: row.name,
     email: row.email,
     role: row.role,
+    kind: row.kind,
     active: row.active,
     jobTitle: row.jobTitle,
     department: row.department,

@@ -2,10 +2,8 @@ import ipaddr from 'ipaddr.js';
 import type { Settings } from '../../config/env.ts';
 import { isLocalOnly } from '../../config/is-local-only.ts';
 import { invalidField } from '../../shared/errors.ts';
+import { type Address, isWithin, type Network, parseNetwork } from '../../shared/network/ip-networks.ts';
 import type { HostLimits } from './in-flight.ts';
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Network = [Address, number];
 
 /** The policy that allows or blocks target URLs and addresses (docs/decisions/webhook-subscriptions.md). */
 export interface TargetPolicy {
@@ -133,10 +131,6 @@ function isPublic(address: Address): boolean {
   return address.kind() === 'ipv4' || isWithin(address, globalUnicast);
 }
 
-function isWithin(address: Address, network: Network): boolean {
-  return address.kind() === network[0].kind() && address.match(network as never);
-}
-
 /** Returns the IPv4 addresses embedded in an IPv6 address (RFC 3056, 4380, 6052, 6145, 8215). */
 function embeddedIn(address: Address): Address[] {
   const bytes = address.toByteArray();
@@ -146,13 +140,4 @@ function embeddedIn(address: Address): Address[] {
   if (range === '6to4') return [at(2)];
   if (range === 'teredo') return [at(4), ipaddr.fromByteArray(bytes.slice(12).map((byte) => byte ^ 0xff))];
   return [];
-}
-
-/** Parses a CIDR block or an IP address. Converts an IPv4-mapped IPv6 network to the corresponding IPv4 network. */
-function parseNetwork(text: string): Network {
-  const [address, bits] = text.includes('/')
-    ? ipaddr.parseCIDR(text)
-    : [ipaddr.parse(text), text.includes(':') ? 128 : 32];
-  const isMapped = address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= 96;
-  return isMapped ? [address.toIPv4Address(), bits - 96] : [address, bits];
 }

@@ -11,17 +11,19 @@ import {
   successorsOf,
   updateKey,
 } from '../../../auth/api-keys/api-keys.ts';
+import { getKeyPolicy, type KeyPolicy } from '../../../auth/api-keys/key-policy.ts';
+import { checkGrant, grantableScopes } from '../../../auth/api-keys/key-rights.ts';
 import { keyStatuses } from '../../../auth/api-keys/key-status.ts';
 import { requestsByKey } from '../../../resources/usage/queries.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { renderForm, selectField, several, submit, textField } from '../../ui/form-fields.ts';
+import { renderForm, selectField, several, submit, textArea, textField } from '../../ui/form-fields.ts';
 import { code, facts, folded, html, type SafeHtml } from '../../ui/html.ts';
 import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
 import { sparkLine } from '../../ui/spark-line.ts';
 import { getOwnKeysFilter, stateBadge, summarizeScopes } from './list.ts';
-import { Life, lifeOptions } from './new-key.ts';
+import { initialLifetime, Lifetime, lifetimeOptions, networksField } from './new-key.ts';
 
 const Params = z.strictObject({ id: integerFromText() });
 type KeyRequest = PageRequest<UserContext, z.output<typeof Params>>;
@@ -34,7 +36,7 @@ const ShownOnce = z.object({ id: z.int(), key: z.string() });
 
 const managers = ['ADMIN'] as const;
 
-/** The page of an API key, with the forms that change or revoke it. */
+/** The page of an API key, with the forms that change or revoke it. Agents can rotate and revoke their own keys. */
 export const oneKey = page({
   path: '/developer/keys/:id',
   roles: ['ADMIN', 'AGENT'],
@@ -50,7 +52,7 @@ export const oneKey = page({
       body: html`<p><a href="/developer/keys">All API keys</a></p>
 ${shown?.id === key.id ? renderNewKey(shown.key, visit.site.origin) : null}
 ${renderFacts(key, { requests: requests.get(key.id), successors }, visit)}
-${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(request, key) : folded('Scopes', false, allowedEndpoints(key.scopes))}`,
+${renderForms(request, key, await getKeyPolicy(visit.context.db))}`,
     };
   },
   forms: {
@@ -63,11 +65,17 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(r
     }),
     end: form({
       params: Params,
-      fields: z.strictObject({ life: Life }),
+      fields: z.strictObject({ expiresInDays: Lifetime }),
       audit: 'key.changed',
       roles: managers,
-      run: async ({ visit: { context }, params: { id }, fields: { life } }) =>
-        toResult(await updateKey(context, id, { expiresInDays: life })),
+      run: async ({ visit: { context }, params: { id }, fields }) => toResult(await updateKey(context, id, fields)),
+    }),
+    networks: form({
+      params: Params,
+      fields: z.strictObject({ allowedNetworks: NewKey.shape.allowedNetworks.unwrap() }),
+      audit: 'key.changed',
+      roles: managers,
+      run: async ({ visit: { context }, params: { id }, fields }) => toResult(await updateKey(context, id, fields)),
     }),
     narrow: form({
       params: Params,
@@ -81,8 +89,9 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(r
       params: Params,
       fields: KeyRotation,
       audit: 'key.rotated',
-      roles: managers,
-      async run({ visit: { context }, params, fields }) {
+      async run({ visit, params, fields }) {
+        const { context, user } = visit;
+        checkGrant(user.account, await getKey(context, params.id, getOwnKeysFilter(visit)));
         const { key, id, name, isImport } = await rotateKey(context, params.id, fields);
         return { subject: isImport ? `${name} (import)` : name, redirect: `/developer/keys/${id}`, flash: { key, id } };
       },
@@ -91,9 +100,9 @@ ${visit.user.account.role === 'ADMIN' && key.state !== 'revoked' ? renderForms(r
       params: Params,
       fields: z.strictObject({ confirmation: z.string() }),
       audit: 'key.revoked',
-      roles: managers,
-      async run({ visit: { context }, params: { id }, fields: { confirmation } }) {
-        const { name } = await getKey(context, id);
+      async run({ visit, params: { id }, fields: { confirmation } }) {
+        const { context } = visit;
+        const { name } = await getKey(context, id, getOwnKeysFilter(visit));
         if (normalizeSpace(confirmation) !== normalizeSpace(name)) {
           throw invalidField('VALIDATION_ERROR', 'confirmation', `must be the name of the key: ${name}`);
         }
@@ -161,15 +170,17 @@ interface KeyActivity {
 }
 
 function renderFacts(key: Key, { requests, successors }: KeyActivity, { time }: UserContext): SafeHtml {
+  const networks = key.allowedNetworks.map((network) => html`<code>${network}</code> `);
   return facts({
     Status: html`${stateBadge(key.state)} ${keyStatuses[key.state]}`,
     Key: html`<code>…${key.lastFour}</code>`,
     Scopes: summarizeScopes(key),
     Import: key.isImport ? 'Can set original times and authors, and emits no webhook events' : null,
-    'Created by': key.user,
+    User: key.user,
+    'Allowed networks': networks.length === 0 ? 'All' : html`${networks}`,
     Created: time(key.createdAt),
     [key.revokedAt === null ? 'Expires' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'No expiration'),
-    'Last used': time(key.lastUsedAt, 'never'),
+    'Last used': html`${time(key.lastUsedAt, 'never')}${key.lastUsedAddress && html` from ${key.lastUsedAddress}`}`,
     'Requests in 24 h': html`${sparkLine(requests)} <a href="/developer/usage?key=${key.id}">Usage</a>`,
     Replaces: key.rotatedFrom === null ? null : keyLink(key.rotatedFrom),
     'Replaced by': successors.length === 0 ? null : html`${successors.map((id) => html`${keyLink(id)} `)}`,
@@ -180,11 +191,20 @@ function keyLink(id: number): SafeHtml {
   return html`<a href="/developer/keys/${id}">key ${id}</a>`;
 }
 
-/** Renders the forms that change or revoke an API key. Only administrators see them. */
-function renderForms(request: KeyRequest, key: Key): SafeHtml[] {
+/** Renders the forms that change or revoke an API key, or only its scopes if the key is revoked. */
+function renderForms(request: KeyRequest, key: Key, policy: KeyPolicy): SafeHtml[] {
+  const { role } = request.visit.user.account;
   const isAlive = key.state === 'works' || key.state === 'expiring';
+  const isRotatable = isAlive && key.scopes.every((scope) => grantableScopes(role).includes(scope));
   const hint = 'You can only remove scopes. To add scopes, create another API key.';
   const part = (title: string, name: string, body: SafeHtml) => folded(title, request.sent[name] !== undefined, body);
+  const scopes = folded('Scopes', false, allowedEndpoints(key.scopes));
+  if (key.state === 'revoked') return [scopes];
+  const last = [
+    ...(isRotatable ? [part('Rotate', 'rotate', rotateForm(request))] : []),
+    part('Revoke', 'revoke', revokeForm(request, key)),
+  ];
+  if (role !== 'ADMIN') return [scopes, ...last];
   const narrow = renderForm(
     request,
     'narrow',
@@ -211,13 +231,26 @@ ${submit('Rename', 'plain')}`,
         request,
         'end',
         (sent) =>
-          html`${selectField(sent, { name: 'life', label: 'Expiration, counted from now', value: '90', options: lifeOptions })}
+          html`${selectField(sent, {
+            ...{ name: 'expiresInDays', label: 'Expiration, counted from now', value: initialLifetime(policy) },
+            options: lifetimeOptions(policy),
+          })}
 ${submit('Set expiration', 'plain')}`,
       ),
     ),
+    part(
+      'Allowed networks',
+      'networks',
+      renderForm(
+        request,
+        'networks',
+        (sent) =>
+          html`${textArea(sent, { ...networksField, value: key.allowedNetworks.join('\n') })}
+${submit('Set networks', 'plain')}`,
+      ),
+    ),
     part('Scopes', 'narrow', html`<div class="pair">${narrow}${allowedEndpoints(key.scopes)}</div>`),
-    ...(isAlive ? [part('Rotate', 'rotate', rotateForm(request))] : []),
-    part('Revoke', 'revoke', revokeForm(request, key)),
+    ...last,
   ];
 }
 
@@ -227,7 +260,7 @@ function rotateForm(request: KeyRequest): SafeHtml {
     request,
     'rotate',
     (sent) =>
-      html`<p>Creates a new API key with the same name, scopes and lifetime, which replaces this one.</p>
+      html`<p>Creates a new API key with the same name, scopes, networks and lifetime, which replaces this one.</p>
 ${textField(sent, { name: 'overlapHours', label: 'Overlap in hours', hint, type: 'number', value: 24 })}
 ${submit('Rotate', 'plain')}`,
   );

@@ -1,12 +1,12 @@
 import { Scope } from '@itsm-api/contract';
 import type { Key } from '../../../auth/api-keys/api-keys.ts';
-import { KeyQuery, keyUsers, listKeys } from '../../../auth/api-keys/key-list.ts';
+import { countKeys, KeyQuery, keyUsers, listKeys } from '../../../auth/api-keys/key-list.ts';
 import { type KeyStatus, keyStatuses } from '../../../auth/api-keys/key-status.ts';
 import { requestsByKey } from '../../../resources/usage/queries.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { selectField, textField, withoutBlanks } from '../../ui/form-fields.ts';
-import { badge, html, linkButton, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
+import { badge, html, linkButton, notice, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
 import { sparkLine } from '../../ui/spark-line.ts';
 
 /** The page that lists API keys. Agents see only their own API keys. */
@@ -20,6 +20,7 @@ export const keys = page({
     const isAdmin = visit.user.account.role === 'ADMIN';
     const { data, meta } = await listKeys(context, { ...query, ...getOwnKeysFilter(visit) });
     const users = isAdmin ? await keyUsers(context) : [];
+    const expiring = await countKeys(context, { state: 'expiring', ...getOwnKeysFilter(visit) });
     const requests = await requestsByKey(context, { hours: 24, keyIds: data.map(({ id }) => id) });
     const rows = data.map((key) => [
       html`<a href="/developer/keys/${key.id}">${key.name}</a><small><code>…${key.lastFour}</code></small>`,
@@ -27,16 +28,25 @@ export const keys = page({
       summarizeScopes(key),
       sparkLine(requests.get(key.id)),
       visit.time(key.lastUsedAt, 'never'),
-      html`${visit.time(key.createdAt)}<small>by ${key.user}</small>`,
+      html`${visit.time(key.createdAt)}<small>for ${key.user}</small>`,
       visit.time(key.revokedAt ?? key.expiresAt, 'No expiration'),
     ]);
     const isFiltered = [query.q, query.state, query.scope, query.user].some((value) => value !== undefined);
     return {
       title: 'API keys',
-      body: html`<p class="lead">Programs call the API with an API key. A key acts for the user who created it, within its scopes.</p>
-${isAdmin ? html`<p class="actions">${linkButton('/developer/keys/new', 'Create API key', 'main')}</p>` : null}
+      body: html`<p class="lead">Programs call the API with an API key. A key acts for its user, within its scopes.</p>
+<p class="actions">${linkButton('/developer/keys/new', 'Create API key', 'main')}</p>
+${
+  expiring > 0
+    ? notice(
+        html`<p><a href="/developer/keys?state=expiring&sort=expires">${expiring === 1 ? '1 key expires' : `${expiring} keys expire`}
+ within 30 days</a>. Rotate each key before it expires.</p>`,
+        'warn',
+      )
+    : null
+}
 ${filters(query, users)}
-<div id="found" class="keys">${table('API keys', renderHeaders(query, address), rows, isFiltered ? emptySearch() : emptyList(isAdmin))}
+<div id="found" class="keys">${table('API keys', renderHeaders(query, address), rows, isFiltered ? emptySearch() : emptyList)}
 ${pager(meta, address)}</div>`,
     };
   },
@@ -109,9 +119,4 @@ function emptySearch(): SafeHtml {
   return html`<p>No API keys match your filters.</p><p><a href="/developer/keys">Show all API keys</a></p>`;
 }
 
-function emptyList(isAdmin: boolean): SafeHtml {
-  return isAdmin ? html`<p>No API keys yet. Create one to call the API from a program.</p>` : emptyListOfAgent;
-}
-
-/** The text that agents see if they have no API keys. */
-export const emptyListOfAgent = html`<p>You have no API keys. Ask an administrator of your workspace to create one.</p>`;
+const emptyList = html`<p>No API keys yet. Create one to call the API from a program.</p>`;

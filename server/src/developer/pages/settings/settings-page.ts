@@ -1,8 +1,9 @@
 import { Priority } from '@itsm-api/contract';
 import * as z from 'zod';
+import { getKeyPolicy, KeyPolicy, setKeyPolicy } from '../../../auth/api-keys/key-policy.ts';
 import { getResolutionTargets, ResolutionTargets, setResolutionTargets } from '../../../resources/tickets/due-date.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
-import { emptyAsNull, renderForm, submit, textField } from '../../ui/form-fields.ts';
+import { checkbox, checked, emptyAsNull, renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { html, section } from '../../ui/html.ts';
 
 const path = '/developer/settings';
@@ -28,17 +29,42 @@ export const settings = page({
           value: targets[priority],
         }),
       )}${submit('Save')}`;
-    return {
-      title: 'Settings',
-      body: section(
-        'Resolution targets',
-        html`<p>A new ticket is due this many minutes after its creation, unless a request sets <code>dueAt</code>. If a
+    const policy = await getKeyPolicy(request.visit.context.db);
+    const policyFields = (sent: FormState | undefined) =>
+      html`${textField(sent, {
+        name: 'maxLifetimeDays',
+        label: 'Maximum lifetime (days)',
+        hint: 'From 1 to 3650. If empty, there is no limit. A maximum lifetime also requires an expiration.',
+        type: 'number',
+        value: policy.maxLifetimeDays,
+      })}
+${checkbox('expiryRequired', 'yes', 'API keys must have an expiration', sent ? 'expiryRequired' in sent.values : policy.expiryRequired)}
+${submit('Save')}`;
+    const targetSection = section(
+      'Resolution targets',
+      html`<p>A new ticket is due this many minutes after its creation, unless a request sets <code>dueAt</code>. If a
  priority has no target, leave the field empty. Existing tickets keep their due dates.</p>
 ${renderForm(request, 'targets', fields)}`,
-      ),
-    };
+    );
+    const policySection = section(
+      'API keys',
+      html`<p>These rules apply to new and rotated API keys, and to later expirations of existing keys.</p>
+${renderForm(request, 'keys', policyFields)}`,
+    );
+    return { title: 'Settings', body: html`${targetSection}${policySection}` };
   },
   forms: {
+    keys: form({
+      fields: z.strictObject({
+        maxLifetimeDays: emptyAsNull(KeyPolicy.shape.maxLifetimeDays),
+        expiryRequired: checked,
+      }),
+      audit: 'settings.updated',
+      async run({ visit, fields }) {
+        await setKeyPolicy(visit.context.db, fields);
+        return { redirect: path, subject: 'rules for API keys' };
+      },
+    }),
     targets: form({
       fields: z.strictObject(
         Object.fromEntries(Priority.options.map((priority) => [priority, Target])) as Record<Priority, typeof Target>,

@@ -20,7 +20,6 @@ import type { UserContext } from '../../framework/request-context.ts';
 import { barChart, type Chart } from '../../ui/bar-chart.ts';
 import { optional, selectField, submit } from '../../ui/form-fields.ts';
 import { badge, emptyState, facts, html, linkButton, type SafeHtml, section, table, withQuery } from '../../ui/html.ts';
-import { emptyListOfAgent } from '../keys/list.ts';
 import { groupsChart, latencyChart, rejectionsChart, statusChart } from './usage-charts.ts';
 
 const here = '/developer/usage';
@@ -53,7 +52,7 @@ export const usage = page({
     const near = await keysNearLimits(context, filter);
     const parts =
       counts.byOutcome.size === 0
-        ? [renderEmpty(visit, keys)]
+        ? [renderEmpty(keys)]
         : [
             renderTotals(counts),
             ...renderCharts({ visit, query, counts }),
@@ -112,15 +111,15 @@ function formatKeyName({ name, lastFour }: NamedKey): string {
   return `${name} (…${lastFour})`;
 }
 
-function renderEmpty(visit: UserContext, keys: NamedKey[]): SafeHtml {
-  if (keys.length === 0) return emptyState(isAdmin(visit) ? noKey : emptyListOfAgent);
+function renderEmpty(keys: NamedKey[]): SafeHtml {
+  if (keys.length === 0) return emptyState(noKey);
   return emptyState(
     html`<p>No requests in this time range. Choose a longer range, or send your first request.</p>${linkButton('/docs/guides/first-request', 'Send your first request')}`,
   );
 }
 
 const noKey = html`<p>No API keys yet. Create one to see its requests here.</p>
-${linkButton('/developer/keys', 'Create API key', 'main')}`;
+${linkButton('/developer/keys/new', 'Create API key', 'main')}`;
 
 function renderTotals({ byOutcome }: UsageCounts): SafeHtml {
   const count = (...outcomes: Outcome[]) =>

@@ -51,6 +51,35 @@ ${renderForm(request, 'create', fields)}`,
   },
 });
 
+/** The page that creates a service account. */
+export const newServiceAccount = page({
+  path: `${path}/new-service-account`,
+  roles,
+  async show(request) {
+    const hint = 'The person or team to contact about the program. No other user can have this address.';
+    const fields = (sent: FormState | undefined) => html`
+${textField(sent, { name: 'name', label: 'Name', hint: 'The program, such as "Nightly export".', required: true })}
+${textField(sent, { name: 'email', label: 'Contact email', hint, type: 'email', required: true })}
+${submit('Create service account')}`;
+    return {
+      title: 'Create a service account',
+      body: html`<p class="lead">A service account is a user for programs, so that their API keys keep working when people leave. It has
+the role AGENT and can't sign in.</p>
+${renderForm(request, 'create', fields)}`,
+    };
+  },
+  forms: {
+    create: form({
+      fields: z.strictObject({ name: NewUser.shape.name, email: NewUser.shape.email }),
+      audit: 'service.account.created',
+      async run({ visit, fields }) {
+        const { id } = await createUser(visit.context, { ...fields, role: 'AGENT', kind: 'SERVICE' });
+        return { redirect: `${path}/${id}`, subject: `user ${id}` };
+      },
+    }),
+  },
+});
+
 /** The page of a user, with forms that change the user and the user's access. */
 export const user = page({
   path: `${path}/:id`,
@@ -64,7 +93,7 @@ export const user = page({
       title: user.name,
       body: html`<p><a href="${path}">All users</a></p>
 ${linkNotice(visit.flash)}
-${facts({ Email: user.email, Status: renderStatus(user), Created: visit.time(user.createdAt), Updated: visit.time(user.updatedAt) })}
+${facts({ Email: user.email, Kind: user.kind === 'SERVICE' ? 'Service account' : null, Status: renderStatus(user), Created: visit.time(user.createdAt), Updated: visit.time(user.updatedAt) })}
 ${section(
   'Details',
   renderForm(request, 'change', (sent) => details(sent, user, keys)),
@@ -117,9 +146,10 @@ ${section('Access', access(request, user, keys))}`,
 
 function details(sent: FormState | undefined, user: User, keys: UserKey[]): SafeHtml {
   const { name, jobTitle, department, phone, timeZone } = user;
+  const isService = user.kind === 'SERVICE';
   return html`${etagField(user)}${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
-${selectField(sent, { ...role, value: user.role })}
-${user.role === 'REQUESTER' ? null : keysField(sent, keys, "A role with fewer permissions revokes this user's API keys:")}
+${isService ? html`<input type="hidden" name="role" value="AGENT">` : selectField(sent, { ...role, value: user.role })}
+${isService || user.role === 'REQUESTER' ? null : keysField(sent, keys, "A role with fewer permissions revokes this user's API keys:")}
 ${textField(sent, { name: 'jobTitle', label: 'Job title', value: jobTitle })}
 ${textField(sent, { name: 'department', label: 'Department', value: department })}
 ${textField(sent, { name: 'phone', label: 'Phone', value: phone })}
@@ -147,7 +177,9 @@ ${keysField(sent, keys, "Deactivation revokes this user's API keys. Keys that yo
 ${submit('Deactivate', 'danger')}`;
   const invite = html`<p>A new link lets the user choose a new way to sign in. Earlier links stop working.</p>
 ${renderForm(request, 'invite', () => submit('Create link', 'plain'))}`;
-  return html`${user.role === 'REQUESTER' ? null : invite}
+  const key = html`<p><a href="/developer/keys/new?user=${encodeURIComponent(user.email)}">Create an API key for this user</a></p>`;
+  return html`${user.role === 'REQUESTER' || user.kind === 'SERVICE' ? null : invite}
+${key}
 <p>After deactivation, the user is signed out within a second, their API keys stop working, and nothing can be assigned to them.</p>
 ${renderForm(request, 'deactivate', deactivation)}`;
 }

@@ -12,7 +12,7 @@ import {
   withAnyOption,
 } from '../../ui/filtered-list.ts';
 import { optional, selectField } from '../../ui/form-fields.ts';
-import { html, linkButton, pager, table } from '../../ui/html.ts';
+import { badge, html, linkButton, pager, table } from '../../ui/html.ts';
 import { renderStatus } from './detail.ts';
 
 const path = '/developer/users';
@@ -35,7 +35,7 @@ export const users = page({
       listUsers(visit.context, { page, perPage, q, role: role && [role], active: active && [active === 'true'] }),
     );
     const rows = list.data.map((user) => [
-      html`<a href="${path}/${user.id}">${user.name}</a>`,
+      html`<a href="${path}/${user.id}">${user.name}</a> ${user.kind === 'SERVICE' ? badge('service account') : null}`,
       user.email,
       user.role,
       renderStatus(user),
@@ -53,7 +53,8 @@ export const users = page({
     return {
       title: 'Users',
       body: html`<p class="lead">The users of this workspace, newest first.</p>
-<p>${linkButton(`${path}/new`, 'Invite a user', 'main')}</p>
+<p class="actions">${linkButton(`${path}/new`, 'Invite a user', 'main')}
+${linkButton(`${path}/new-service-account`, 'Create a service account')}</p>
 ${searchForm(path, words, 'Name or email', filters)}
 <div id="found">${table('Users', ['Name', 'Email', 'Role', 'Status', 'Created'], rows, renderEmptyList(words, 'No users match your search.'))}
 ${pager(list.meta, address)}</div>`,
