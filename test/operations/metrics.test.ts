@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { measureChanges } from '@itsm-api/server/operations/metrics/change-metrics.ts';
 import { measureDatabases } from '@itsm-api/server/operations/metrics/database-metrics.ts';
 import { measureDeliveries } from '@itsm-api/server/operations/metrics/delivery-metrics.ts';
+import { measureKeys } from '@itsm-api/server/operations/metrics/key-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from '@itsm-api/server/operations/metrics/metrics.ts';
 import { createTenantUsage } from '@itsm-api/server/operations/metrics/tenant-usage.ts';
 import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
@@ -244,7 +246,12 @@ it('exports the outcomes, the latency and the backlog of deliveries', { timeout:
     expect(value('itsm_deliveries_total', { outcome: 'failed' })).toBe(3);
     expect(value('itsm_delivery_attempts_in_flight')).toBe(0);
   });
+  const { email: user } = await workspace.createUser();
+  const key = { user, name: 'x', scopes: ['tickets:read' as const] };
+  for (const expiresInDays of [1, 30, 31]) await createKey(workspace.context, { ...key, expiresInDays });
+  measureKeys(metrics, pool);
   const first = await scrape();
+  expect(first.value('itsm_api_keys_expiring')).toBe(2);
   expect(first.value('itsm_delivery_receipt_seconds_count')).toBe(3);
   expect(first.value('itsm_delivery_receipt_seconds_sum')).toBeGreaterThanOrEqual(3 * 120);
   expect(first.value('itsm_deliveries_total', { outcome: 'exhausted' })).toBe(0);

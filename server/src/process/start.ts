@@ -13,6 +13,7 @@ import { openStartupServer, type StartupServer } from '../http/server/startup-se
 import { measureChanges } from '../operations/metrics/change-metrics.ts';
 import { measureDatabases } from '../operations/metrics/database-metrics.ts';
 import { measureDeliveries } from '../operations/metrics/delivery-metrics.ts';
+import { measureKeys } from '../operations/metrics/key-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from '../operations/metrics/metrics.ts';
 import { openOperationsServer } from '../operations/operations-server.ts';
 import { openTraces, type Traces } from '../operations/tracing/traces.ts';
@@ -204,7 +205,10 @@ async function startWorker(
   { runtime, metrics }: RoleDependencies,
 ): Promise<void> {
   const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
-  if (metrics !== undefined) measureChanges(metrics, runtime.databases.system.pool);
+  if (metrics !== undefined) {
+    measureChanges(metrics, runtime.databases.system.pool);
+    measureKeys(metrics, runtime.databases.system.pool);
+  }
   const boss = await runtime.openBoss();
   const maxPendingDeliveries = settings.WEBHOOK_MAX_PENDING_DELIVERIES;
   const options = { boss, logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries };
