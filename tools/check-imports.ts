@@ -103,6 +103,11 @@ const layers: Record<string, Layer> = {
     imports: [...server, 'context', 'auth', 'queries over all tenants', 'http', 'operations', 'prisma'],
   },
   main: { files: /^server\/src\/main\.ts$/, imports: ['config', 'shared', 'process', 'app'] },
+  // The server of the package `testing`.
+  'test server': {
+    files: /^server\/src\/testing\//,
+    imports: [...server, ...queries, 'auth', 'queries over all tenants', 'process', 'app'],
+  },
   cli: {
     files: /^server\/src\/cli\//,
     imports: [...server, ...queries, 'auth', 'queries over all tenants', 'http', 'operations', 'prisma', 'process'],
@@ -121,8 +126,10 @@ const layers: Record<string, Layer> = {
       'cli',
     ],
   },
-  examples: { files: /^examples\//, imports: ['client'] },
+  examples: { files: /^examples\//, imports: ['client', 'testing'] },
   listen: { files: /^listen\//, imports: ['client'] },
+  testing: { files: /^testing\/src\//, imports: ['client'] },
+  'testing/build': { files: /^testing\/build\.ts$/, imports: ['cli', 'package compiler'] },
   // The test model implements the specification independently, so it must not import server code.
   model: { files: /^test\/system\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
   tests: { files: /^test\//, imports: ['everything'] },
@@ -152,7 +159,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
     /process\.env/,
     // These files include the code samples of the contract, which contain `process.env` as text.
-    /^(server\/src\/(main|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|listen\/|test\/|tools\/)/,
+    /^(server\/src\/(main|testing\/index|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|listen\/|testing\/|test\/|tools\/)/,
     'config/env.ts reads the settings',
   ],
 ];
@@ -190,7 +197,7 @@ function layerOf(file: string): string | undefined {
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  for await (const file of glob('{contract,server,client,listen,examples,prisma,test,tools}/**/*.ts', {
+  for await (const file of glob('{contract,server,client,listen,testing,examples,prisma,test,tools}/**/*.ts', {
     cwd: root,
     exclude: (name) => /node_modules|^dist$|^generated$/.test(name),
   })) {

@@ -168,6 +168,7 @@ it('has a test for the code samples of every guide', async () => {
     'search-and-filter.md',
     'sync-assets.md',
     'sync-changes.md',
+    'test-your-integration.md',
     'verify-signatures.md',
   ]);
 });
@@ -556,6 +557,17 @@ it('runs the code samples in docs/guides/manage-webhooks.md', { timeout: 60_000 
   await receiver.close();
   await workspace.call('DELETE', `/webhooks/${made.id}`);
   expect(guide.blocks).toEqual([]);
+});
+
+it('shows tested code in docs/guides/test-your-integration.md', async () => {
+  const guide = await readGuide('test-your-integration');
+  const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+  // test/system/testing runs the commands of the README and the examples.
+  expect(await read('README.md')).toContain(guide.take('sh'));
+  const examples = ['integration/integration.test.ts', 'vitest/itsm.ts', 'vitest/tickets.test.ts'];
+  const withoutIndent = (text: string) => text.replaceAll(/^ +/gm, '');
+  const tested = withoutIndent((await Promise.all(examples.map((path) => read(`examples/${path}`)))).join(''));
+  for (const { code } of guide.blocks) expect(tested).toContain(withoutIndent(code));
 });
 
 it.each([

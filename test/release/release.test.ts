@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { copyFile, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -45,6 +45,8 @@ let released: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'itsm-release-'));
+  // If the test runs as root, PostgreSQL runs as another user, which reads its programs in this folder.
+  await chmod(folder, 0o755);
   repository = join(folder, 'repository');
   project = join(folder, 'project');
   routerProject = join(folder, 'router-project');
@@ -53,7 +55,13 @@ beforeAll(async () => {
   process.env.npm_config_userconfig = registry.npmrc;
   await copyRepository();
   released = await release();
-  await createProject(project, ['@itsm-api/client', '@itsm-api/contract', '@itsm-api/listen', 'zod']);
+  await createProject(project, [
+    '@itsm-api/client',
+    '@itsm-api/contract',
+    '@itsm-api/listen',
+    '@itsm-api/testing',
+    'zod',
+  ]);
   await createProject(routerProject, ['@itsm-api/contract', 'zod', `@ts-rest/core@${await tsRestVersion()}`]);
   await writeExamples();
   site = createServer(async (request, response) => {
@@ -327,6 +335,16 @@ it('forwards an event with the installed program itsm-listen', async () => {
     program.kill();
     await receiver.close();
   }
+});
+
+it('starts a server with the installed package testing', async () => {
+  const program = `
+    import { startItsm } from '@itsm-api/testing';
+    const itsm = await startItsm();
+    console.log((await itsm.createWorkspace()).key);
+    await itsm.stop();`;
+  const { stdout } = await execute(process.execPath, ['--input-type=module', '--eval', program], { cwd: project });
+  expect(stdout).toMatch(/^itsm_\w+\n$/);
 });
 
 function requireFrom(path: string): NodeJS.Require {

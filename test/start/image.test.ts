@@ -38,10 +38,10 @@ beforeAll(async () => {
   app = await mkdtemp(join(tmpdir(), 'itsm-image-'));
   for (const [instruction, text] of instructions) {
     if (instruction === 'COPY') await copy(text);
-    const [, install, then] = /^npx -y pnpm@12 (install .*?) +&& (rm .*)/.exec(text) ?? [];
+    const [, install, then] = /^npx -y pnpm@12 (install .*?) +&& (mkdir .*)/.exec(text) ?? [];
     if (install === undefined || then === undefined) continue;
     await pnpm([...install.split(' '), '--prefer-offline'], app);
-    await execute('sh', ['-c', then], { cwd: app });
+    await execute('sh', ['-c', then.replaceAll(' /embedded', ` ${app}/embedded`)], { cwd: app });
   }
 }, 240_000);
 afterAll(() => rm(app, { recursive: true }));

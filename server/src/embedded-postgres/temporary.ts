@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,8 +75,12 @@ async function removeAbandoned(): Promise<void> {
  * wait for promises.
  */
 function destroy(dataDir: string): void {
+  const file = join(dataDir, 'postgres/postmaster.pid');
   try {
-    process.kill(Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10), 'SIGQUIT');
+    process.kill(Number.parseInt(readFileSync(file, 'utf8'), 10), 'SIGQUIT');
+    // PostgreSQL writes to the folder until it deletes this file, and a removal would fail.
+    const sleeper = new Int32Array(new SharedArrayBuffer(4));
+    for (let tries = 0; tries < 200 && existsSync(file); tries++) Atomics.wait(sleeper, 0, 0, 10);
   } catch {
     // PostgreSQL isn't running, so the error is ignored.
   }

