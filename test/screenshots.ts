@@ -26,6 +26,7 @@ const areaPages = {
   'area-key-new': '/developer/keys/new',
   'area-key': '/developer/keys/1',
   'area-usage': '/developer/usage',
+  'area-requests': '/developer/requests',
   'area-webhooks': '/developer/webhooks',
   'area-webhook-new': '/developer/webhooks/new',
   'area-webhook': '/developer/webhooks/2',

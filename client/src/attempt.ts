@@ -97,6 +97,8 @@ export function createAttempt(client: ClientOptions): Attempt {
       code,
       details,
       docs: docs && baseUrl + docs,
+      requestUrl:
+        failure.requestId && `${baseUrl}/developer/requests?requestId=${encodeURIComponent(failure.requestId)}`,
       requiredScope: code === 'INSUFFICIENT_SCOPE' ? request.scope : undefined,
     };
     if (status !== 401 || apiKey !== undefined) throw createError(message, rejection);

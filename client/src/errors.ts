@@ -18,6 +18,7 @@ export interface Failure {
   status?: number | undefined;
   headers?: Headers | undefined;
   requestId?: string | undefined;
+  requestUrl?: string | undefined;
   retryAfterSeconds?: number | undefined;
   requiredScope?: string | undefined;
   details?: ErrorDetail[] | undefined;
@@ -44,6 +45,11 @@ export class ItsmError extends Error {
   declare readonly headers: Headers | undefined;
   /** The request id. Include it when you report a problem to the server's operator. */
   declare readonly requestId: string | undefined;
+  /**
+   * The URL of the request in the request log. Administrators and the user of the API key can open it. Undefined if the
+   * API sent no response.
+   */
+  declare readonly requestUrl: string | undefined;
   /** The number of seconds to wait before a retry. Undefined if the response doesn't specify it. */
   declare readonly retryAfterSeconds: number | undefined;
   /** The invalid fields and parameters. Empty if all fields and parameters are valid. */

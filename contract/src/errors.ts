@@ -109,7 +109,7 @@ export const errors = {
     remedy:
       'You can retry a read. If `Retry-After` is present, wait that number of seconds first. ' +
       'Retry a write only with the same `Idempotency-Key`, or after you check that the write had no effect. ' +
-      'If the error persists, report the `requestId` to the operator of the server.',
+      'If the error persists, look up the `requestId` in the request log, and report it to the operator of the server.',
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
@@ -199,7 +199,9 @@ export const ErrorEnvelope = z
         details: ErrorDetails.optional(),
         docs: ErrorDocs,
         requestId: z.string().meta({
-          description: 'Identifies the request in the server log. The `x-request-id` header has the same value.',
+          description:
+            'Identifies the request in the request log at `/developer/requests` and in the server log. ' +
+            'The `x-request-id` header has the same value.',
         }),
       })
       .meta({ description: 'The error.' }),

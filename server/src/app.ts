@@ -36,6 +36,7 @@ import { type TenantId, tenantIdToJson } from './shared/tenant-id.ts';
 import { createTenantLimiter, type Rejection } from './shared/tenant-limiter.ts';
 import { createTransferLimiter } from './shared/transfer-limiter.ts';
 import { recordRequests } from './usage/request-hook.ts';
+import type { RequestRecorder } from './usage/request-recorder.ts';
 import type { UsageRecorder } from './usage/usage-recorder.ts';
 
 declare module 'fastify' {
@@ -87,6 +88,8 @@ export interface AppDependencies {
    * the recorder.
    */
   usage?: UsageRecorder | undefined;
+  /** The recorder that logs requests. If undefined, no requests are logged. Closing the API also closes the recorder. */
+  requestLog?: RequestRecorder | undefined;
 }
 
 /** Builds the API from its dependencies. Closing the API doesn't close the database. */
@@ -101,6 +104,7 @@ export async function buildApp({
   metrics,
   traces,
   usage,
+  requestLog,
 }: AppDependencies): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
@@ -132,7 +136,8 @@ export async function buildApp({
         logger.error({ err }, '`lastUsedAt` of API keys could not be written');
     },
   });
-  if (usage !== undefined) recordRequests(app, usage);
+  recordRequests(app, { usage, requestLog });
+  if (requestLog !== undefined) meters?.watchRequestLog(requestLog);
   const keys = createKeyLookup({
     databases,
     now: services.now,
@@ -153,7 +158,7 @@ export async function buildApp({
     run: () => ({ ok: store.state !== 'redis unreachable', state: store.state }),
   });
   app.addHook('onClose', async () => {
-    await Promise.all([keys.close(), lastUsed.close(), usage?.close(), store.close()]);
+    await Promise.all([keys.close(), lastUsed.close(), usage?.close(), requestLog?.close(), store.close()]);
   });
 
   app.decorate('publicUrl', settings.PUBLIC_URL);

@@ -402,6 +402,7 @@ describe('serialized client errors', () => {
         path: '/tickets/1',
         status: 403,
         requestId: 'r1',
+        requestUrl: `${baseUrl}/developer/requests?requestId=r1`,
         requiredScope: 'tickets:write',
         details: [],
         docs: `${baseUrl}/docs/errors#X`,

@@ -41,6 +41,7 @@ export const samples: Record<string, Sample> = {
     kind: 'file',
   },
   '/developer/usage': {},
+  '/developer/requests': {},
   '/developer/webhooks': {},
   '/developer/webhooks/new': {},
   '/developer/webhooks/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).webhookId }) },

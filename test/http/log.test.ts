@@ -6,6 +6,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { listRequests } from '@itsm-api/server/resources/requests/queries.ts';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
@@ -122,6 +123,11 @@ it('logs status 499 for a request if the client disconnects before the response'
   const counted = await api.prisma.usageMinute.findMany({ where: { tenantId: workspace.tenantId, keyId: 0n } });
   const lists = counted.filter(({ endpoint }) => endpoint === 'tickets_list');
   expect(lists.map(({ outcome, requests }) => [outcome, requests])).toEqual([['CLIENT_ERROR', 2]]);
+  await api.requestLog.flush();
+  const { data } = await listRequests(workspace.context, { error: 'CLIENT_DISCONNECTED' }, { take: 10 });
+  const abortedList = { path: '/api/public/v1/tickets', status: 499, address: '127.0.0.1' };
+  expect(data).toEqual(expect.arrayContaining([expect.objectContaining(abortedList)]));
+  expect(data).toHaveLength(2);
   await api.close();
   expect(
     lines()

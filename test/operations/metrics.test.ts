@@ -56,6 +56,17 @@ function serveMetrics(metrics: Metrics): Pick<Measured, 'scrape' | 'tenants'> {
 }
 
 describe('metrics of requests', () => {
+  it('exports the number of requests that the request log dropped', async () => {
+    const { api, scrape } = await startMeasuredApi({ env: { REQUEST_LOG_SUCCESSES: '1000' } });
+    const { tenantId } = await createWorkspace(api);
+    const { tenantId: other } = await createWorkspace(api);
+    const request = { keyId: 1n, requestId: 'r', method: 'GET', path: '/', status: 200, errorCode: null };
+    for (let i = 0; i < 1003; i++) {
+      api.requestLog.record({ ...request, tenantId: i % 2 === 0 ? tenantId : other, milliseconds: 1, address: '' });
+    }
+    expect((await scrape()).value('itsm_request_log_dropped_total')).toBe(3);
+  });
+
   it('exports the number and duration of requests by route and status', async () => {
     const { api, scrape } = await startMeasuredApi();
     const workspace = await createWorkspace(api);

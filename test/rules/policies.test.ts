@@ -69,6 +69,7 @@ async function fill(workspace: Workspace): Promise<void> {
     [workspace.tenantId],
   );
   await api.usage.flush();
+  await api.requestLog.flush();
 }
 
 async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
@@ -209,6 +210,8 @@ describe('the roles', () => {
       'public.invitations': 'INSERT',
       'public.key_policies': 'INSERT, SELECT, UPDATE',
       'public.projects': 'INSERT, SELECT, UPDATE',
+      'public.request_log': 'SELECT',
+      'public.request_log_minutes': 'SELECT',
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
       'public.ticket_assets': 'SELECT',

@@ -11,6 +11,7 @@ import { createLogger } from '@itsm-api/server/http/logger.ts';
 import type { Metrics } from '@itsm-api/server/operations/metrics/metrics.ts';
 import type { Services } from '@itsm-api/server/resources/shared/context.ts';
 import { openAttachmentStorage } from '@itsm-api/server/storage/attachment-storage.ts';
+import { createRequestRecorder, type RequestRecorder } from '@itsm-api/server/usage/request-recorder.ts';
 import { createUsageRecorder, type UsageRecorder } from '@itsm-api/server/usage/usage-recorder.ts';
 import { createTargetPolicy, readHostLimits } from '@itsm-api/server/webhooks/delivery/target.ts';
 import { createWaker, openDispatchJobs } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
@@ -70,6 +71,7 @@ export interface Api {
   prisma: PrismaClient;
   services: Services;
   usage: UsageRecorder;
+  requestLog: RequestRecorder;
   call(call: Call): Promise<Answer>;
   close(): Promise<void>;
 }
@@ -134,6 +136,8 @@ export async function startApi({
   };
   const log = logger ?? createLogger('silent');
   const usage = createUsageRecorder({ databases, now, logger: log });
+  const limits = { successes: settings.REQUEST_LOG_SUCCESSES, errors: settings.REQUEST_LOG_ERRORS };
+  const requestLog = createRequestRecorder({ databases, now, logger: log, limits });
   const app = await buildApp({
     databases,
     services,
@@ -141,6 +145,7 @@ export async function startApi({
     settings,
     metrics,
     usage,
+    requestLog,
     ...(clock && { clock }),
   });
   await app.ready();
@@ -154,6 +159,7 @@ export async function startApi({
     prisma,
     services,
     usage,
+    requestLog,
     async call({ method, path, key, headers = {}, body }) {
       const raw = typeof body === 'string' || body instanceof Uint8Array;
       const response = await app.inject({

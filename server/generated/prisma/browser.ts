@@ -223,3 +223,13 @@ export type UsageMinute = Prisma.UsageMinuteModel
  * minutes, but stores hours for longer.
  */
 export type UsageHour = Prisma.UsageHourModel
+/**
+ * Model LoggedRequest
+ * A request with an API key (docs/decisions/request-log.md).
+ */
+export type LoggedRequest = Prisma.LoggedRequestModel
+/**
+ * Model RequestLogMinute
+ * The number of requests of a workspace in one minute, whether the request log keeps them or not.
+ */
+export type RequestLogMinute = Prisma.RequestLogMinuteModel

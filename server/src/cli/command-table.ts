@@ -17,6 +17,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Manage API keys: list, show, create, update, rotate, revoke',
     load: async () => (await import('./commands/keys.ts')).keys,
   },
+  requests: {
+    summary: 'List, show and export requests of the request log',
+    load: async () => (await import('./commands/requests.ts')).requests,
+  },
   projects: {
     summary: 'Manage projects: list, show, create, update, deactivate, activate, import, export',
     load: async () => (await import('./commands/projects.ts')).projects,

@@ -149,6 +149,15 @@ export const Settings = z.object({
     .describe(
       'The Redis or Valkey for RATE_LIMIT_STORE=redis. Each installation needs its own server or database number.',
     ),
+  REQUEST_LOG_SUCCESSES: wholeNumber(0, 1000, 60).describe(
+    'Maximum successful requests per tenant and minute that the request log keeps. Others are only counted.',
+  ),
+  REQUEST_LOG_ERRORS: wholeNumber(0, 1000, 120).describe(
+    'Maximum failed requests per tenant and minute that the request log keeps. Others are only counted.',
+  ),
+  REQUEST_LOG_DAYS: wholeNumber(1, 30, 7).describe(
+    'The number of days that the request log keeps requests. Workers delete older requests.',
+  ),
   CORS_ORIGINS: commaSeparated(
     isOrigin,
     'must be origins such as https://app.example.com, separated by commas',

@@ -10,6 +10,7 @@ type Failing =
   | 'idle connections'
   | 'uses of keys'
   | 'counts of usage'
+  | 'writes of the request log'
   | 'notifications';
 
 /** Milliseconds between two log entries with failure counts. */

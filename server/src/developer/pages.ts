@@ -14,6 +14,7 @@ import { keys } from './pages/keys/list.ts';
 import { newKey } from './pages/keys/new-key.ts';
 import { newProject, project } from './pages/projects/detail.ts';
 import { projectFiles, projects } from './pages/projects/list.ts';
+import { requests } from './pages/requests/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
 import { attachmentContent, ticket } from './pages/tickets/detail.ts';
 import { usage } from './pages/usage/overview.ts';
@@ -26,7 +27,7 @@ import { webhookReplay } from './pages/webhooks/webhook-replay.ts';
 /** All pages of the developer area, in the order in which the navigation lists them. */
 export const pages: readonly AnyPage[] = [
   ...[keys, newKey, oneKey],
-  usage,
+  ...[usage, requests],
   ...[webhooks, newWebhook, webhook, webhookReplay],
   ...[deliveries, delivery],
   ...[users, newUser, newServiceAccount, user],

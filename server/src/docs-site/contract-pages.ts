@@ -12,7 +12,8 @@ export function describeErrors(): string {
   return `# Errors
 
 Use \`code\` in programs, and show \`message\` to people. \`details\` lists up to ${requestLimits.errorDetails} invalid fields.
-If you report an error to the operator of the server, include its \`requestId\`.
+To see the failed request, look up its \`requestId\` in the request log at \`/developer/requests\`. If you report an error
+to the operator of the server, include its \`requestId\`.
 
 [Handle errors](/docs/guides/handle-errors) shows how to retry. [The reference](/docs/) lists the errors of each operation.
 

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { docsOf, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
+import { docsOf, type ErrorCode, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasErrorCode, LOCK_NOT_AVAILABLE } from '../shared/error-codes.ts';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
@@ -40,6 +40,10 @@ declare module 'fastify' {
     /** The value of `PUBLIC_URL`, which is the base URL for documentation links in errors. */
     publicUrl: string | undefined;
   }
+  interface FastifyRequest {
+    /** The code of the error response, or undefined if the request has not failed. */
+    errorCode: ErrorCode | undefined;
+  }
 }
 
 export interface ErrorSources {
@@ -49,6 +53,7 @@ export interface ErrorSources {
 
 /** Adds the error handler, which sends all error responses (spec §7). Handlers and hooks only throw errors. */
 export function addErrorHandler(app: FastifyInstance, sources: ErrorSources): void {
+  app.decorateRequest('errorCode');
   app.setErrorHandler(async (thrown, request, reply) => {
     if (thrown instanceof TenantLimitExceeded) await request.refundRateLimit(reply);
     sendError(apiErrorOf(thrown, request, sources), request, reply);
@@ -102,6 +107,7 @@ export function rejectRequest(error: ApiError, request: FastifyRequest, reply: F
   if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
   setDefaultHeaders(request, reply);
+  request.errorCode = error.code;
   reply.code(error.status).send(body);
 }
 

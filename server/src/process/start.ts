@@ -24,6 +24,7 @@ import { errorCode } from '../shared/error-codes.ts';
 import type { Health, HealthCheck, Lifecycle } from '../shared/lifecycle.ts';
 import { toTenantId } from '../shared/tenant-id.ts';
 import { endsWithin } from '../shared/timeout.ts';
+import { createRequestRecorder, type RequestRecorder } from '../usage/request-recorder.ts';
 import { createUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.ts';
 import { scheduleUsageRetention } from '../usage/usage-retention.ts';
 import { startWebhooks } from '../webhooks/start-webhooks.ts';
@@ -42,7 +43,12 @@ type Stop = (drainMs: number) => Promise<void>;
  * (tools/check-imports.ts).
  */
 type BuildApi = (
-  dependencies: Runtime & Omit<Starting, 'stops' | 'buildApi'> & { metrics: Metrics | undefined; usage: UsageRecorder },
+  dependencies: Runtime &
+    Omit<Starting, 'stops' | 'buildApi'> & {
+      metrics: Metrics | undefined;
+      usage: UsageRecorder;
+      requestLog: RequestRecorder;
+    },
 ) => Promise<FastifyInstance>;
 
 /** The dependencies of every component of the process. */
@@ -216,7 +222,7 @@ async function startWorker(
   const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'ticket totals are wrong');
   await scheduleTotalsCheck(boss, { ...runtime, onWrong });
   await scheduleIdempotencyRetention(boss, runtime.prisma);
-  await scheduleUsageRetention(boss, runtime.prisma);
+  await scheduleUsageRetention(boss, { ...runtime, requestLogDays: settings.REQUEST_LOG_DAYS });
   await scheduleAttachmentCleanup(boss, { prisma: runtime.prisma, storage: runtime.services.storage });
 }
 
@@ -226,8 +232,12 @@ async function startApi(
   { runtime, metrics }: RoleDependencies,
   startupServer: StartupServer,
 ): Promise<void> {
-  const usage = createUsageRecorder({ ...runtime, now: runtime.services.now, logger: starting.logger });
-  const api = await buildApi({ ...runtime, ...starting, metrics, usage });
+  const { logger, settings } = starting;
+  const recording = { ...runtime, now: runtime.services.now, logger };
+  const usage = createUsageRecorder(recording);
+  const limits = { successes: settings.REQUEST_LOG_SUCCESSES, errors: settings.REQUEST_LOG_ERRORS };
+  const requestLog = createRequestRecorder({ ...recording, limits });
+  const api = await buildApi({ ...runtime, ...starting, metrics, usage, requestLog });
   stops.push(async (drainMs) => {
     await sleep(drainMs);
     await startupServer.app.close();
@@ -238,8 +248,8 @@ async function startApi(
 }
 
 /**
- * The maximum time in milliseconds that a shutdown waits while the API writes `lastUsedAt` and the usage statistics of
- * API keys.
+ * The maximum time in milliseconds that a shutdown waits while the API writes `lastUsedAt`, the usage statistics of
+ * API keys and the request log.
  */
 const maxFlushMs = 1500;
 

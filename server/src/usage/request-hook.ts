@@ -1,34 +1,78 @@
-import type { Endpoint } from '@itsm-api/contract';
+import type { Endpoint, ErrorCode } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { onEnd } from '../shared/request-lifecycle.ts';
+import { clientClosed, onEnd } from '../shared/request-lifecycle.ts';
 import { kindOf } from './aggregator.ts';
 import { keyedEndpoints, type Outcome, outcomes } from './dimensions.ts';
+import type { LoggedErrorCode } from './logged-error-codes.ts';
+import type { RequestRecorder } from './request-recorder.ts';
 import type { UsageRecorder } from './usage-recorder.ts';
 
 const outcomeNumbers = new Map(outcomes.map((outcome, number) => [outcome, number]));
 
+export interface Recorders {
+  /** Counts the requests. If undefined, they aren't counted. */
+  usage?: Pick<UsageRecorder, 'record'> | undefined;
+  /** Adds the requests to the request log. If undefined, they aren't logged. */
+  requestLog?: Pick<RequestRecorder, 'record'> | undefined;
+}
+
 /**
- * Counts every request with a valid API key when the response finishes or the client disconnects. Call this function
+ * Records every request with a valid API key when the response finishes or the client disconnects. Call this function
  * before you register routes.
  */
-export function recordRequests(app: FastifyInstance, { record }: Pick<UsageRecorder, 'record'>): void {
+export function recordRequests(app: FastifyInstance, { usage, requestLog }: Recorders): void {
   const endpoints = new Map<Endpoint, number>(keyedEndpoints.map(({ route }, number) => [route, number]));
 
   function count(request: FastifyRequest, reply: FastifyReply, status: number): void {
     const { identity, rateLimit } = request;
     const endpoint = identity && endpoints.get(request.routeOptions.config.tsRestRoute);
     if (endpoint === undefined) return;
-    record({
-      tenantId: identity.tenantId,
-      keyId: identity.keyId,
+    const { tenantId, keyId } = identity;
+    const milliseconds = reply.elapsedTime;
+    usage?.record({
+      tenantId,
+      keyId,
       kind: kindOf(endpoint, outcomeNumbers.get(toOutcome(status, rateLimit)) as number),
-      milliseconds: reply.elapsedTime,
+      milliseconds,
       globalShare: toPercent(rateLimit?.global),
       groupShare: toPercent(rateLimit?.group),
+    });
+    requestLog?.record({
+      tenantId,
+      keyId,
+      requestId: request.id,
+      method: request.method,
+      path: toLoggedPath(request.url),
+      status,
+      errorCode: toErrorCode(status, request.errorCode),
+      milliseconds,
+      address: (request.ip ?? '').slice(0, maxAddressLength),
     });
   }
 
   onEnd(app, count);
+}
+
+const maxPathLength = 1000;
+/** The length of the longest IPv6 address with a zone. Proxies can send longer texts in `X-Forwarded-For`. */
+const maxAddressLength = 64;
+
+/** The name of the query parameter `q`, which can be percent-encoded, and its value. */
+const searchWords = /([?&](?:q|%71)=)[^&]+/gi;
+
+/**
+ * Returns the path and the query as the request log stores them. Replaces the values of `q`, because users search for
+ * names and other personal data.
+ */
+export function toLoggedPath(url: string): string {
+  const path = url.includes('?') ? url.replace(searchWords, '$1[redacted]') : url;
+  return path.length > maxPathLength ? `${path.slice(0, maxPathLength - 1)}…` : path;
+}
+
+/** Returns the error code of a request, or null if the request succeeded. */
+function toErrorCode(status: number, code: ErrorCode | undefined): LoggedErrorCode | null {
+  if (status === clientClosed) return 'CLIENT_DISCONNECTED';
+  return status < 400 ? null : (code ?? 'INTERNAL_ERROR');
 }
 
 type RateLimit = FastifyRequest['rateLimit'];

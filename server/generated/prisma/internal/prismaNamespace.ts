@@ -440,7 +440,9 @@ export const ModelName = {
   Delivery: 'Delivery',
   DeliveryAttempt: 'DeliveryAttempt',
   UsageMinute: 'UsageMinute',
-  UsageHour: 'UsageHour'
+  UsageHour: 'UsageHour',
+  LoggedRequest: 'LoggedRequest',
+  RequestLogMinute: 'RequestLogMinute'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -456,7 +458,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "tenant" | "user" | "apiKey" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "attachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour"
+    modelProps: "installation" | "tenant" | "user" | "apiKey" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "attachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3330,6 +3332,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    LoggedRequest: {
+      payload: Prisma.$LoggedRequestPayload<ExtArgs>
+      fields: Prisma.LoggedRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LoggedRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LoggedRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.LoggedRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LoggedRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload>
+        }
+        findMany: {
+          args: Prisma.LoggedRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload>[]
+        }
+        create: {
+          args: Prisma.LoggedRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload>
+        }
+        createMany: {
+          args: Prisma.LoggedRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LoggedRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.LoggedRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload>
+        }
+        update: {
+          args: Prisma.LoggedRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.LoggedRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LoggedRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LoggedRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.LoggedRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoggedRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.LoggedRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLoggedRequest>
+        }
+        groupBy: {
+          args: Prisma.LoggedRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoggedRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LoggedRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoggedRequestCountAggregateOutputType> | number
+        }
+      }
+    }
+    RequestLogMinute: {
+      payload: Prisma.$RequestLogMinutePayload<ExtArgs>
+      fields: Prisma.RequestLogMinuteFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RequestLogMinuteFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RequestLogMinuteFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload>
+        }
+        findFirst: {
+          args: Prisma.RequestLogMinuteFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RequestLogMinuteFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload>
+        }
+        findMany: {
+          args: Prisma.RequestLogMinuteFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload>[]
+        }
+        create: {
+          args: Prisma.RequestLogMinuteCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload>
+        }
+        createMany: {
+          args: Prisma.RequestLogMinuteCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RequestLogMinuteCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload>[]
+        }
+        delete: {
+          args: Prisma.RequestLogMinuteDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload>
+        }
+        update: {
+          args: Prisma.RequestLogMinuteUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload>
+        }
+        deleteMany: {
+          args: Prisma.RequestLogMinuteDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RequestLogMinuteUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RequestLogMinuteUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload>[]
+        }
+        upsert: {
+          args: Prisma.RequestLogMinuteUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestLogMinutePayload>
+        }
+        aggregate: {
+          args: Prisma.RequestLogMinuteAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRequestLogMinute>
+        }
+        groupBy: {
+          args: Prisma.RequestLogMinuteGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RequestLogMinuteGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RequestLogMinuteCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RequestLogMinuteCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -3953,6 +4103,34 @@ export const UsageHourScalarFieldEnum = {
 export type UsageHourScalarFieldEnum = (typeof UsageHourScalarFieldEnum)[keyof typeof UsageHourScalarFieldEnum]
 
 
+export const LoggedRequestScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  at: 'at',
+  keyId: 'keyId',
+  milliseconds: 'milliseconds',
+  status: 'status',
+  method: 'method',
+  errorCode: 'errorCode',
+  requestId: 'requestId',
+  path: 'path',
+  address: 'address'
+} as const
+
+export type LoggedRequestScalarFieldEnum = (typeof LoggedRequestScalarFieldEnum)[keyof typeof LoggedRequestScalarFieldEnum]
+
+
+export const RequestLogMinuteScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  successes: 'successes',
+  errors: 'errors',
+  rateLimited: 'rateLimited'
+} as const
+
+export type RequestLogMinuteScalarFieldEnum = (typeof RequestLogMinuteScalarFieldEnum)[keyof typeof RequestLogMinuteScalarFieldEnum]
+
+
 export const SortOrder = {
   asc: 'asc',
   desc: 'desc'
@@ -4315,6 +4493,8 @@ export type GlobalOmitConfig = {
   deliveryAttempt?: Prisma.DeliveryAttemptOmit
   usageMinute?: Prisma.UsageMinuteOmit
   usageHour?: Prisma.UsageHourOmit
+  loggedRequest?: Prisma.LoggedRequestOmit
+  requestLogMinute?: Prisma.RequestLogMinuteOmit
 }
 
 /* Types for Logging */

@@ -89,7 +89,9 @@ export const ModelName = {
   Delivery: 'Delivery',
   DeliveryAttempt: 'DeliveryAttempt',
   UsageMinute: 'UsageMinute',
-  UsageHour: 'UsageHour'
+  UsageHour: 'UsageHour',
+  LoggedRequest: 'LoggedRequest',
+  RequestLogMinute: 'RequestLogMinute'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -690,6 +692,34 @@ export const UsageHourScalarFieldEnum = {
 } as const
 
 export type UsageHourScalarFieldEnum = (typeof UsageHourScalarFieldEnum)[keyof typeof UsageHourScalarFieldEnum]
+
+
+export const LoggedRequestScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  at: 'at',
+  keyId: 'keyId',
+  milliseconds: 'milliseconds',
+  status: 'status',
+  method: 'method',
+  errorCode: 'errorCode',
+  requestId: 'requestId',
+  path: 'path',
+  address: 'address'
+} as const
+
+export type LoggedRequestScalarFieldEnum = (typeof LoggedRequestScalarFieldEnum)[keyof typeof LoggedRequestScalarFieldEnum]
+
+
+export const RequestLogMinuteScalarFieldEnum = {
+  tenantId: 'tenantId',
+  at: 'at',
+  successes: 'successes',
+  errors: 'errors',
+  rateLimited: 'rateLimited'
+} as const
+
+export type RequestLogMinuteScalarFieldEnum = (typeof RequestLogMinuteScalarFieldEnum)[keyof typeof RequestLogMinuteScalarFieldEnum]
 
 
 export const SortOrder = {

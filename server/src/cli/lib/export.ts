@@ -40,11 +40,6 @@ interface Export<Row> {
   report(line: string): unknown;
 }
 
-/**
- * Exports to a temporary file and renames it when the export is complete. The target file is therefore never
- * incomplete.
- * @throws CommandError, ApiError
- */
 async function exportTo<Row extends { id: number }>(
   runtime: Runtime,
   { file, yes, tenant, rows, csv, report }: Export<Row>,
@@ -53,12 +48,34 @@ async function exportTo<Row extends { id: number }>(
   const isCsv = /\.csv$/i.test(file);
   if (isCsv && csv === undefined)
     throw new CommandError(`${rows.resource} can't be exported as CSV. Choose a file name that ends with .jsonl`);
+  return writeFile({ file, yes }, async (append) => {
+    const { head, lines } = isCsv && csv !== undefined ? await csvFile(db, csv) : jsonLines;
+    await append(head);
+    let exported = 0;
+    const { cursor } = await exportRows(db, rows, async (batch) => {
+      await append(await lines(batch));
+      const reported = Math.floor(exported / progressInterval);
+      exported += batch.length;
+      if (Math.floor(exported / progressInterval) > reported) report(`${exported} ${rows.resource} …`);
+    });
+    return { exported, cursor };
+  });
+}
+
+/**
+ * Writes to a temporary file and renames it when `work` is complete. The target file is therefore never incomplete.
+ * @param yes replaces an existing file without confirmation
+ * @throws CommandError if the file can't be written, or if it exists and the user doesn't confirm
+ */
+export async function writeFile<Result>(
+  { file, yes }: { file: string; yes: boolean },
+  work: (append: (text: string) => Promise<void>) => Promise<Result>,
+): Promise<Result> {
   const isKept = (await exists(file)) && !yes && !(await confirm(`replace ${file}`));
   if (isKept)
     throw new CommandError(
       `${file} already exists and was not changed. Choose another file, or use --yes to replace it`,
     );
-  const { head, lines } = isCsv && csv !== undefined ? await csvFile(db, csv) : jsonLines;
   // Concurrent exports to the same file need separate temporary files, so each temporary file has a random name.
   const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
   const handle = await open(partial, 'wx').catch((error: Error) => {
@@ -71,17 +88,10 @@ async function exportTo<Row extends { id: number }>(
   process.once('exit', clear);
   try {
     // Uses `appendFile`, because `write` may write only part of the data.
-    await handle.appendFile(head);
-    let exported = 0;
-    const { cursor } = await exportRows(db, rows, async (batch) => {
-      await handle.appendFile(await lines(batch));
-      const reported = Math.floor(exported / progressInterval);
-      exported += batch.length;
-      if (Math.floor(exported / progressInterval) > reported) report(`${exported} ${rows.resource} …`);
-    });
+    const result = await work((text) => handle.appendFile(text));
     await syncAndClose(handle);
     await rename(partial, file);
-    return { exported, cursor };
+    return result;
   } catch (error) {
     await handle.close().catch(() => undefined);
     clear();
@@ -93,8 +103,13 @@ async function exportTo<Row extends { id: number }>(
 
 const jsonLines: FileFormat = {
   head: '',
-  lines: async (batch) => batch.map((row) => `${JSON.stringify(row)}\n`).join(''),
+  lines: async (batch) => toJsonLines(batch),
 };
+
+/** Returns the rows in the format JSON Lines. */
+export function toJsonLines(rows: readonly object[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
 
 async function syncAndClose(handle: FileHandle): Promise<void> {
   await handle.sync();

@@ -19,6 +19,7 @@ export interface RequestMeters {
   /** Called when a request releases its concurrency slot, with the time for which it held the slot. */
   onDone(tenantId: TenantId, milliseconds: number): void;
   watchTenantLimiter(tenantLimiter: Pick<TenantLimiter, 'waiting'>): void;
+  watchRequestLog(requestLog: { readonly dropped: number }): void;
 }
 
 /** The counts of the requests with the same route and method. */
@@ -123,6 +124,17 @@ export function measureRequests(
     onRejected: (reason) => rejected.inc({ reason }),
     onWaited: (milliseconds) => waits.observe(milliseconds / 1000),
     onDone: (tenantId, milliseconds) => usage.add(tenantId, 'connectionMs', milliseconds),
+    watchRequestLog(requestLog) {
+      new Counter({
+        name: 'itsm_request_log_dropped_total',
+        help: 'Requests that are missing in the request log, because 1,000 requests already waited to be written.',
+        registers,
+        collect() {
+          this.reset();
+          this.inc(requestLog.dropped);
+        },
+      });
+    },
     watchTenantLimiter(tenantLimiter) {
       new Gauge({
         name: 'itsm_tenant_concurrency_waiting',

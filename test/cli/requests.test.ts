@@ -1,0 +1,77 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { commandLine } from './itsm.ts';
+
+let database: TestDatabase;
+let api: Api;
+let itsm: ReturnType<typeof commandLine>;
+let workspace: Workspace;
+let folder: string;
+
+beforeAll(async () => {
+  database = await cloneDatabase();
+  api = await startApi({ databaseUrl: database.url });
+  itsm = commandLine(database.url);
+  folder = await mkdtemp(join(tmpdir(), 'itsm-requests-'));
+  workspace = await createWorkspace(api);
+  const theirs = await createWorkspace(api);
+  for (const [id, path, by] of [
+    ['first', '/users', workspace],
+    ['second', '/assets/2147483647', workspace],
+    ['theirs', '/users', theirs],
+  ] as const) {
+    await by.call('GET', path, undefined, { 'x-request-id': id });
+  }
+  await api.requestLog.flush();
+});
+afterAll(async () => {
+  await api.close();
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+
+describe('itsm requests', { timeout: 30_000 }, () => {
+  it('lists the requests of a tenant, filtered by key, error and time', async () => {
+    const list = async (options = '') => {
+      const { stdout } = await itsm(`requests list --tenant ${workspace.tenantId} --json${options}`);
+      return JSON.parse(stdout).map(({ requestId }: { requestId: string }) => requestId);
+    };
+    expect(await list()).toEqual(['second', 'first']);
+    expect(await list(' --limit 1')).toEqual(['second']);
+    expect(await list(' --error any --since 1h')).toEqual(['second']);
+    expect(await list(` --key ${workspace.context.keyId} --until 2026-01-01`)).toEqual([]);
+  });
+
+  it('shows a request by its id', async () => {
+    const found = await itsm(`requests show second --tenant ${workspace.tenantId}`);
+    expect(found).toMatchObject({ code: 0, stderr: '' });
+    expect(found.stdout).toMatch(/request +GET \/api\/public\/v1\/assets\/2147483647\nstatus +404\nerror +NOT_FOUND/);
+    const missing = await itsm(`requests show theirs --tenant ${workspace.tenantId}`);
+    expect(missing).toMatchObject({ code: 1, stdout: '' });
+    expect(missing.stderr).toContain('no request with this ID');
+  });
+
+  it('exports requests as JSON Lines', async () => {
+    const file = join(folder, 'requests.jsonl');
+    const exported = await itsm(`requests export ${file} --tenant ${workspace.tenantId}`);
+    expect(exported).toEqual({ code: 0, stdout: 'Exported 2 requests.\n', stderr: '' });
+    const lines = (await readFile(file, 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toEqual([
+      expect.objectContaining({ requestId: 'second', status: 404, errorCode: 'NOT_FOUND' }),
+      expect.objectContaining({ requestId: 'first', status: 200, errorCode: null }),
+    ]);
+    expect(await readdir(folder)).toEqual(['requests.jsonl']);
+    expect((await itsm(`requests export ${file} --tenant ${workspace.tenantId}`)).code).toBe(2);
+    const filters = `--error any --key ${workspace.context.keyId} --since 1h`;
+    await itsm(`requests export ${file} --yes --tenant ${workspace.tenantId} ${filters}`);
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ requestId: 'second' });
+  });
+});
