@@ -12,6 +12,7 @@ import { benchFairness } from './fairness/fairness.ts';
 import { benchFlood } from './flood.ts';
 import { benchMemory } from './memory.ts';
 import { benchPacing } from './pacing.ts';
+import { benchRequestLog } from './request-log.ts';
 import { benchRetention } from './retention.ts';
 import { benchSizes } from './sizes.ts';
 import { benchSoak } from './soak/soak.ts';
@@ -28,6 +29,7 @@ pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a ro
 pnpm bench filters [--tickets 10m] [--rounds count] [--json]
 pnpm bench flood [--seconds of a measurement] [--json]
 pnpm bench memory [--json]
+pnpm bench requests [--rows 10m] [--json]
 pnpm bench retention [--keys 10m] [--rate per second] [--json]
 pnpm bench cli [--rounds count] [--json]
 pnpm bench area [--tickets 1m] [--deliveries 100k] [--rounds count] [--json]
@@ -46,6 +48,7 @@ const options = {
   tickets: { type: 'string' },
   data: { type: 'string' },
   keys: { type: 'string', default: '10m' },
+  rows: { type: 'string', default: '10m' },
   deliveries: { type: 'string', default: '100k' },
   rate: { type: 'string' },
   rounds: { type: 'string', default: '5' },
@@ -77,6 +80,7 @@ const benches: Record<string, () => Promise<Printed>> = {
   api: measureApi,
   attachments: () => benchAttachments({ seconds: Number(values.seconds ?? '20') }),
   fairness: measureFairness,
+  requests: () => inFolder((dataDir) => benchRequestLog({ dataDir, rows: countOf('rows', values.rows), onProgress })),
   retention: () =>
     inFolder((dataDir) =>
       benchRetention({
