@@ -99,6 +99,19 @@ async function fill(
       ...{ scopes: ['tickets:read', 'users:read'], allowedNetworks: ['192.0.2.0/24'], expiresAt: moment(20) },
     },
   });
+  await tx.auditEntry.createMany({
+    data: [
+      {
+        ...{ tenantId, userId, at: moment(-20), action: 'user.updated', targetType: 'user', targetId: users.jonas.id },
+        ...{ changes: { role: { from: 'REQUESTER', to: 'AGENT' } }, address: '192.0.2.10', userAgent: 'Mozilla/5.0' },
+      },
+      {
+        ...{ tenantId, osUser: 'itsm', at: moment(-1), action: 'settings.updated' },
+        ...{ targetType: 'workspace', targetId: tenantId, address: '', userAgent: '' },
+        changes: { resolutionTargets: { from: { LOW: 2880 }, to: { LOW: 4320 } } },
+      },
+    ],
+  });
   const invitation = newToken(toTenantId(tenantId));
   await tx.invitation.create({
     data: { tenantId, userId, hash: invitation.hash, demo: true, expiresAt: moment(invitationDays) },

@@ -43,7 +43,7 @@ const layers: Record<string, Layer> = {
   },
   usage: { files: /^server\/src\/usage\//, imports: ['contract', 'shared', 'database', 'all tenants'] },
   context: {
-    files: /^server\/src\/resources\/shared\/context\.ts$/,
+    files: /^server\/src\/resources\/(shared\/context|audit\/audit-entry)\.ts$/,
     imports: ['shared', 'storage', 'database', 'webhooks'],
   },
   handlers: {
@@ -53,7 +53,7 @@ const layers: Record<string, Layer> = {
   // These modules manage tenants or contain nightly jobs. Code that handles requests doesn't use them.
   'queries over all tenants': {
     files:
-      /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|\w+\/(idempotency-retention|attachment-cleanup))\.ts$/,
+      /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|\w+\/(idempotency-retention|attachment-cleanup|audit-retention))\.ts$/,
     imports: ['contract', 'shared', 'storage', 'database', 'all tenants', 'webhooks', ...queries],
   },
   resources: {

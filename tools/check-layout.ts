@@ -12,6 +12,7 @@ const repeatable = [
     'activities',
     'articles',
     'assets',
+    'audit',
     'comments',
     'completion',
     'deliveries',

@@ -15,7 +15,7 @@ beforeAll(async () => {
   api = await startApi({ now: () => now });
   workspace = await createWorkspace(api);
   targeted = await createWorkspace(api);
-  await setResolutionTargets(targeted.context.db, { CRITICAL: 60, HIGH: 240 });
+  await setResolutionTargets(targeted.context, { CRITICAL: 60, HIGH: 240 });
 });
 afterAll(() => api.close());
 
@@ -111,9 +111,9 @@ describe('resolution targets', () => {
 
   it('keeps the due dates of existing tickets when the targets change', async () => {
     const owner = await createWorkspace(api);
-    await setResolutionTargets(owner.context.db, { LOW: 60 });
+    await setResolutionTargets(owner.context, { LOW: 60 });
     const { id } = await owner.createTicket({ priority: 'LOW' });
-    await setResolutionTargets(owner.context.db, { LOW: null, HIGH: 240 });
+    await setResolutionTargets(owner.context, { LOW: null, HIGH: 240 });
     expect((await read(owner, id)).dueAt).toBe(inOneHour);
     expect((await owner.createTicket({ priority: 'LOW' })).dueAt).toBeNull();
     expect((await patch(owner, id, { priority: 'HIGH' })).body.data.dueAt).toBe(inFourHours);

@@ -119,15 +119,12 @@ describe('users that lose permissions', { timeout: 180_000 }, () => {
       expect.stringMatching(new RegExp(`${done}\\nRevoked the API key ${id} "first" \\(…${key.slice(-4)}\\)\\.\\n$`)),
     ]);
     await expect.poll(() => statusWith(key)).toBe(401);
-    const { tenantId } = await api.prisma.apiKey.findFirstOrThrow({ where: { id } });
-    const entries = await api.prisma.auditEntry.findMany({ where: { tenantId } });
-    expect(entries).toMatchObject([{ action: 'key.revoked', subject: 'first', userId: null }]);
   });
 });
 
 describe('service accounts and rules for API keys', { timeout: 180_000 }, () => {
   it('creates a service account with an API key for one network, and limits the lifetime of new keys', async () => {
-    const { email: admin } = await createTenant('Wayne');
+    await createTenant('Wayne');
     const create = 'users create --tenant Wayne --name Export --email it@wayne.example --kind SERVICE';
     expect(await itsm(`${create} --role ADMIN`)).toMatchObject({ code: 1, stderr: expect.stringContaining('AGENT') });
     const account = await json(`${create} --role AGENT`);
@@ -151,12 +148,6 @@ describe('service accounts and rules for API keys', { timeout: 180_000 }, () => 
     expect(await itsm(newKey)).toMatchObject({ code: 1, stderr: expect.stringContaining('expires-in-days must be') });
     await json(`${newKey} --expires-in-days 30`);
     expect((await itsm('keys list --tenant Wayne --state expiring')).stdout).toContain('expiring');
-    const { tenantId } = await api.prisma.user.findFirstOrThrow({ where: { email: admin } });
-    const entries = await api.prisma.auditEntry.findMany({ where: { tenantId }, orderBy: { id: 'asc' } });
-    expect(entries).toMatchObject([
-      { action: 'service.account.created', subject: `user ${account.id}`, userId: null },
-      { action: 'settings.updated', subject: 'rules for API keys', userId: null },
-    ]);
   });
 });
 

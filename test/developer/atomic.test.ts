@@ -75,7 +75,7 @@ it('deactivates a workspace and ends its sessions in one transaction', async () 
   const createTrigger = `CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'rejected'; END $$;
     CREATE TRIGGER reject BEFORE UPDATE OF ended_at ON sessions FOR EACH ROW EXECUTE FUNCTION reject()`;
   await client.query(createTrigger);
-  const deactivating = deactivateTenant(api.databases.system.prisma, String(mine.tenantId));
+  const deactivating = deactivateTenant(api, String(mine.tenantId));
   await expect(deactivating).rejects.toThrow('rejected');
   await client.query('DROP FUNCTION reject CASCADE');
   expect((await visitor.get(account)).status).toBe(200);

@@ -235,7 +235,18 @@ it('escapes stored text on every page of the developer area', async () => {
   const visitor = await signIn(api, workspace);
   await visitor.submit('/developer/keys/new', 'create', { name: script, expiresInDays: 30, scopes: 'tickets:read' });
   await api.prisma.session.updateMany({ where: { tenantId }, data: { userAgent: script, address: script } });
-  await api.prisma.auditEntry.updateMany({ where: { tenantId }, data: { userAgent: script, subject: script } });
+  await api.prisma.auditEntry.updateMany({
+    where: { tenantId },
+    data: {
+      userAgent: script,
+      subject: script,
+      targetType: null,
+      targetId: null,
+      osUser: script,
+      userId: null,
+      changes: { [script]: { from: script, to: [script] } },
+    },
+  });
   for (const [path, { params, query = '' }] of Object.entries(samples)) {
     const named: Record<string, unknown> = (await params?.(workspace)) ?? {};
     const { text } = await visitor.get(path.replace(/:(\w+)/g, (_, name) => String(named[name])) + query);
@@ -349,7 +360,7 @@ describe('forms', () => {
 describe('addresses', () => {
   it.each([
     ['audit?action=%00', 400],
-    ['audit?userId=99999999999999999999', 400],
+    ['audit?targetId=99999999999999999999', 400],
     ['audit?page=0', 400],
     ['audit?page=1e9', 400],
     ['audit?page=1&page=2', 400],
@@ -430,9 +441,9 @@ describe('ended sessions', () => {
     const other = await createWorkspace(api);
     const visitor = await signIn(api, other);
     const { name } = await api.prisma.tenant.findUniqueOrThrow({ where: { id: other.tenantId } });
-    await deactivateTenant(api.prisma, name);
+    await deactivateTenant(api, name);
     expect((await visitor.get(account)).status).toBe(303);
-    await activateTenant(api.prisma, name);
+    await activateTenant(api, name);
     expect((await visitor.get(account)).status).toBe(303);
   });
 

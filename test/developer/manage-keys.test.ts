@@ -104,12 +104,12 @@ describe('API keys', () => {
     const tooLong = rejected('must be at most 30 days after the creation of the key');
     const [endless, yearly] = [await make(), await make(365)];
 
-    await setKeyPolicy(context.db, { expiryRequired: true });
+    await setKeyPolicy(context, { expiryRequired: true });
     await expect(make()).rejects.toMatchObject(required);
     await expect(rotateKey(context, endless.id, { overlapHours: 1 })).rejects.toThrow('Set an expiry for the API key');
     await expect(updateKey(context, yearly.id, { expiresInDays: null })).rejects.toMatchObject(required);
 
-    await setKeyPolicy(context.db, { maxLifetimeDays: 30 });
+    await setKeyPolicy(context, { maxLifetimeDays: 30 });
     expect(await getKeyPolicy(context.db)).toEqual({ maxLifetimeDays: 30, expiryRequired: true });
     await expect(make(31)).rejects.toMatchObject(tooLong);
     expect((await make(30)).expiresAt).not.toBeNull();

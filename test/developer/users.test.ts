@@ -104,8 +104,10 @@ describe('/developer/users/new-service-account', () => {
     const [account] = data;
     const path = `/developer/users/${account?.id}`;
     expect(account).toMatchObject({ kind: 'SERVICE', role: 'AGENT', active: true });
-    const entries = await listAudit(workspace.context, { page: 1, perPage: 1, action: 'service.account.created' });
-    expect(entries.data).toMatchObject([{ subject: `user ${account?.id}` }]);
+    const entries = await listAudit(workspace.context, { page: 1, perPage: 1, action: 'user.created' });
+    expect(entries.data).toMatchObject([
+      { targetId: account?.id, subject: null, changes: { kind: { to: 'SERVICE' } } },
+    ]);
 
     const taken = await admin.submit('/developer/users/new-service-account', 'create', fields);
     expect([taken.status, taken.text.includes('is already used by another user')]).toEqual([400, true]);
@@ -183,7 +185,7 @@ describe('/developer/users/:id', () => {
     const all = [demoted, demotedAndKept, promoted, deactivated, kept];
     await expect.poll(() => Promise.all(all.map(({ key }) => works(key)))).toEqual([false, true, true, false, true]);
     const entries = await listAudit(workspace.context, { page: 1, perPage: 50, action: 'key.revoked' });
-    expect(entries.data).toMatchObject([{ user: { id: Number(workspace.userId) } }, { address: '127.0.0.1' }]);
+    expect(entries.data).toMatchObject([{ userId: Number(workspace.userId) }, { address: '127.0.0.1' }]);
   });
 
   it('revokes the new API key if the user is deactivated during the key rotation', async () => {

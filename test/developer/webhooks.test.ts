@@ -40,10 +40,6 @@ async function receive(respond?: Respond): Promise<Receiver> {
 const list = '/developer/webhooks';
 const pathOf = (id: number) => `${list}/${id}`;
 const secretIn = ({ text }: Answer) => /whsec_[\w+/]+=*/.exec(text)?.[0];
-const auditOf = async () =>
-  (await sender.api.prisma.auditEntry.findMany({ where: { tenantId: mine.tenantId }, orderBy: { id: 'asc' } })).map(
-    ({ action, subject }) => `${action} ${subject}`,
-  );
 
 /** Creates a webhook in the workspace and a receiver for its deliveries. */
 async function webhook(respond?: Respond) {
@@ -76,7 +72,6 @@ describe('/developer/webhooks/new', () => {
       type: 'ticket.created',
     });
     expect((await admin.get(list)).text).toContain(`127.0.0.1:${receiver.port}/hook`);
-    expect(await auditOf()).toContainEqual(expect.stringMatching(/^webhook\.created webhook \d+ to http:/));
   });
 
   it('shows webhook form errors next to the fields and clears the entered secret', async () => {
@@ -175,7 +170,7 @@ describe('/developer/webhooks/:id', () => {
   });
 
   it('deactivates a webhook after a confirmation and reactivates it', async () => {
-    const { id, path } = await webhook();
+    const { path } = await webhook();
     const unconfirmed = await admin.submit(path, 'delete');
     expect(unconfirmed).toMatchObject({
       status: 400,
@@ -186,9 +181,6 @@ describe('/developer/webhooks/:id', () => {
     expect((await admin.get(`${list}?all=yes`)).text).toContain(`href="${path}"`);
     expect((await admin.get(path)).text).toContain('This webhook was deactivated');
     expect((await admin.submitAndFollow(path, 'activate')).text).toContain('>HEALTHY<');
-    expect(await auditOf()).toEqual(
-      expect.arrayContaining([`webhook.deleted webhook ${id}`, `webhook.activated webhook ${id}`]),
-    );
   });
 });
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -327,6 +327,16 @@ it('runs the code samples in docs/guides/roles.md', { timeout: 60_000 }, async (
   await run('sh', ofUser(guide.take('sh')), env);
   expect(await admins()).toEqual([id, workspace.userId]);
   expect(await run('sh', ofUser(guide.take('sh')), env)).toContain('/developer/join?token=');
+  const folder = await mkdtemp(join(tmpdir(), 'itsm-guide-'));
+  const exporting = ofUser(guide.take('sh')).replace('audit.jsonl', join(folder, 'audit.jsonl'));
+  expect(await run('sh', exporting, env)).toContain('SHA-256');
+  const lines = (await readFile(join(folder, 'audit.jsonl'), 'utf8')).trim().split('\n');
+  await rm(folder, { recursive: true });
+  const changes = { role: { from: 'AGENT', to: 'ADMIN' } };
+  const sample = JSON.parse(guide.take('json'));
+  const updated = lines.map((line) => JSON.parse(line)).find(({ action }) => action === 'user.updated');
+  expect(updated).toMatchObject({ changes, osUser: userInfo().username });
+  expect(Object.keys(updated)).toEqual(Object.keys(sample));
   expect(guide.blocks).toEqual([]);
 });
 

@@ -56,7 +56,7 @@ async function fill(workspace: Workspace): Promise<void> {
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
   await workspace.createArticle();
-  await setKeyPolicy(workspace.context.db, { maxLifetimeDays: 90 });
+  await setKeyPolicy(workspace.context, { maxLifetimeDays: 90 });
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
   await signIn(api, workspace);
   const credentials = `WITH password AS (

@@ -168,7 +168,7 @@ describe('cancellation of deliveries', () => {
     await test.emitOneByOne(1);
     await test.holdOpen(minute);
     await test.emit(2);
-    await deactivateTenant(api.prisma, String(workspace.tenantId));
+    await deactivateTenant(api, String(workspace.tenantId));
     endpoint.status = 200;
     expect(await requestsAfter(2 * day)).toBe(0);
     expect(receiver.received).toHaveLength(1);

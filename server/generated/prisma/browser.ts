@@ -76,8 +76,8 @@ export type SignInFailure = Prisma.SignInFailureModel
 export type UsedChallenge = Prisma.UsedChallengeModel
 /**
  * Model AuditEntry
- * An action in the developer area or on the command line. The table has no foreign keys, because entries outlive the
- * rows that they refer to.
+ * A change to a user, a key, a webhook or the settings, or another action in the developer area
+ * (docs/decisions/audit-log.md). The table has no foreign keys, because entries outlive the rows that they refer to.
  */
 export type AuditEntry = Prisma.AuditEntryModel
 /**

@@ -47,6 +47,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/comments.ts')).comments,
   },
   tasks: { summary: 'Export the tasks of projects', load: async () => (await import('./commands/tasks.ts')).tasks },
+  audit: { summary: 'Export the audit log', load: async () => (await import('./commands/audit.ts')).audit },
   secrets: {
     summary: 'Re-encrypt webhook secrets',
     load: async () => (await import('./commands/secrets.ts')).secrets,

@@ -186,6 +186,7 @@ export const Settings = z.object({
     .default('false')
     .transform((value) => value.toLowerCase() === 'true')
     .describe('true turns traces off, regardless of the other OTEL_* variables.'),
+  AUDIT_RETENTION_DAYS: wholeNumber(1, 36_500, 400).describe('How many days the audit log keeps its entries.'),
   WEBHOOK_SECRET_KEY: commaSeparated(
     isEncryptionKey,
     'must be 32 bytes in base64 (`openssl rand -base64 32`)',

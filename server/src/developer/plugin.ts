@@ -259,7 +259,7 @@ async function createRequestContext(
   if (session === undefined) return visit;
   const { account } = session;
   const user: SignedIn = { session, account };
-  const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId };
+  const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId, from: () => from };
   return {
     ...{ ...visit, user, context, flash: undefined, time: createTimeFormatter(account.timeZone) },
     startDownload: () => reply.raw.once('close', options.transfers.acquire(account.tenantId, 'downloads')),

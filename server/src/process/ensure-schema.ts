@@ -11,6 +11,7 @@ import { acquireMigrationLock } from '../database/migrations/migration-lock.ts';
 import { type ApplyOptions, applyMigrations } from '../database/migrations/migration-runner.ts';
 import { ensureRoles, missingRoles, systemRole } from '../database/roles.ts';
 import { attachmentCleanupQueue } from '../resources/attachments/attachment-cleanup.ts';
+import { auditRetentionQueue } from '../resources/audit/audit-retention.ts';
 import { idempotencyRetentionQueue } from '../resources/idempotency/idempotency-retention.ts';
 import { totalsQueue } from '../resources/tickets/counters-check.ts';
 import { errorCode, QUERY_CANCELED } from '../shared/error-codes.ts';
@@ -26,7 +27,7 @@ import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
 
 const queues = [
   ...[dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue],
-  attachmentCleanupQueue,
+  ...[attachmentCleanupQueue, auditRetentionQueue],
 ];
 
 /**

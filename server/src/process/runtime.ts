@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import type { PgBoss } from 'pg-boss';
 import { attachmentsDirectory, readAttachmentLimits, type Settings, SettingsError } from '../config/env.ts';
 import { checkConnection } from '../database/check-connection.ts';
@@ -132,6 +133,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
       attachmentLimits: readAttachmentLimits(settings),
       publicUrl: settings.PUBLIC_URL,
       traceParent: traces?.traceParent,
+      osUser: holder.type === 'command' ? findOsUser() : undefined,
     };
     // A command uses the port of the running server, because `PORT` can have a different value in the command's
     // environment.
@@ -141,6 +143,15 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Returns the name of the operating-system user. Returns the number of the user if it has no name. */
+function findOsUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
   }
 }
 

@@ -18,6 +18,7 @@ import { addMetricsRoutes, createMetrics, type Metrics } from '../operations/met
 import { openOperationsServer } from '../operations/operations-server.ts';
 import { openTraces, type Traces } from '../operations/tracing/traces.ts';
 import { scheduleAttachmentCleanup } from '../resources/attachments/attachment-cleanup.ts';
+import { scheduleAuditRetention } from '../resources/audit/audit-retention.ts';
 import { scheduleIdempotencyRetention } from '../resources/idempotency/idempotency-retention.ts';
 import { scheduleTotalsCheck, type WrongTotal } from '../resources/tickets/counters-check.ts';
 import { errorCode } from '../shared/error-codes.ts';
@@ -224,6 +225,7 @@ async function startWorker(
   await scheduleIdempotencyRetention(boss, runtime.prisma);
   await scheduleUsageRetention(boss, { ...runtime, requestLogDays: settings.REQUEST_LOG_DAYS });
   await scheduleAttachmentCleanup(boss, { prisma: runtime.prisma, storage: runtime.services.storage });
+  await scheduleAuditRetention(boss, runtime.prisma, settings.AUDIT_RETENTION_DAYS);
 }
 
 /** Builds the API and routes requests on the public port to it. */

@@ -207,7 +207,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     await updateArticle(context, id, { status: 'PUBLISHED' });
     articles.push(await getArticle(context, id));
   }
-  await setResolutionTargets(context.db, resolutionTargets);
+  await setResolutionTargets(context, resolutionTargets);
   const id = Number(context.keyId);
   const first: Key = { id, key, userId, scopes: allScopes, isImport: false, line: [id] };
   const rotated = await addKey(made, 'rotated');

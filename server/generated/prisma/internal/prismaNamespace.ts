@@ -3668,7 +3668,13 @@ export const AuditEntryScalarFieldEnum = {
   id: 'id',
   at: 'at',
   userId: 'userId',
+  keyId: 'keyId',
+  osUser: 'osUser',
   action: 'action',
+  targetType: 'targetType',
+  targetId: 'targetId',
+  changes: 'changes',
+  count: 'count',
   subject: 'subject',
   address: 'address',
   userAgent: 'userAgent'
@@ -4139,19 +4145,19 @@ export const SortOrder = {
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
 
 
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
-
-
 export const NullableJsonNullValueInput = {
   DbNull: DbNull,
   JsonNull: JsonNull
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
+
+
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {

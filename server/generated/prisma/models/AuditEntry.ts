@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model AuditEntry
- * An action in the developer area or on the command line. The table has no foreign keys, because entries outlive the
- * rows that they refer to.
+ * A change to a user, a key, a webhook or the settings, or another action in the developer area
+ * (docs/decisions/audit-log.md). The table has no foreign keys, because entries outlive the rows that they refer to.
  */
 export type AuditEntryModel = runtime.Types.Result.DefaultSelection<Prisma.$AuditEntryPayload>
 
@@ -33,12 +33,18 @@ export type AuditEntryAvgAggregateOutputType = {
   tenantId: number | null
   id: number | null
   userId: number | null
+  keyId: number | null
+  targetId: number | null
+  count: number | null
 }
 
 export type AuditEntrySumAggregateOutputType = {
   tenantId: bigint | null
   id: bigint | null
   userId: bigint | null
+  keyId: bigint | null
+  targetId: bigint | null
+  count: number | null
 }
 
 export type AuditEntryMinAggregateOutputType = {
@@ -46,7 +52,12 @@ export type AuditEntryMinAggregateOutputType = {
   id: bigint | null
   at: Date | null
   userId: bigint | null
+  keyId: bigint | null
+  osUser: string | null
   action: string | null
+  targetType: string | null
+  targetId: bigint | null
+  count: number | null
   subject: string | null
   address: string | null
   userAgent: string | null
@@ -57,7 +68,12 @@ export type AuditEntryMaxAggregateOutputType = {
   id: bigint | null
   at: Date | null
   userId: bigint | null
+  keyId: bigint | null
+  osUser: string | null
   action: string | null
+  targetType: string | null
+  targetId: bigint | null
+  count: number | null
   subject: string | null
   address: string | null
   userAgent: string | null
@@ -68,7 +84,13 @@ export type AuditEntryCountAggregateOutputType = {
   id: number
   at: number
   userId: number
+  keyId: number
+  osUser: number
   action: number
+  targetType: number
+  targetId: number
+  changes: number
+  count: number
   subject: number
   address: number
   userAgent: number
@@ -80,12 +102,18 @@ export type AuditEntryAvgAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
+  targetId?: true | runtime.Types.Skip
+  count?: true | runtime.Types.Skip
 }
 
 export type AuditEntrySumAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
   id?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
+  targetId?: true | runtime.Types.Skip
+  count?: true | runtime.Types.Skip
 }
 
 export type AuditEntryMinAggregateInputType = {
@@ -93,7 +121,12 @@ export type AuditEntryMinAggregateInputType = {
   id?: true | runtime.Types.Skip
   at?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
+  osUser?: true | runtime.Types.Skip
   action?: true | runtime.Types.Skip
+  targetType?: true | runtime.Types.Skip
+  targetId?: true | runtime.Types.Skip
+  count?: true | runtime.Types.Skip
   subject?: true | runtime.Types.Skip
   address?: true | runtime.Types.Skip
   userAgent?: true | runtime.Types.Skip
@@ -104,7 +137,12 @@ export type AuditEntryMaxAggregateInputType = {
   id?: true | runtime.Types.Skip
   at?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
+  osUser?: true | runtime.Types.Skip
   action?: true | runtime.Types.Skip
+  targetType?: true | runtime.Types.Skip
+  targetId?: true | runtime.Types.Skip
+  count?: true | runtime.Types.Skip
   subject?: true | runtime.Types.Skip
   address?: true | runtime.Types.Skip
   userAgent?: true | runtime.Types.Skip
@@ -115,7 +153,13 @@ export type AuditEntryCountAggregateInputType = {
   id?: true | runtime.Types.Skip
   at?: true | runtime.Types.Skip
   userId?: true | runtime.Types.Skip
+  keyId?: true | runtime.Types.Skip
+  osUser?: true | runtime.Types.Skip
   action?: true | runtime.Types.Skip
+  targetType?: true | runtime.Types.Skip
+  targetId?: true | runtime.Types.Skip
+  changes?: true | runtime.Types.Skip
+  count?: true | runtime.Types.Skip
   subject?: true | runtime.Types.Skip
   address?: true | runtime.Types.Skip
   userAgent?: true | runtime.Types.Skip
@@ -213,7 +257,13 @@ export type AuditEntryGroupByOutputType = {
   id: bigint
   at: Date
   userId: bigint | null
+  keyId: bigint | null
+  osUser: string | null
   action: string
+  targetType: string | null
+  targetId: bigint | null
+  changes:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | null
+  count: number
   subject: string | null
   address: string
   userAgent: string
@@ -247,7 +297,13 @@ export type AuditEntryWhereInput = {
   id?: Prisma.BigIntFilter<"AuditEntry"> | bigint | number | runtime.Types.Skip
   at?: Prisma.DateTimeFilter<"AuditEntry"> | Date | string | runtime.Types.Skip
   userId?: Prisma.BigIntNullableFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  osUser?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   action?: Prisma.StringFilter<"AuditEntry"> | string | runtime.Types.Skip
+  targetType?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
+  targetId?: Prisma.BigIntNullableFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  changes?: Prisma.JsonNullableFilter<"AuditEntry"> | runtime.Types.Skip
+  count?: Prisma.IntFilter<"AuditEntry"> | number | runtime.Types.Skip
   subject?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   address?: Prisma.StringFilter<"AuditEntry"> | string | runtime.Types.Skip
   userAgent?: Prisma.StringFilter<"AuditEntry"> | string | runtime.Types.Skip
@@ -258,7 +314,13 @@ export type AuditEntryOrderByWithRelationInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   at?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  osUser?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   action?: Prisma.SortOrder | runtime.Types.Skip
+  targetType?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  targetId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  changes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   address?: Prisma.SortOrder | runtime.Types.Skip
   userAgent?: Prisma.SortOrder | runtime.Types.Skip
@@ -273,7 +335,13 @@ export type AuditEntryWhereUniqueInput = Prisma.AtLeast<{
   id?: Prisma.BigIntFilter<"AuditEntry"> | bigint | number | runtime.Types.Skip
   at?: Prisma.DateTimeFilter<"AuditEntry"> | Date | string | runtime.Types.Skip
   userId?: Prisma.BigIntNullableFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  osUser?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   action?: Prisma.StringFilter<"AuditEntry"> | string | runtime.Types.Skip
+  targetType?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
+  targetId?: Prisma.BigIntNullableFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  changes?: Prisma.JsonNullableFilter<"AuditEntry"> | runtime.Types.Skip
+  count?: Prisma.IntFilter<"AuditEntry"> | number | runtime.Types.Skip
   subject?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   address?: Prisma.StringFilter<"AuditEntry"> | string | runtime.Types.Skip
   userAgent?: Prisma.StringFilter<"AuditEntry"> | string | runtime.Types.Skip
@@ -284,7 +352,13 @@ export type AuditEntryOrderByWithAggregationInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   at?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  osUser?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   action?: Prisma.SortOrder | runtime.Types.Skip
+  targetType?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  targetId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  changes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   address?: Prisma.SortOrder | runtime.Types.Skip
   userAgent?: Prisma.SortOrder | runtime.Types.Skip
@@ -303,7 +377,13 @@ export type AuditEntryScalarWhereWithAggregatesInput = {
   id?: Prisma.BigIntWithAggregatesFilter<"AuditEntry"> | bigint | number | runtime.Types.Skip
   at?: Prisma.DateTimeWithAggregatesFilter<"AuditEntry"> | Date | string | runtime.Types.Skip
   userId?: Prisma.BigIntNullableWithAggregatesFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  keyId?: Prisma.BigIntNullableWithAggregatesFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  osUser?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   action?: Prisma.StringWithAggregatesFilter<"AuditEntry"> | string | runtime.Types.Skip
+  targetType?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null | runtime.Types.Skip
+  targetId?: Prisma.BigIntNullableWithAggregatesFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  changes?: Prisma.JsonNullableWithAggregatesFilter<"AuditEntry"> | runtime.Types.Skip
+  count?: Prisma.IntWithAggregatesFilter<"AuditEntry"> | number | runtime.Types.Skip
   subject?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   address?: Prisma.StringWithAggregatesFilter<"AuditEntry"> | string | runtime.Types.Skip
   userAgent?: Prisma.StringWithAggregatesFilter<"AuditEntry"> | string | runtime.Types.Skip
@@ -314,7 +394,13 @@ export type AuditEntryCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   at?: Date | string | runtime.Types.Skip
   userId?: bigint | number | null | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
+  osUser?: string | null | runtime.Types.Skip
   action: string
+  targetType?: string | null | runtime.Types.Skip
+  targetId?: bigint | number | null | runtime.Types.Skip
+  changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  count?: number | runtime.Types.Skip
   subject?: string | null | runtime.Types.Skip
   address: string
   userAgent: string
@@ -325,7 +411,13 @@ export type AuditEntryUncheckedCreateInput = {
   id?: bigint | number | runtime.Types.Skip
   at?: Date | string | runtime.Types.Skip
   userId?: bigint | number | null | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
+  osUser?: string | null | runtime.Types.Skip
   action: string
+  targetType?: string | null | runtime.Types.Skip
+  targetId?: bigint | number | null | runtime.Types.Skip
+  changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  count?: number | runtime.Types.Skip
   subject?: string | null | runtime.Types.Skip
   address: string
   userAgent: string
@@ -336,7 +428,13 @@ export type AuditEntryUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   userId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  osUser?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   action?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  targetType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  targetId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  count?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   address?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -347,7 +445,13 @@ export type AuditEntryUncheckedUpdateInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   userId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  osUser?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   action?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  targetType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  targetId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  count?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   address?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -358,7 +462,13 @@ export type AuditEntryCreateManyInput = {
   id?: bigint | number | runtime.Types.Skip
   at?: Date | string | runtime.Types.Skip
   userId?: bigint | number | null | runtime.Types.Skip
+  keyId?: bigint | number | null | runtime.Types.Skip
+  osUser?: string | null | runtime.Types.Skip
   action: string
+  targetType?: string | null | runtime.Types.Skip
+  targetId?: bigint | number | null | runtime.Types.Skip
+  changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  count?: number | runtime.Types.Skip
   subject?: string | null | runtime.Types.Skip
   address: string
   userAgent: string
@@ -369,7 +479,13 @@ export type AuditEntryUpdateManyMutationInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   userId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  osUser?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   action?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  targetType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  targetId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  count?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   address?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -380,7 +496,13 @@ export type AuditEntryUncheckedUpdateManyInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   userId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  keyId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  osUser?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   action?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  targetType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  targetId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  count?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   address?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   userAgent?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -396,7 +518,13 @@ export type AuditEntryCountOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   at?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
+  osUser?: Prisma.SortOrder | runtime.Types.Skip
   action?: Prisma.SortOrder | runtime.Types.Skip
+  targetType?: Prisma.SortOrder | runtime.Types.Skip
+  targetId?: Prisma.SortOrder | runtime.Types.Skip
+  changes?: Prisma.SortOrder | runtime.Types.Skip
+  count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrder | runtime.Types.Skip
   address?: Prisma.SortOrder | runtime.Types.Skip
   userAgent?: Prisma.SortOrder | runtime.Types.Skip
@@ -406,6 +534,9 @@ export type AuditEntryAvgOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
+  targetId?: Prisma.SortOrder | runtime.Types.Skip
+  count?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type AuditEntryMaxOrderByAggregateInput = {
@@ -413,7 +544,12 @@ export type AuditEntryMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   at?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
+  osUser?: Prisma.SortOrder | runtime.Types.Skip
   action?: Prisma.SortOrder | runtime.Types.Skip
+  targetType?: Prisma.SortOrder | runtime.Types.Skip
+  targetId?: Prisma.SortOrder | runtime.Types.Skip
+  count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrder | runtime.Types.Skip
   address?: Prisma.SortOrder | runtime.Types.Skip
   userAgent?: Prisma.SortOrder | runtime.Types.Skip
@@ -424,7 +560,12 @@ export type AuditEntryMinOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   at?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
+  osUser?: Prisma.SortOrder | runtime.Types.Skip
   action?: Prisma.SortOrder | runtime.Types.Skip
+  targetType?: Prisma.SortOrder | runtime.Types.Skip
+  targetId?: Prisma.SortOrder | runtime.Types.Skip
+  count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrder | runtime.Types.Skip
   address?: Prisma.SortOrder | runtime.Types.Skip
   userAgent?: Prisma.SortOrder | runtime.Types.Skip
@@ -434,6 +575,9 @@ export type AuditEntrySumOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
+  keyId?: Prisma.SortOrder | runtime.Types.Skip
+  targetId?: Prisma.SortOrder | runtime.Types.Skip
+  count?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 
@@ -443,7 +587,13 @@ export type AuditEntrySelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   id?: boolean | runtime.Types.Skip
   at?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
+  osUser?: boolean | runtime.Types.Skip
   action?: boolean | runtime.Types.Skip
+  targetType?: boolean | runtime.Types.Skip
+  targetId?: boolean | runtime.Types.Skip
+  changes?: boolean | runtime.Types.Skip
+  count?: boolean | runtime.Types.Skip
   subject?: boolean | runtime.Types.Skip
   address?: boolean | runtime.Types.Skip
   userAgent?: boolean | runtime.Types.Skip
@@ -454,7 +604,13 @@ export type AuditEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean | runtime.Types.Skip
   at?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
+  osUser?: boolean | runtime.Types.Skip
   action?: boolean | runtime.Types.Skip
+  targetType?: boolean | runtime.Types.Skip
+  targetId?: boolean | runtime.Types.Skip
+  changes?: boolean | runtime.Types.Skip
+  count?: boolean | runtime.Types.Skip
   subject?: boolean | runtime.Types.Skip
   address?: boolean | runtime.Types.Skip
   userAgent?: boolean | runtime.Types.Skip
@@ -465,7 +621,13 @@ export type AuditEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   id?: boolean | runtime.Types.Skip
   at?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
+  osUser?: boolean | runtime.Types.Skip
   action?: boolean | runtime.Types.Skip
+  targetType?: boolean | runtime.Types.Skip
+  targetId?: boolean | runtime.Types.Skip
+  changes?: boolean | runtime.Types.Skip
+  count?: boolean | runtime.Types.Skip
   subject?: boolean | runtime.Types.Skip
   address?: boolean | runtime.Types.Skip
   userAgent?: boolean | runtime.Types.Skip
@@ -476,13 +638,19 @@ export type AuditEntrySelectScalar = {
   id?: boolean | runtime.Types.Skip
   at?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
+  keyId?: boolean | runtime.Types.Skip
+  osUser?: boolean | runtime.Types.Skip
   action?: boolean | runtime.Types.Skip
+  targetType?: boolean | runtime.Types.Skip
+  targetId?: boolean | runtime.Types.Skip
+  changes?: boolean | runtime.Types.Skip
+  count?: boolean | runtime.Types.Skip
   subject?: boolean | runtime.Types.Skip
   address?: boolean | runtime.Types.Skip
   userAgent?: boolean | runtime.Types.Skip
 }
 
-export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "at" | "userId" | "action" | "subject" | "address" | "userAgent", ExtArgs["result"]["auditEntry"], runtime.Types.Skip>
+export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "at" | "userId" | "keyId" | "osUser" | "action" | "targetType" | "targetId" | "changes" | "count" | "subject" | "address" | "userAgent", ExtArgs["result"]["auditEntry"], runtime.Types.Skip>
 
 export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AuditEntry"
@@ -492,9 +660,24 @@ export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.Internal
     id: bigint
     at: Date
     userId: bigint | null
-    action: string
+    keyId: bigint | null
     /**
-     * The display name of the changed resource.
+     * The operating-system user that ran the command.
+     */
+    osUser: string | null
+    action: string
+    targetType: string | null
+    targetId: bigint | null
+    /**
+     * ![import("../../../src/resources/audit/audit-entry.ts").AuditChanges]
+     */
+    changes:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | null
+    /**
+     * How often the action happened. Only entries for failed sign-ins count more than one action.
+     */
+    count: number
+    /**
+     * The display name of the changed resource. Only entries of earlier releases have one.
      */
     subject: string | null
     address: string
@@ -926,7 +1109,13 @@ export interface AuditEntryFieldRefs {
   readonly id: Prisma.FieldRef<"AuditEntry", 'BigInt'>
   readonly at: Prisma.FieldRef<"AuditEntry", 'DateTime'>
   readonly userId: Prisma.FieldRef<"AuditEntry", 'BigInt'>
+  readonly keyId: Prisma.FieldRef<"AuditEntry", 'BigInt'>
+  readonly osUser: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly action: Prisma.FieldRef<"AuditEntry", 'String'>
+  readonly targetType: Prisma.FieldRef<"AuditEntry", 'String'>
+  readonly targetId: Prisma.FieldRef<"AuditEntry", 'BigInt'>
+  readonly changes: Prisma.FieldRef<"AuditEntry", 'Json'>
+  readonly count: Prisma.FieldRef<"AuditEntry", 'Int'>
   readonly subject: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly address: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly userAgent: Prisma.FieldRef<"AuditEntry", 'String'>

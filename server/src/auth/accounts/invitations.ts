@@ -1,4 +1,5 @@
-import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { type AuditContext, recordAudit } from '../../resources/audit/audit-entry.ts';
+import { transaction } from '../../resources/shared/context.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
 import {
   type Account,
@@ -34,34 +35,38 @@ export interface Invitation {
  * @returns the token for the link. The database stores only a hash of the token.
  * @throws ApiError VALIDATION_ERROR if the user is inactive, or is a service account or a REQUESTER
  */
-export async function createInvitation(
-  { db }: { db: TenantClient },
+export function createInvitation(
+  context: AuditContext,
   userId: number | bigint,
   { demo = false } = {},
 ): Promise<string> {
-  const user = await db.user.findFirst({
-    where: { id: userId },
-    select: { email: true, active: true, role: true, kind: true },
+  return transaction(context, async (context) => {
+    const { db } = context;
+    const user = await db.user.findFirst({
+      where: { id: userId },
+      select: { email: true, active: true, role: true, kind: true },
+    });
+    if (user === null) throw notFound('user');
+    if (!user.active) throw new ApiError('VALIDATION_ERROR', `${user.email} is inactive. Reactivate the user first.`);
+    if (user.kind === 'SERVICE') {
+      throw new ApiError(
+        'VALIDATION_ERROR',
+        `${user.email} belongs to a service account, which can't sign in. Create an API key for it instead.`,
+      );
+    }
+    if (user.role === 'REQUESTER') {
+      throw new ApiError(
+        'VALIDATION_ERROR',
+        `${user.email} has the role REQUESTER, which can't use the developer area. Change the role to AGENT or ADMIN first.`,
+      );
+    }
+    const { text, hash } = newToken(db.$tenantId);
+    await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: new Date() } });
+    const expiresAt = new Date(Date.now() + invitationDays * dayMs);
+    await db.invitation.createMany({ data: [{ userId: BigInt(userId), hash, demo, expiresAt }] });
+    await recordAudit(context, { action: 'user.invited', target: { type: 'user', id: userId } });
+    return text;
   });
-  if (user === null) throw notFound('user');
-  if (!user.active) throw new ApiError('VALIDATION_ERROR', `${user.email} is inactive. Reactivate the user first.`);
-  if (user.kind === 'SERVICE') {
-    throw new ApiError(
-      'VALIDATION_ERROR',
-      `${user.email} belongs to a service account, which can't sign in. Create an API key for it instead.`,
-    );
-  }
-  if (user.role === 'REQUESTER') {
-    throw new ApiError(
-      'VALIDATION_ERROR',
-      `${user.email} has the role REQUESTER, which can't use the developer area. Change the role to AGENT or ADMIN first.`,
-    );
-  }
-  const { text, hash } = newToken(db.$tenantId);
-  await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: new Date() } });
-  const expiresAt = new Date(Date.now() + invitationDays * dayMs);
-  await db.invitation.createMany({ data: [{ userId: BigInt(userId), hash, demo, expiresAt }] });
-  return text;
 }
 
 /** Returns the invitation link for a token. @param publicUrl the URL that browsers use to reach the server */

@@ -7,10 +7,12 @@ import type {
 import * as z from 'zod';
 import { tenantClient } from '../../database/client/tenant-client.ts';
 import { isUniqueViolation } from '../../database/unique-violation.ts';
+import type { Origin } from '../../shared/actor.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { lazy } from '../../shared/lazy.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
+import { recordFailedSignIn } from './failed-sign-ins.ts';
 
 /** The site for which browsers create passkeys (the relying party in WebAuthn §4). */
 export interface RelyingParty {
@@ -167,10 +169,11 @@ export interface PasskeySignIn {
  * challenge
  */
 export async function signInByPasskey(
-  { accounts }: AccountStore,
+  databases: AccountStore,
   site: RelyingParty,
-  { response, consumeChallenge }: { response: string; consumeChallenge: ConsumeChallenge },
+  { response, consumeChallenge, ...from }: { response: string; consumeChallenge: ConsumeChallenge } & Origin,
 ): Promise<PasskeySignIn> {
+  const { accounts } = databases;
   const input = readResponse(response);
   const credentialId = Buffer.from(input.response.id, 'base64url');
   const values = [input.tenantId, credentialId];
@@ -192,7 +195,10 @@ export async function signInByPasskey(
       requireUserVerification: true,
       credential,
     }),
-  );
+  ).catch((error: unknown) => {
+    recordFailedSignIn(databases, toAccount(row), from);
+    throw error;
+  });
   await accounts.query(updateUsed, [...values, authenticationInfo.newCounter]);
   return { account: toAccount(row), credentialId };
 }

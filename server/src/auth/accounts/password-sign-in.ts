@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { tenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
+import { recordFailedSignIn } from './failed-sign-ins.ts';
 import { checkStrength } from './password-strength.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { countAttempt } from './sign-in-throttle.ts';
@@ -13,6 +14,7 @@ interface Credentials {
   password: string;
   /** The IP address of the client. */
   address: string;
+  userAgent: string;
   /** Returns whether this browser has signed in to the account before. */
   isKnown(account: Pick<Account, 'tenantId' | 'userId'>): boolean;
 }
@@ -37,7 +39,7 @@ export interface PasswordSignIn {
  */
 export async function signInByPassword(
   databases: AccountStore,
-  { email, password, address, isKnown }: Credentials,
+  { email, password, address, userAgent, isKnown }: Credentials,
 ): Promise<(PasswordSignIn & { account: Account })[]> {
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
   const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
@@ -57,6 +59,7 @@ export async function signInByPassword(
     throw error;
   }
   if (found.length === 0) {
+    for (const { account } of checked) recordFailedSignIn(databases, account, { address, userAgent });
     throw new ApiError('VALIDATION_ERROR', 'The email address or the password is incorrect. Check both and try again.');
   }
   // If the password matches only some of the accounts, the attempt still counts as a failure for the email address.

@@ -1,4 +1,5 @@
 import { tenantClient } from '../../database/client/tenant-client.ts';
+import type { Origin } from '../../shared/actor.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import {
   type Account,
@@ -11,13 +12,6 @@ import {
   toAccount,
 } from './account.ts';
 import { newToken, readToken } from './token.ts';
-
-/** Where a request came from. Sessions and the audit log store this information. */
-export interface Origin {
-  /** The IP address of the client. */
-  address: string;
-  userAgent: string;
-}
 
 /** The session of a signed-in user. */
 export interface Session {

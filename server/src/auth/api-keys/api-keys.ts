@@ -2,6 +2,7 @@ import { integerFromText, NewUser, Scope, trimmedText } from '@itsm-api/contract
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockRow } from '../../database/row-lock.ts';
+import { auditChanges, recordAudit } from '../../resources/audit/audit-entry.ts';
 import { type Context, transaction } from '../../resources/shared/context.ts';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
@@ -133,11 +134,18 @@ export function createKey(context: Context, input: NewKey): Promise<{ key: strin
     const createdAt = now();
     const expiresAt = expiresInDays === undefined ? null : daysAfter(createdAt, expiresInDays);
     checkExpiry(await getKeyPolicy(db), { createdAt, expiresAt });
-    return addKey(context, {
+    const key = await addKey(context, {
       ...{ userId: user.id, name: input.name, scopes: [...new Set(input.scopes)], isImport },
       ...{ allowedNetworks, expiresAt },
     });
+    const changes = auditChanges({}, key, ['userId', 'scopes', 'isImport', 'expiresAt', 'allowedNetworks']);
+    await recordAudit(context, { action: 'key.created', target: targetOf(key.id), changes });
+    return key;
   });
+}
+
+function targetOf(id: number) {
+  return { type: 'key', id } as const;
 }
 
 type KeyFields = Pick<
@@ -179,7 +187,8 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
     }),
   };
   return transaction(context, async (context) => {
-    const { isImport, ...current } = await getKey(context, id);
+    const current = await lockKey(context, id);
+    const { isImport } = current;
     const createdAt = new Date(current.createdAt);
     const { expiresAt } = data;
     const isTooLong = expiresAt === null || Number(expiresAt) > Number(daysAfter(createdAt, importDays));
@@ -193,7 +202,10 @@ export function updateKey(context: Context, id: number, { expiresInDays, scopes,
       checkExpiry(await getKeyPolicy(context.db), { createdAt, expiresAt });
     }
     await context.db.apiKey.updateMany({ where: { id }, data });
-    return getKey(context, id);
+    const key = await getKey(context, id);
+    const changes = auditChanges(current, key, ['scopes', 'expiresAt', 'allowedNetworks'], ['name']);
+    await recordAudit(context, { action: 'key.changed', target: targetOf(id), changes });
+    return key;
   });
 }
 
@@ -270,7 +282,16 @@ export function rotateKey(
       where: { id },
       data: overlapHours === 0 ? { revokedAt: now } : { expiresAt: expiresAt && expiresAt < end ? expiresAt : end },
     });
-    return { ...successor, previous: await getKey(context, id) };
+    const previous = await getKey(context, id);
+    await recordAudit(context, {
+      action: 'key.rotated',
+      target: targetOf(id),
+      changes: {
+        successor: { from: null, to: successor.id },
+        ...auditChanges(current, previous, ['expiresAt', 'revokedAt']),
+      },
+    });
+    return { ...successor, previous };
   });
 }
 
@@ -280,7 +301,11 @@ export function rotateKey(
  */
 export function revokeKey(context: Context, id: number): Promise<Key> {
   return transaction(context, async (context) => {
-    await context.db.apiKey.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: context.now() } });
+    const { count } = await context.db.apiKey.updateMany({
+      where: { id, revokedAt: null },
+      data: { revokedAt: context.now() },
+    });
+    if (count > 0) await recordAudit(context, { action: 'key.revoked', target: targetOf(id) });
     return getKey(context, id);
   });
 }

@@ -2,6 +2,8 @@ import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { type AuditContext, auditChanges, recordAudit } from '../../resources/audit/audit-entry.ts';
+import { transaction } from '../../resources/shared/context.ts';
 import { invalidField } from '../../shared/errors.ts';
 
 /* The rules of a workspace for the expiry of new and rotated API keys (docs/decisions/api-keys.md). */
@@ -31,15 +33,24 @@ export async function getKeyPolicy(db: TenantClient): Promise<KeyPolicy> {
 }
 
 /** Changes rules of the workspace, and returns all of them. Changes no existing key. */
-export async function setKeyPolicy(db: TenantClient, patch: Partial<KeyPolicy>): Promise<KeyPolicy> {
-  const policy = { ...(await getKeyPolicy(db)), ...patch };
-  await queryRows(db, {
-    text: `INSERT INTO key_policies (tenant_id, max_lifetime_days, expiry_required) VALUES ($1, $2, $3)
+export function setKeyPolicy(context: AuditContext, patch: Partial<KeyPolicy>): Promise<KeyPolicy> {
+  return transaction(context, async (context) => {
+    const { db } = context;
+    const before = await getKeyPolicy(db);
+    const policy = { ...before, ...patch };
+    await queryRows(db, {
+      text: `INSERT INTO key_policies (tenant_id, max_lifetime_days, expiry_required) VALUES ($1, $2, $3)
       ON CONFLICT (tenant_id) DO UPDATE
       SET max_lifetime_days = EXCLUDED.max_lifetime_days, expiry_required = EXCLUDED.expiry_required`,
-    values: [db.$tenantId, policy.maxLifetimeDays, policy.expiryRequired],
+      values: [db.$tenantId, policy.maxLifetimeDays, policy.expiryRequired],
+    });
+    await recordAudit(context, {
+      action: 'settings.updated',
+      target: { type: 'workspace', id: db.$tenantId },
+      changes: auditChanges({ keyPolicy: before }, { keyPolicy: policy }, ['keyPolicy']),
+    });
+    return policy;
   });
-  return policy;
 }
 
 /** Returns whether new keys must have an expiry. */

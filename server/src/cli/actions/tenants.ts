@@ -2,15 +2,12 @@ import { integerFromText, Scope } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createKey } from '../../auth/api-keys/api-keys.ts';
 import { getKeyPolicy, KeyPolicy, requiresExpiry, setKeyPolicy } from '../../auth/api-keys/key-policy.ts';
-import { recordAudit } from '../../resources/audit/queries.ts';
-import { transaction } from '../../resources/shared/context.ts';
 import {
   activateTenant,
   activeTenantContext,
   createTenant,
   deactivateTenant,
   describeTenant,
-  findTenant,
   listTenants,
   NewTenant,
   type Tenant,
@@ -18,7 +15,7 @@ import {
   tenantContext,
   updateTenant,
 } from '../../resources/tenants/queries.ts';
-import { ResolutionTargets, setResolutionTargets } from '../../resources/tickets/due-date.ts';
+import { ResolutionTargets } from '../../resources/tickets/due-date.ts';
 import { shell } from '../lib/help.ts';
 import { activeLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
@@ -54,7 +51,7 @@ export const show = action({
 export const create = action({
   input: NewTenant.extend({ withKey: z.boolean().default(false) }),
   work: async (runtime, { withKey, ...input }) => {
-    const made = await createTenant(runtime.prisma, input);
+    const made = await createTenant(runtime.prisma, input, runtime.services);
     if (!withKey) return { ...made, key: undefined };
     const context = await activeTenantContext(runtime, String(made.tenant.id));
     const key = { user: made.admin.email, name: 'first', scopes: [...Scope.options] };
@@ -82,23 +79,13 @@ export const update = action({
     requireKeyExpiry: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }).optional(),
   }),
   work: async (runtime, { tenant, name, maxKeyDays, requireKeyExpiry, ...targets }) => {
-    const { id } = await findTenant(runtime.prisma, tenant);
-    if (name !== undefined) await updateTenant(runtime.prisma, String(id), { name });
-    const context = await tenantContext(runtime, String(id));
-    const { db } = context;
     const { targetCritical: CRITICAL, targetHigh: HIGH, targetMedium: MEDIUM, targetLow: LOW } = targets;
-    const resolutionTargets = await setResolutionTargets(db, { CRITICAL, HIGH, MEDIUM, LOW });
-    const keyPolicy = await transaction(context, async (context) => {
-      const patch = {
-        ...(maxKeyDays !== undefined && { maxLifetimeDays: maxKeyDays }),
-        ...(requireKeyExpiry !== undefined && { expiryRequired: requireKeyExpiry }),
-      };
-      if (Object.keys(patch).length === 0) return getKeyPolicy(context.db);
-      const from = { address: '', userAgent: 'command line' };
-      await recordAudit(context, { action: 'settings.updated', subject: 'rules for API keys', ...from });
-      return setKeyPolicy(context.db, patch);
+    const updated = await updateTenant(runtime, tenant, { name, CRITICAL, HIGH, MEDIUM, LOW });
+    const keyPolicy = await setKeyPolicy(await tenantContext(runtime, String(updated.id)), {
+      ...(maxKeyDays !== undefined && { maxLifetimeDays: maxKeyDays }),
+      ...(requireKeyExpiry !== undefined && { expiryRequired: requireKeyExpiry }),
     });
-    return { ...(await findTenant(runtime.prisma, String(id))), resolutionTargets, keyPolicy };
+    return { ...updated, keyPolicy };
   },
   format: ({ id, name, resolutionTargets, keyPolicy }) =>
     `Updated the tenant ${name} (ID ${id}). Resolution targets: ${formatTargets(resolutionTargets)}. ` +
@@ -117,14 +104,14 @@ function formatTargets(targets: ResolutionTargets): string {
 
 export const deactivate = action({
   input: Named,
-  work: ({ prisma }, { tenant }) => deactivateTenant(prisma, tenant),
+  work: (runtime, { tenant }) => deactivateTenant(runtime, tenant),
   format: formatStatus,
   next: ({ name }) => [shell`tenants activate ${name}`],
 });
 
 export const activate = action({
   input: Named,
-  work: ({ prisma }, { tenant }) => activateTenant(prisma, tenant),
+  work: (runtime, { tenant }) => activateTenant(runtime, tenant),
   format: formatStatus,
 });
 

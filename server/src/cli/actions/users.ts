@@ -1,8 +1,7 @@
 import { NewUser, type User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createInvitation, invitationDays, invitationLink } from '../../auth/accounts/invitations.ts';
-import { recordAudit } from '../../resources/audit/queries.ts';
-import { type Context, transaction } from '../../resources/shared/context.ts';
+import type { Context } from '../../resources/shared/context.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { listUserKeys, type UserKey } from '../../resources/users/key-revocation.ts';
 import {
@@ -65,15 +64,7 @@ export const show = action({
 
 export const create = action({
   input: NewUser.extend({ tenant: z.string(), timeZone: TimeZone }),
-  work: async (runtime, { tenant, ...user }) =>
-    transaction(await activeTenantContext(runtime, tenant), async (context) => {
-      const created = await createUser(context, user);
-      if (created.kind === 'SERVICE') {
-        const from = { address: '', userAgent: 'command line' };
-        await recordAudit(context, { action: 'service.account.created', subject: `user ${created.id}`, ...from });
-      }
-      return created;
-    }),
+  work: async (runtime, { tenant, ...user }) => createUser(await activeTenantContext(runtime, tenant), user),
   format: ({ name, email, id, kind, role }) =>
     `Created the ${kind === 'SERVICE' ? 'service account' : 'user'} ${name} <${email}> (ID ${id}) with role ${role}.`,
   next: ({ email }, { tenant }) => [

@@ -2,14 +2,8 @@ import secureSession, { type Session as Cookie } from '@fastify/secure-session';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, AccountStore } from '../../auth/accounts/account.ts';
 import { useChallenge } from '../../auth/accounts/passkeys.ts';
-import {
-  beginSession,
-  consumeFlash,
-  findSession,
-  type Origin,
-  type Session,
-  setFlash,
-} from '../../auth/accounts/sessions.ts';
+import { beginSession, consumeFlash, findSession, type Session, setFlash } from '../../auth/accounts/sessions.ts';
+import type { Origin } from '../../shared/actor.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
 import type { BrowserCookies } from './request-context.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { workspaceOf } from '../../auth/accounts/account.ts';
 import { lockSession } from '../../auth/accounts/sessions.ts';
 import { apiErrorOf, type ErrorSources } from '../../http/error-handler.ts';
-import { recordAudit } from '../../resources/audit/queries.ts';
+import { recordAudit } from '../../resources/audit/audit-entry.ts';
 import { transaction } from '../../resources/shared/context.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { unknownField } from '../../shared/validation.ts';
@@ -101,7 +101,10 @@ function getValues({ body }: FastifyRequest): Record<string, unknown> {
   return values;
 }
 
-/** Runs a form, and writes its audit entry in the same transaction. */
+/**
+ * Runs a form. If the form returns a target, writes an audit entry in the same transaction. Otherwise, the functions
+ * that the form calls write the entry.
+ */
 async function runWithAudit(
   form: AnyForm,
   pageRequest: PageRequest<RequestContext> & { fields: unknown },
@@ -119,7 +122,9 @@ async function runWithAudit(
     if (form.ofAccount === true && !(await lockSession(accounts, user.session)))
       return { redirect: '/developer/sign-in' };
     const done = await form.run({ ...pageRequest, checked, visit: { ...signedIn, context } });
-    if (!('found' in done)) await recordAudit(context, { action, subject: done.subject ?? null, ...visit.from });
+    if ('target' in done && done.target !== undefined) {
+      await recordAudit(context, { action, target: done.target, changes: done.changes });
+    }
     return done;
   });
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { UserRole } from '@itsm-api/contract';
 import type { SafeHtml } from '@remix-run/html-template';
 import type * as z from 'zod';
+import type { AuditChanges, AuditTarget } from '../../resources/audit/audit-entry.ts';
 import type { RequestContext, UserContext } from './request-context.ts';
 
 /*
@@ -70,8 +71,14 @@ export type PageResponse = View | { file: File } | { redirect: string };
 /** The result of a form without errors. */
 export type FormResult =
   | {
-      /** The subject of the audit entry, such as the name of the resource. */
+      /** The subject of the confirmation message, such as the name of the resource. */
       subject?: string | null;
+      /**
+       * The changed object, for the audit entry. Undefined if the functions that the form calls write the audit entry,
+       * as those for users, keys, webhooks and settings do.
+       */
+      target?: AuditTarget;
+      changes?: AuditChanges;
       /** The path to which the server redirects the browser. */
       redirect: string;
       /** A value that the target page shows only once. */
@@ -94,7 +101,7 @@ export interface Form<
    * The schema of the submitted fields. A field is a string, or an array of strings if its name occurs several times.
    */
   fields: z.ZodType<Fields>;
-  /** The action in the audit log, or null if the form writes no audit entry. */
+  /** The action in the audit log, or null if the form leaves no audit entry. */
   audit: string | null;
   /** The roles that may submit the form. Default: all roles that may open the page. */
   roles?: readonly UserRole[];

@@ -2,8 +2,9 @@ import type { SafeHtml } from '@remix-run/html-template';
 import type { Account, AccountStore } from '../../auth/accounts/account.ts';
 import type { ConsumeChallenge, RelyingParty } from '../../auth/accounts/passkeys.ts';
 import type { PasswordSignIn } from '../../auth/accounts/password-sign-in.ts';
-import type { Origin, Session } from '../../auth/accounts/sessions.ts';
+import type { Session } from '../../auth/accounts/sessions.ts';
 import type { Context } from '../../resources/shared/context.ts';
+import type { Origin } from '../../shared/actor.ts';
 
 /** The context of a request, with or without a session. */
 export interface RequestContext {

@@ -1,6 +1,6 @@
 import { type Account, lockAccount, workspaceOf } from '../../auth/accounts/account.ts';
 import { inTransaction } from '../../database/client/transaction.ts';
-import { recordAudit } from '../../resources/audit/queries.ts';
+import { recordAudit } from '../../resources/audit/audit-entry.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -24,7 +24,10 @@ export async function signInAccount(
     if (!(await lockAccount(db, account)) || !(await prepare())) {
       throw new ApiError('VALIDATION_ERROR', 'The sign-in method of this account was changed. Sign in again.');
     }
-    await recordAudit({ db, userId }, { action: 'session.began', subject: how, ...from });
+    await recordAudit(
+      { db, userId, from: () => from },
+      { action: 'session.began', target: { type: 'user', id: userId }, changes: { method: { from: null, to: how } } },
+    );
     await browser.signIn(account);
   });
 }

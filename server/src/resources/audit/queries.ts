@@ -1,54 +1,114 @@
 import type { PageQuery } from '@itsm-api/contract';
+import type { Prisma } from '../../../generated/prisma/client.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
 import { type Page, readPage } from '../shared/lists.ts';
+import type { AuditChanges, AuditTarget } from './audit-entry.ts';
 
-/** An audit log entry for an action in the developer area or on the command line. */
+/** An entry of the audit log (docs/decisions/audit-log.md). */
 export interface AuditEntry {
   id: number;
+  /** When the change was made. For failed sign-ins, the time of the first of them. */
   at: string;
   /** The user who made the change. Null if the change was made on the command line. */
-  user: { id: number; name: string } | null;
+  userId: number | null;
+  /** The API key that made the change, or null if the change wasn't made by API. */
+  keyId: number | null;
+  /** The operating-system user who made the change. Null if the change wasn't made on the command line. */
+  osUser: string | null;
   /** The name of the action, such as `key.created`. */
   action: string;
-  /** The display name of the changed object. */
+  /** The type of the changed object. Null only for entries of earlier releases. */
+  targetType: string | null;
+  targetId: number | null;
+  changes: AuditChanges | null;
+  /** How often the action happened. Only entries for failed sign-ins count more than one action. */
+  count: number;
+  /** The display name of the changed object. Null except for entries of earlier releases. */
   subject: string | null;
   /** The IP address of the client. Empty if the change was made on the command line. */
   address: string;
   userAgent: string;
 }
 
-export interface AuditQuery extends PageQuery {
+/** The filters of the audit log. Entries match if they match all filters. */
+export interface AuditFilter {
   userId?: number | undefined;
+  osUser?: string | undefined;
   action?: string | undefined;
+  targetType?: AuditTarget['type'] | undefined;
+  targetId?: number | undefined;
+  since?: Date | undefined;
+  /** The first time that doesn't match. */
+  until?: Date | undefined;
 }
 
-/** Records an action in the audit log. Call this function in the transaction that makes the change. */
-export async function recordAudit(
-  { db, userId }: Pick<Context, 'db' | 'userId'>,
-  { action, subject, address, userAgent }: Pick<AuditEntry, 'action' | 'subject' | 'address' | 'userAgent'>,
-): Promise<void> {
-  await db.auditEntry.createMany({
-    data: [{ userId: userId ?? null, action, subject, address, userAgent: userAgent.slice(0, 500) }],
-  });
+/**
+ * Converts the text of an actor to filters. The actor is the id or the email address of a user, or the name of an
+ * operating-system user.
+ */
+export async function findActor(
+  { db }: Pick<Context, 'db'>,
+  actor: string | undefined,
+): Promise<Pick<AuditFilter, 'userId' | 'osUser'>> {
+  if (actor === undefined) return {};
+  if (/^\d{1,15}$/.test(actor)) return { userId: Number(actor) };
+  const user = await db.user.findFirst({ where: { email: actor }, select: { id: true } });
+  return user === null ? { osUser: actor } : { userId: serializeId(user.id) };
 }
 
 /** Returns a page of the audit log, newest first. */
-export async function listAudit({ db }: Context, { userId, action, ...page }: AuditQuery): Promise<Page<AuditEntry>> {
-  const where = { ...(userId !== undefined && { userId }), ...(action !== undefined && { action }) };
-  return readPage(page, {
+export function listAudit({ db }: Pick<Context, 'db'>, query: PageQuery & AuditFilter): Promise<Page<AuditEntry>> {
+  const where = toWhere(query);
+  return readPage(query, {
     count: () => db.auditEntry.count({ where }),
     find: async (range) => {
       const rows = await db.auditEntry.findMany({ where, orderBy: { id: 'desc' }, ...range });
-      const ids = [...new Set(rows.flatMap((row) => row.userId ?? []))];
-      const users = await db.user.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } });
-      const names = new Map(users.map(({ id, name }) => [id, name]));
-      return rows.map(({ id, at, userId, action, subject, address, userAgent }) => ({
-        id: serializeId(id),
-        at: serializeTimestamp(at),
-        user: userId === null ? null : { id: serializeId(userId), name: names.get(userId) ?? `user ${userId}` },
-        ...{ action, subject, address, userAgent },
-      }));
+      return rows.map(presentEntry);
     },
   });
+}
+
+const batchSize = 1000;
+
+/** Reads the entries that match the filters, oldest first. Yields batches of at most 1,000 entries. */
+export async function* readAudit({ db }: Pick<Context, 'db'>, filter: AuditFilter): AsyncGenerator<AuditEntry[]> {
+  const where = toWhere(filter);
+  for (let after = 0n; ; ) {
+    const rows = await db.auditEntry.findMany({
+      where: { AND: [where, { id: { gt: after } }] },
+      orderBy: { id: 'asc' },
+      take: batchSize,
+    });
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows.map(presentEntry);
+    after = last.id;
+  }
+}
+
+function toWhere({ userId, osUser, action, targetType, targetId, since, until }: AuditFilter) {
+  return {
+    ...(userId !== undefined && { userId }),
+    ...(osUser !== undefined && { osUser }),
+    ...(action !== undefined && { action }),
+    ...(targetType !== undefined && { targetType }),
+    ...(targetId !== undefined && { targetId }),
+    ...((since !== undefined || until !== undefined) && {
+      at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
+    }),
+  } satisfies Prisma.AuditEntryWhereInput;
+}
+
+function presentEntry(row: Prisma.AuditEntryGetPayload<object>): AuditEntry {
+  const { action, targetType, count, subject, address, userAgent, osUser } = row;
+  return {
+    id: serializeId(row.id),
+    at: serializeTimestamp(row.at),
+    userId: serializeId(row.userId),
+    keyId: serializeId(row.keyId),
+    ...{ osUser, action, targetType, targetId: serializeId(row.targetId) },
+    changes: row.changes as AuditChanges | null,
+    ...{ count, subject, address, userAgent },
+  };
 }

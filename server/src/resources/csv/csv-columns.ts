@@ -5,7 +5,7 @@ import { csvLine } from './csv-format.ts';
 export interface CsvColumns<Line extends object> {
   resource: 'assets' | 'projects';
   /** The singular name of the resource, such as `asset`. */
-  one: string;
+  one: 'asset' | 'project';
   /** The schema of a CSV line. A line identifies a user by id or email address. */
   line: z.ZodType<Line>;
   /** The columns of a CSV file, in the order that an export uses. Custom fields follow these columns. */

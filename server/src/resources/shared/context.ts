@@ -27,6 +27,8 @@ export interface Services {
   publicUrl?: string | undefined;
   /** Returns the current W3C `traceparent`. Undefined if tracing is off. */
   traceParent?: (() => string | undefined) | undefined;
+  /** The operating-system user who runs the command. Undefined in a server. */
+  osUser?: string | undefined;
 }
 
 /**
@@ -56,7 +58,7 @@ export interface Transaction {
 }
 
 /** Returns true if the context is in an open transaction. */
-export function isWithin<Given extends Context>(context: Given): context is Given & Transaction {
+export function isWithin<Given extends object>(context: Given): context is Given & Transaction {
   return 'afterCommit' in context;
 }
 
@@ -65,7 +67,7 @@ export function isWithin<Given extends Context>(context: Given): context is Give
  * rolls back the whole transaction.
  * @throws ConditionNotMet
  */
-export async function transaction<Given extends Context, Result>(
+export async function transaction<Given extends Pick<Context, 'db'>, Result>(
   context: Given,
   work: (context: Given & Transaction) => Promise<Result>,
   boundaries?: BoundaryStatements<Result>,

@@ -7,8 +7,9 @@ import { createUnique } from '../../database/unique-violation.ts';
 import { ApiError, invalidField, takenBy } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
-import type { Context, Services } from '../shared/context.ts';
-import { presentTargets, type ResolutionTargets } from '../tickets/due-date.ts';
+import { auditChanges, auditRow, recordAudit } from '../audit/audit-entry.ts';
+import { type Context, type Services, transaction } from '../shared/context.ts';
+import { presentTargets, type ResolutionTargets, writeResolutionTargets } from '../tickets/due-date.ts';
 import { presentUser } from '../users/queries.ts';
 
 /**
@@ -71,16 +72,22 @@ export function tenantNameKey(name: string): string {
 export async function createTenant(
   prisma: PrismaClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
+  actor: Pick<Services, 'osUser'> = {},
 ): Promise<{ tenant: Tenant; admin: User }> {
   // Prisma creates the tenant and its user in one transaction, so every tenant has a user.
   const { users, ...tenant } = await createUnique('name', takenBy('tenant', name), () =>
-    prisma.tenant.create({
-      data: {
-        name,
-        nameKey: tenantNameKey(name),
-        users: { create: { name: adminName, email: adminEmail, role: 'ADMIN' } },
-      },
-      include: { users: true },
+    prisma.$transaction(async (tx) => {
+      const created = await tx.tenant.create({
+        data: {
+          name,
+          nameKey: tenantNameKey(name),
+          users: { create: { name: adminName, email: adminEmail, role: 'ADMIN' } },
+        },
+        include: { users: true },
+      });
+      const entry = { action: 'workspace.created', target: { type: 'workspace', id: created.id } } as const;
+      await tx.auditEntry.createMany({ data: [{ tenantId: created.id, ...auditRow(actor, entry) }] });
+      return created;
     }),
   );
   const [admin] = users.map(presentUser);
@@ -129,11 +136,35 @@ export async function describeTenant(prisma: PrismaClient, nameOrId: string): Pr
   };
 }
 
-/** Updates a tenant. @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the name is already in use */
-export async function updateTenant(prisma: PrismaClient, nameOrId: string, { name }: TenantPatch): Promise<Tenant> {
-  const { id } = await findTenant(prisma, nameOrId);
-  const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey: tenantNameKey(name) } });
-  return presentTenant(await createUnique('name', takenBy('tenant', name), update));
+/**
+ * Updates the name and the resolution targets of a tenant.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the name is already in use
+ */
+export async function updateTenant(
+  sources: Sources,
+  nameOrId: string,
+  { name, ...patch }: Partial<TenantPatch & ResolutionTargets>,
+): Promise<Tenant & Pick<TenantDetails, 'resolutionTargets'>> {
+  const { prisma } = sources.databases.system;
+  const { id, name: before } = await findTenant(prisma, nameOrId);
+  return transaction(createContext(sources, { id }), async (context) => {
+    if (name !== undefined) {
+      const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey: tenantNameKey(name) } });
+      await createUnique('name', takenBy('tenant', name), update);
+    }
+    const { targets, changes } = await writeResolutionTargets(context.db, patch);
+    const tenant = await findTenant(prisma, String(id));
+    await recordAudit(context, {
+      action: 'settings.updated',
+      target: targetOf(tenant),
+      changes: { ...auditChanges({ name: before }, { name: tenant.name }, [], ['name']), ...changes },
+    });
+    return { ...tenant, resolutionTargets: targets };
+  });
+}
+
+function targetOf({ id }: Pick<Tenant, 'id'>) {
+  return { type: 'workspace', id } as const;
 }
 
 /**
@@ -141,19 +172,25 @@ export async function updateTenant(prisma: PrismaClient, nameOrId: string, { nam
  * keys. A repeated call has no effect.
  * @throws ApiError NOT_FOUND
  */
-export async function deactivateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
-  const { id } = await findTenant(prisma, nameOrId);
-  const [row] = await prisma.$transaction([
-    prisma.tenant.update({ where: { id }, data: { active: false } }),
-    prisma.session.updateMany({ where: { tenantId: id, endedAt: null }, data: { endedAt: new Date() } }),
-  ]);
-  return presentTenant(row);
+export async function deactivateTenant(sources: Sources, nameOrId: string): Promise<Tenant> {
+  return setActive(sources, nameOrId, false);
 }
 
 /** Activates a tenant. Its API keys become valid again. @throws ApiError NOT_FOUND */
-export async function activateTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
+export async function activateTenant(sources: Sources, nameOrId: string): Promise<Tenant> {
+  return setActive(sources, nameOrId, true);
+}
+
+async function setActive(sources: Sources, nameOrId: string, active: boolean): Promise<Tenant> {
+  const { prisma } = sources.databases.system;
   const { id } = await findTenant(prisma, nameOrId);
-  return presentTenant(await prisma.tenant.update({ where: { id }, data: { active: true } }));
+  return transaction(createContext(sources, { id }), async (context) => {
+    const { count } = await prisma.tenant.updateMany({ where: { id, active: !active }, data: { active } });
+    if (!active) await context.db.session.updateMany({ where: { endedAt: null }, data: { endedAt: new Date() } });
+    const action = active ? 'workspace.activated' : 'workspace.deactivated';
+    if (count > 0) await recordAudit(context, { action, target: targetOf({ id }) });
+    return findTenant(prisma, String(id));
+  });
 }
 
 /** The databases and services that a context needs outside a request. */

@@ -2,6 +2,8 @@ import { Priority } from '@itsm-api/contract';
 import * as z from 'zod';
 import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { type AuditChanges, type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
+import { transaction } from '../shared/context.ts';
 
 /*
  * Computes due dates from the resolution targets of a workspace (docs/decisions/tickets.md). The targets are in the row
@@ -36,17 +38,33 @@ export function presentTargets(stored: unknown): ResolutionTargets {
 }
 
 /** Changes some resolution targets of the workspace, and returns all of them. Changes no existing ticket. */
-export async function setResolutionTargets(
-  db: TenantClient,
+export function setResolutionTargets(
+  context: AuditContext,
   patch: Partial<ResolutionTargets>,
 ): Promise<ResolutionTargets> {
+  return transaction(context, async (context) => {
+    const { targets, changes } = await writeResolutionTargets(context.db, patch);
+    const target = { type: 'workspace', id: context.db.$tenantId } as const;
+    await recordAudit(context, { action: 'settings.updated', target, changes });
+    return targets;
+  });
+}
+
+/** Changes some resolution targets. Returns all of them, and the changes for the audit log. */
+export async function writeResolutionTargets(
+  db: TenantClient,
+  patch: Partial<ResolutionTargets>,
+): Promise<{ targets: ResolutionTargets; changes: AuditChanges }> {
+  const before = await getResolutionTargets(db);
   await queryRows(db, {
     text: `INSERT INTO ticket_sequences AS s (tenant_id, resolution_targets)
       VALUES ($1, jsonb_strip_nulls($2::jsonb)) ON CONFLICT (tenant_id) DO UPDATE
       SET resolution_targets = jsonb_strip_nulls(coalesce(s.resolution_targets, '{}') || $2::jsonb)`,
     values: [db.$tenantId, JSON.stringify(patch)],
   });
-  return getResolutionTargets(db);
+  const targets = await getResolutionTargets(db);
+  const changes = auditChanges({ resolutionTargets: before }, { resolutionTargets: targets }, ['resolutionTargets']);
+  return { targets, changes };
 }
 
 /** The parts of the SQL expression for a due date. All parts are SQL expressions. */

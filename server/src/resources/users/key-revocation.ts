@@ -1,5 +1,5 @@
 import { serializeId } from '../../shared/serialize.ts';
-import { type AuditEntry, recordAudit } from '../audit/queries.ts';
+import { recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
 
 /** The fields that let administrators recognize an API key. */
@@ -13,8 +13,6 @@ export interface UserKey {
 export interface KeyChoice {
   /** Whether to keep the API keys. By default, the server revokes the keys. */
   keepKeys?: boolean | undefined;
-  /** Where the change came from, for the audit log. Default: the command line. */
-  from?: Pick<AuditEntry, 'address' | 'userAgent'>;
 }
 
 const columns = { id: true, name: true, lastFour: true } as const;
@@ -32,7 +30,7 @@ export async function listUserKeys({ db }: Pick<Context, 'db'>, userId: number):
 export function revokeUserKeys(
   context: Context,
   userId: number | bigint,
-  { keepKeys = false, from = { address: '', userAgent: 'command line' } }: KeyChoice,
+  { keepKeys = false }: KeyChoice,
 ): Promise<UserKey[]> {
   return transaction(context, async (context) => {
     if (keepKeys) return [];
@@ -41,7 +39,7 @@ export function revokeUserKeys(
       data: { revokedAt: context.now() },
       select: columns,
     });
-    for (const { name } of keys) await recordAudit(context, { action: 'key.revoked', subject: name, ...from });
+    for (const { id } of keys) await recordAudit(context, { action: 'key.revoked', target: { type: 'key', id } });
     return keys.map(present);
   });
 }

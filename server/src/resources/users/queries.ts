@@ -6,6 +6,7 @@ import { createUnique } from '../../database/unique-violation.ts';
 import { ApiError, invalidField, notFound, takenBy } from '../../shared/errors.ts';
 import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
+import { type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
@@ -100,7 +101,7 @@ export async function getUser({ db }: Context, id: number): Promise<User> {
  * @throws ApiError VALIDATION_ERROR if the email address is already in use, or if the role of a service account isn't
  * AGENT
  */
-export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): Promise<User> {
+export async function createUser(context: AuditContext, input: NewUser): Promise<User> {
   const { kind = 'PERSON' } = input;
   checkRole(kind, input.role);
   const data = {
@@ -113,8 +114,23 @@ export async function createUser({ db }: Pick<Context, 'db'>, input: NewUser): P
     phone: input.phone ?? null,
     timeZone: input.timeZone ?? null,
   };
-  const row = await createUnique('email', takenBy('user', input.email), () => db.user.create({ data }));
-  return presentUser(row);
+  return transaction(context, async (context) => {
+    const row = await createUnique('email', takenBy('user', input.email), () => context.db.user.create({ data }));
+    await recordAudit(context, {
+      action: 'user.created',
+      target: targetOf(row),
+      changes: auditChanges({}, row, stored),
+    });
+    return presentUser(row);
+  });
+}
+
+/** The fields of a user whose values the audit log stores. Of other fields, it stores only that they changed. */
+const stored = ['kind', 'role', 'active'] as const;
+const named = ['name', 'email', 'jobTitle', 'department', 'phone', 'timeZone'] as const;
+
+function targetOf({ id }: Pick<UserRow, 'id'>) {
+  return { type: 'user', id } as const;
 }
 
 /** Checks that a user of this kind can have a role. @throws ApiError VALIDATION_ERROR */
@@ -166,6 +182,8 @@ export function updateUser(
       db.user.updateManyAndReturn({ where: { id }, data }),
     );
     if (row === undefined) throw notFound('user');
+    const changes = auditChanges(before, presentUser(row), stored, named);
+    await recordAudit(context, { action: 'user.updated', target: targetOf(row), changes });
     if (row.role === 'REQUESTER') await endAccess(db, row.id);
     const revokedKeys = isLowerRole(row.role, before.role) ? await revokeUserKeys(context, row.id, choice) : [];
     return { ...presentUser(row), revokedKeys };
@@ -184,7 +202,7 @@ export function deactivateUser(
   choice: KeyChoice = {},
 ): Promise<ChangedUser> {
   return withRemainingAdministrator(context, async (context) => {
-    const user = await setActive(context.db, reference, false);
+    const user = await setActive(context, reference, false);
     await endAccess(context.db, user.id);
     return { ...user, revokedKeys: await revokeUserKeys(context, user.id, choice) };
   });
@@ -201,13 +219,17 @@ async function endAccess(db: TenantClient, userId: number | bigint): Promise<voi
 }
 
 /** Activates a user. The user's unrevoked API keys become valid again. @throws ApiError NOT_FOUND */
-export function activateUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
-  return setActive(db, reference, true);
+export function activateUser(context: AuditContext, reference: string | number): Promise<User> {
+  return transaction(context, (context) => setActive(context, reference, true));
 }
 
-async function setActive(db: TenantClient, reference: string | number, active: boolean): Promise<User> {
-  const [row] = await db.user.updateManyAndReturn({ where: whereOf(reference), data: { active } });
-  if (row === undefined) throw notFound('user', 'id or email address');
+/** A repeated call changes nothing. */
+async function setActive(context: AuditContext, reference: string | number, active: boolean): Promise<User> {
+  const where = { ...whereOf(reference), active: !active };
+  const [row] = await context.db.user.updateManyAndReturn({ where, data: { active } });
+  if (row === undefined) return findUser(context, reference);
+  const action = active ? 'user.activated' : 'user.deactivated';
+  await recordAudit(context, { action, target: targetOf(row) });
   return presentUser(row);
 }
 

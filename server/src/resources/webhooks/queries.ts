@@ -28,6 +28,7 @@ import { halfOpen } from '../../webhooks/delivery/half-open.ts';
 import { newSecret } from '../../webhooks/secrets/new-secret.ts';
 import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
+import { auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { countMadeSince } from '../deliveries/sql.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { type Page, readPage } from '../shared/lists.ts';
@@ -95,7 +96,8 @@ export function createWebhook(
     () => context.targets.checkUrl(input.url),
     () => checkFilter(input),
   );
-  return transaction(context, async ({ db, keyId, secretCipher, now }) => {
+  return transaction(context, async (context) => {
+    const { db, keyId, secretCipher, now } = context;
     await checkActiveLimit(db);
     const id = await newSubscriptionId(db);
     const secret = input.secret ?? newSecret();
@@ -111,8 +113,22 @@ export function createWebhook(
       },
     });
     const webhook = presentWebhook(input.paused ? await holdNew(db, created) : created, now());
+    const changes = auditChanges({}, auditedOf(webhook), ['url', 'events', 'filter', 'skipOwn', 'paused']);
+    await recordAudit(context, { action: 'webhook.created', target: targetOf(webhook), changes });
     return input.secret === undefined ? Object.assign(webhook, { secret }) : webhook;
   });
+}
+
+/**
+ * Returns the fields whose values the audit log stores. Of the URL, it stores only the origin, because the path can
+ * contain a secret.
+ */
+function auditedOf({ url, events, filter, skipOwn, pausedAt }: TrackedWebhook) {
+  return { url: new URL(url).origin, events, filter, skipOwn, paused: pausedAt !== null };
+}
+
+function targetOf({ id }: Pick<TrackedWebhook, 'id'>) {
+  return { type: 'webhook', id } as const;
 }
 
 /** Pauses a new subscription. The trigger that opens the circuit of a paused subscription runs only on updates. */
@@ -189,7 +205,14 @@ export function updateWebhook(
     });
     if (row === undefined) throw notFound('webhook subscription');
     if (data.openUntil === null) await notifyWorkers(context, row.id);
-    return presentWebhook(row, now());
+    const after = presentWebhook(row, now());
+    const changes = {
+      ...(data.url !== undefined && { url: null }),
+      ...(data.secret !== undefined && { secret: null }),
+      ...auditChanges(auditedOf(webhook), auditedOf(after), ['url', 'events', 'filter', 'skipOwn', 'paused']),
+    };
+    await recordAudit(context, { action: 'webhook.changed', target: targetOf(after), changes });
+    return after;
   });
 }
 
@@ -366,13 +389,15 @@ function presentReplay(row: Prisma.WebhookReplayGetPayload<object>): ReplayProgr
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED
  */
 export function deleteWebhook(context: Context, id: number): Promise<TrackedWebhook> {
-  return transaction(context, async ({ db, ifMatch, now }) => {
+  return transaction(context, async (context) => {
+    const { db, ifMatch, now } = context;
     if (!(await lockRow(db, 'webhook_subscriptions', id))) throw notFound('webhook subscription');
     const current = await db.webhookSubscription.findFirst({ where: { id, ...known } });
     if (current === null) throw notFound('webhook subscription');
     requireMatch(ifMatch, presentWebhook(current, now()));
     const where = { id, active: true };
     const [row] = await db.webhookSubscription.updateManyAndReturn({ where, data: { active: false } });
+    if (row !== undefined) await recordAudit(context, { action: 'webhook.deleted', target: targetOf({ id }) });
     return presentWebhook(row ?? current, now());
   });
 }
@@ -395,6 +420,7 @@ export function activateWebhook(context: Context, id: number): Promise<TrackedWe
     const data = { active: true, ...healthy };
     const [row] = await db.webhookSubscription.updateManyAndReturn({ where: { id }, data });
     if (row === undefined) throw notFound('webhook subscription');
+    await recordAudit(context, { action: 'webhook.activated', target: targetOf({ id }) });
     return presentWebhook(row, now());
   });
 }

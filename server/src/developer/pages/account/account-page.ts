@@ -51,7 +51,7 @@ ${section('Passkeys', await passkeys(request))}${section('Password', await passw
       async run({ visit }) {
         await endSessions(visit.accounts, visit.user.account, { id: visit.user.session.id });
         visit.browser.signOut();
-        return { redirect: '/developer/sign-in', subject: 'own session' };
+        return { redirect: '/developer/sign-in', subject: 'own session', target: targetOf(visit) };
       },
     }),
     zone: form({
@@ -72,7 +72,7 @@ ${section('Passkeys', await passkeys(request))}${section('Password', await passw
       async run({ visit, checked }) {
         const name = toPasskeyName(visit);
         await savePasskey(visit.accounts, visit.user.account, { ...checked, name });
-        return { redirect: here, subject: name };
+        return { redirect: here, subject: name, target: targetOf(visit) };
       },
     }),
     removePasskey: accountForm({
@@ -84,7 +84,8 @@ ${section('Passkeys', await passkeys(request))}${section('Password', await passw
         if (passkeys.length === 1 && !(await hasPassword(visit.accounts, account))) {
           throw new ApiError('VALIDATION_ERROR', 'This is your only sign-in method. Add another one first.');
         }
-        return { redirect: here, subject: await removePasskey(visit.accounts, account, fields.id) };
+        const subject = await removePasskey(visit.accounts, account, fields.id);
+        return { redirect: here, subject, target: targetOf(visit) };
       },
     }),
     password: accountForm({
@@ -110,7 +111,7 @@ ${section('Passkeys', await passkeys(request))}${section('Password', await passw
         const { account, session } = visit.user;
         await savePassword(visit.accounts, account, checked);
         if (fields.others !== undefined) await endSessions(visit.accounts, account, { butId: session.id });
-        return { redirect: here };
+        return { redirect: here, target: targetOf(visit) };
       },
     }),
     end: accountForm({
@@ -119,11 +120,15 @@ ${section('Passkeys', await passkeys(request))}${section('Password', await passw
       async run({ visit, fields }) {
         const ended = await endSessions(visit.accounts, visit.user.account, fields);
         if (ended === 0) throw new ApiError('NOT_FOUND', 'Session not found. Reload the page.');
-        return { redirect: here, subject: `session ${fields.id}` };
+        return { redirect: here, subject: `session ${fields.id}`, target: targetOf(visit) };
       },
     }),
   },
 });
+
+function targetOf({ user }: UserContext) {
+  return { type: 'user', id: user.account.userId } as const;
+}
 
 function zone(request: PageRequest<UserContext>) {
   const { timeZone } = request.visit.user.account;

@@ -51,7 +51,7 @@ ${submit('Sign in', 'plain')}`,
       fields: z.object({ response: z.string().max(20_000) }),
       async run({ visit, fields, address }) {
         const { consumeChallenge } = visit.browser;
-        const found = await signInByPasskey(visit.accounts, visit.site, { ...fields, consumeChallenge });
+        const found = await signInByPasskey(visit.accounts, visit.site, { ...fields, ...visit.from, consumeChallenge });
         await signInAccount(visit, found.account, 'with a passkey', () => hasPasskey(visit.accounts, found));
         return { redirect: getNextPathOfAddress(address) };
       },

@@ -112,5 +112,5 @@ function keepTyped(request: PageRequest, name: string): PageRequest {
 }
 
 function toResult({ id, title }: EditableArticle) {
-  return { redirect: `${path}/${id}`, subject: title };
+  return { redirect: `${path}/${id}`, subject: title, target: { type: 'article', id } as const };
 }

@@ -85,7 +85,7 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
 });
 
 function toResult({ id, assetTag }: Asset) {
-  return { redirect: `${path}/${id}`, subject: assetTag };
+  return { redirect: `${path}/${id}`, subject: assetTag, target: { type: 'asset', id } as const };
 }
 
 /**

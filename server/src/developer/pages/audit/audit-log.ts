@@ -1,39 +1,117 @@
 import { integerFromText, text } from '@itsm-api/contract';
 import * as z from 'zod';
-import { listAudit } from '../../../resources/audit/queries.ts';
+import { auditTargetTypes } from '../../../resources/audit/audit-entry.ts';
+import { type AuditEntry, findActor, listAudit } from '../../../resources/audit/queries.ts';
+import { findUserNames } from '../../../resources/users/queries.ts';
+import { getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';
 import { page } from '../../framework/page.ts';
-import { PageNumber } from '../../ui/filtered-list.ts';
-import { html, pager, table, withQuery } from '../../ui/html.ts';
+import { PageNumber, withAnyOption } from '../../ui/filtered-list.ts';
+import { optional, selectField, submit, textField } from '../../ui/form-fields.ts';
+import { html, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
 
+const path = '/developer/audit';
 const perPage = 50;
 
-/** The page that shows the audit log of the developer area. */
+const Query = z.strictObject({
+  page: PageNumber,
+  since: optional(LocalTime),
+  until: optional(LocalTime),
+  /** The id or email address of a user, or the name of an operating-system user. */
+  actor: optional(text(1, 255)),
+  action: optional(text(1, 100)),
+  targetType: optional(z.enum(auditTargetTypes)),
+  targetId: optional(integerFromText()),
+});
+type Query = z.output<typeof Query>;
+
+/** The page that shows the audit log. */
 export const audit = page({
-  path: '/developer/audit',
+  path,
   menu: 'Audit log',
   roles: ['ADMIN'],
-  query: z.strictObject({
-    page: PageNumber,
-    userId: integerFromText().optional(),
-    action: text(1, 100).optional(),
-  }),
+  query: Query,
   async show({ visit, query, address }) {
-    const { data, meta } = await listAudit(visit.context, { ...query, perPage });
+    const { since, until, actor, ...equal } = query;
+    const { timeZone } = visit.user.account;
+    const { data, meta } = await listAudit(visit.context, {
+      ...equal,
+      ...(await findActor(visit.context, actor)),
+      ...(since !== undefined && { since: parseLocalTime(since, timeZone) }),
+      ...(until !== undefined && { until: parseLocalTime(until, timeZone) }),
+      perPage,
+    });
+    const names = await findUserNames(
+      visit.context,
+      data.map(({ userId }) => userId),
+    );
     const first = (values: Parameters<typeof withQuery>[1]) => withQuery(address, { ...values, page: undefined });
-    const rows = data.map(({ at, user, action, subject, address: from, userAgent }) => [
-      visit.time(at),
-      user === null ? 'Command line' : html`<a href="${first({ userId: user.id })}">${user.name}</a>`,
-      html`<a href="${first({ action })}"><code>${action}</code></a>`,
-      subject ?? '',
-      html`${from}<br><span class="agent">${userAgent}</span>`,
-    ]);
-    const filtered = query.userId !== undefined || query.action !== undefined;
+    const link = (values: Parameters<typeof withQuery>[1], text: string | SafeHtml) =>
+      html`<a href="${first(values)}">${text}</a>`;
+    const rows = data.map((entry) => {
+      const { at, action, targetType, targetId, count, subject, address: from, userAgent } = entry;
+      const target = targetId === null ? targetType : `${targetType} ${targetId}`;
+      return [
+        visit.time(at),
+        renderActor(entry, names, link),
+        html`${link({ action }, html`<code>${action}</code>`)}${count > 1 ? ` × ${count}` : ''}`,
+        target === null
+          ? (subject ?? '')
+          : link({ targetType: targetType ?? undefined, targetId: targetId ?? undefined }, target),
+        html`${renderChanges(entry)}`,
+        html`${from}<br><span class="agent">${userAgent}</span>`,
+      ];
+    });
+    const isFiltered = Object.entries(query).some(([name, value]) => name !== 'page' && value !== undefined);
+    const heads = ['Time', 'Actor', 'Action', 'Target', 'Changes', 'Client'];
     return {
       title: 'Audit log',
-      body: html`<p class="lead">Actions in the developer area, newest first.</p>
-${filtered ? html`<p><a class="button plain" href="/developer/audit">Clear filters</a></p>` : null}
-${table('Audit log', ['Time', 'User', 'Action', 'Subject', 'Client'], rows, 'No entries.')}
+      body: html`<p class="lead">Changes to users, API keys, webhooks and settings, and other actions in the developer area,
+newest first. To export the log, run <code>itsm audit export</code>.</p>
+${filters(query, getZoneName(timeZone))}
+${isFiltered ? html`<p><a class="button plain" href="${path}">Clear filters</a></p>` : null}
+${table('Audit log', heads, rows, isFiltered ? 'No entries match your filters.' : 'No entries.')}
 ${pager(meta, address)}`,
     };
   },
 });
+
+function filters({ since, until, actor, targetType, targetId }: Query, zone: string): SafeHtml {
+  const moment = { type: 'datetime-local' } as const;
+  return html`<form class="filters" method="get" action="${path}" role="search">
+${textField(undefined, { ...moment, name: 'since', label: `Since (${zone})`, value: since })}
+${textField(undefined, { ...moment, name: 'until', label: `Before (${zone})`, value: until })}
+${textField(undefined, { name: 'actor', label: 'Actor', placeholder: 'Email or ID of a user', value: actor })}
+${selectField(undefined, { name: 'targetType', label: 'Target', value: targetType, options: withAnyOption(auditTargetTypes, 'Any') })}
+${textField(undefined, { name: 'targetId', label: 'Target ID', type: 'number', value: targetId })}
+${submit('Filter', 'plain')}</form>`;
+}
+
+function renderActor(
+  { action, userId, keyId, osUser, targetType }: AuditEntry,
+  names: Map<number, string>,
+  link: (values: Record<string, string | number>, text: string) => SafeHtml,
+): SafeHtml | string {
+  if (userId !== null) {
+    return html`${link({ actor: userId }, names.get(userId) ?? `user ${userId}`)}${keyId === null ? '' : `, key ${keyId}`}`;
+  }
+  if (osUser !== null) return html`Command line<br>${link({ actor: osUser }, osUser)}`;
+  // Entries of earlier releases don't contain the operating-system user.
+  return targetType === null && action !== 'session.failed' ? 'Command line' : '';
+}
+
+/** Renders the changed fields, one per line, such as `role: AGENT to ADMIN`. */
+function renderChanges({ changes }: AuditEntry): SafeHtml[] {
+  return Object.entries(changes ?? {}).map(
+    ([name, change]) => html`<div>${name}${change === null ? '' : `: ${toText(change)}`}</div>`,
+  );
+}
+
+function toText({ from, to }: { from: unknown; to: unknown }): string {
+  return from === null ? formatValue(to) : `${formatValue(from)} to ${formatValue(to)}`;
+}
+
+function formatValue(value: unknown): string {
+  if (value === null) return 'none';
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

@@ -39,7 +39,8 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
   shown: Readonly<Record<string, keyof Line>>,
 ): AnyPage {
   const { columns } = csv;
-  const { resource } = columns;
+  const { resource, one } = columns;
+  const target = { type: one };
   const list = `/developer/${resource}`;
   const path = `${list}/import`;
   const check = async ({ context }: UserContext, content: Uint8Array) => {
@@ -71,7 +72,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
           const file = await check(visit, fields.file);
           if (file.preview.problems > 0) return { found: file.preview };
           await keepUpload(visit.context, resource, file);
-          return { redirect: path };
+          return { redirect: path, target };
         },
       }),
       import: form({
@@ -88,7 +89,9 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
               'The file was not imported. Correct the errors below and upload it again.',
             );
           }
-          return { redirect: list, subject: counted(columns, entries.length), flash: { imported: entries.length } };
+          const subject = counted(columns, entries.length);
+          const changes = { created: { from: null, to: entries.length } };
+          return { redirect: list, subject, target, changes, flash: { imported: entries.length } };
         },
       }),
       discard: form({
@@ -96,7 +99,7 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
         audit: `${resource}.discarded`,
         async run({ visit, fields }) {
           await takeUpload(visit.context, resource, fields.file);
-          return { redirect: path };
+          return { redirect: path, target };
         },
       }),
     },

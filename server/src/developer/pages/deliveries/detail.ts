@@ -68,7 +68,7 @@ ${section('Headers', headers(await headersOf(visit.context, found)))}`,
       roles: ['ADMIN'],
       async run({ visit, params: { id } }) {
         await replayDelivery(visit.context, id);
-        return { redirect: `/developer/deliveries/${id}`, subject: `delivery ${id}` };
+        return { redirect: `/developer/deliveries/${id}`, subject: `delivery ${id}`, target: { type: 'delivery', id } };
       },
     }),
   },

@@ -92,8 +92,8 @@ ${renderForms(request, key, await getKeyPolicy(visit.context.db))}`,
       async run({ visit, params, fields }) {
         const { context, user } = visit;
         checkGrant(user.account, await getKey(context, params.id, getOwnKeysFilter(visit)));
-        const { key, id, name, isImport } = await rotateKey(context, params.id, fields);
-        return { subject: isImport ? `${name} (import)` : name, redirect: `/developer/keys/${id}`, flash: { key, id } };
+        const { key, id, name } = await rotateKey(context, params.id, fields);
+        return { subject: name, redirect: `/developer/keys/${id}`, flash: { key, id } };
       },
     }),
     revoke: form({

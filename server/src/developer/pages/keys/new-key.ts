@@ -106,11 +106,7 @@ ${allowedEndpoints(offered)}</div>`,
           ...given,
           ...(expiresInDays !== null && { expiresInDays }),
         });
-        return {
-          subject: fields.isImport ? `${name} (import)` : name,
-          redirect: `/developer/keys/${id}`,
-          flash: { key, id },
-        };
+        return { subject: name, redirect: `/developer/keys/${id}`, flash: { key, id } };
       },
     }),
   },

@@ -97,7 +97,7 @@ function option(value: string) {
 }
 
 function toResult({ id, key }: Project) {
-  return { redirect: `${path}/${id}`, subject: key };
+  return { redirect: `${path}/${id}`, subject: key, target: { type: 'project', id } as const };
 }
 
 /**

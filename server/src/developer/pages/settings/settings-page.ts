@@ -61,7 +61,7 @@ ${renderForm(request, 'keys', policyFields)}`,
       }),
       audit: 'settings.updated',
       async run({ visit, fields }) {
-        await setKeyPolicy(visit.context.db, fields);
+        await setKeyPolicy(visit.context, fields);
         return { redirect: path, subject: 'rules for API keys' };
       },
     }),
@@ -71,7 +71,7 @@ ${renderForm(request, 'keys', policyFields)}`,
       ),
       audit: 'settings.updated',
       async run({ visit, fields }) {
-        await setResolutionTargets(visit.context.db, fields);
+        await setResolutionTargets(visit.context, fields);
         return { redirect: path, subject: 'resolution targets' };
       },
     }),

@@ -91,8 +91,9 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
       check: ({ visit, params, fields }) => storeUploadedFile(visit.context, params.id, fields.file),
       async run({ visit, params, fields, checked }) {
         const { name } = fields.file;
-        await createAttachment(visit.context, params.id, { name, file: checked });
-        return { redirect: `/developer/tickets/${params.id}`, subject: name };
+        const { ticketId } = await createAttachment(visit.context, params.id, { name, file: checked });
+        const target = { type: 'ticket', id: ticketId } as const;
+        return { redirect: `/developer/tickets/${params.id}`, subject: name, target };
       },
     }),
   },

@@ -71,10 +71,10 @@ ${renderForm(request, 'create', fields)}`,
   forms: {
     create: form({
       fields: z.strictObject({ name: NewUser.shape.name, email: NewUser.shape.email }),
-      audit: 'service.account.created',
+      audit: 'user.created',
       async run({ visit, fields }) {
         const { id } = await createUser(visit.context, { ...fields, role: 'AGENT', kind: 'SERVICE' });
-        return { redirect: `${path}/${id}`, subject: `user ${id}` };
+        return { redirect: `${path}/${id}`, confirmation: `Service account created: user ${id}` };
       },
     }),
   },
@@ -116,9 +116,10 @@ ${section('Access', access(request, user, keys))}`,
       }),
       audit: 'user.updated',
       async run({ visit, params, fields: { etag, keepKeys, ...fields } }) {
-        const choice = { keepKeys, from: visit.from };
         return toResult(
-          await changeIfUnchanged(visit.context, etag, (context) => updateUser(context, params.id, fields, choice)),
+          await changeIfUnchanged(visit.context, etag, (context) =>
+            updateUser(context, params.id, fields, { keepKeys }),
+          ),
         );
       },
     }),
@@ -127,7 +128,7 @@ ${section('Access', access(request, user, keys))}`,
       fields: z.strictObject({ keepKeys: checked }),
       audit: 'user.deactivated',
       run: async ({ visit, params, fields: { keepKeys } }) =>
-        toResult(await deactivateUser(visit.context, params.id, { keepKeys, from: visit.from })),
+        toResult(await deactivateUser(visit.context, params.id, { keepKeys })),
     }),
     activate: form({
       params: IdParam,

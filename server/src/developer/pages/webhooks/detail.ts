@@ -74,11 +74,11 @@ ${part('Edit webhook', 'change', change(request, webhook))}${part('Rotate signin
       audit: 'webhook.tested',
       async run({ visit, params: { id } }) {
         const test = await sendTestEvent(visit.context, id);
-        return { redirect: `${toPath(id)}?test=${test.id}`, subject: `webhook ${id}` };
+        return { redirect: `${toPath(id)}?test=${test.id}`, subject: `webhook ${id}`, target: { type: 'webhook', id } };
       },
     }),
-    pause: form({ params: Params, fields: z.object({}), audit: 'webhook.paused', run: setPaused(true) }),
-    resume: form({ params: Params, fields: z.object({}), audit: 'webhook.resumed', run: setPaused(false) }),
+    pause: form({ params: Params, fields: z.object({}), audit: 'webhook.changed', run: setPaused(true) }),
+    resume: form({ params: Params, fields: z.object({}), audit: 'webhook.changed', run: setPaused(false) }),
     change: form({
       params: Params,
       fields: WebhookFields.extend({ etag: Etag }),
@@ -91,12 +91,12 @@ ${part('Edit webhook', 'change', change(request, webhook))}${part('Rotate signin
     secret: form({
       params: Params,
       fields: z.object({ secret: SecretField }),
-      audit: 'webhook.secret.changed',
+      audit: 'webhook.changed',
       async run({ visit, params: { id }, fields }) {
         const secret = fields.secret ?? newSecret();
         await updateWebhook(visit.context, id, { secret });
         const flash = fields.secret === undefined ? { flash: { secret } } : {};
-        return { redirect: toPath(id), subject: `webhook ${id}`, ...flash };
+        return { redirect: toPath(id), confirmation: `Webhook secret changed: webhook ${id}`, ...flash };
       },
     }),
     replay: form({
@@ -108,7 +108,12 @@ ${part('Edit webhook', 'change', change(request, webhook))}${part('Rotate signin
         const { data, error } = WebhookReplay.safeParse({ since });
         if (data === undefined) throw validationError(detailsOf(error.issues, 'is unknown'));
         const replay = await replayWebhook(visit.context, id, data);
-        return { redirect: `${toPath(id)}/replays/${replay.id}`, subject: `webhook ${id}, failed since ${since}` };
+        return {
+          redirect: `${toPath(id)}/replays/${replay.id}`,
+          subject: `webhook ${id}, failed since ${since}`,
+          target: { type: 'webhook', id },
+          changes: { since: { from: null, to: since } },
+        };
       },
     }),
     delete: form({
@@ -140,7 +145,7 @@ function toPath(id: number): string {
 function setPaused(paused: boolean) {
   return async ({ visit, params: { id } }: PageRequest<UserContext, z.output<typeof Params>>) => {
     await updateWebhook(visit.context, id, { paused });
-    return { redirect: toPath(id), subject: `webhook ${id}` };
+    return { redirect: toPath(id), confirmation: `Webhook ${paused ? 'paused' : 'resumed'}: webhook ${id}` };
   };
 }
 
