@@ -92,5 +92,5 @@ export const assets = noun({
     export: exportVerb('assets', { csv: true }),
   },
   actions: () => import('../actions/assets.ts'),
-  withoutDatabase: () => import('../actions/asset-template.ts'),
+  withoutDatabase: () => import('../actions/templates/assets.ts'),
 });

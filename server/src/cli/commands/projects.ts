@@ -80,5 +80,5 @@ export const projects = noun({
     export: exportVerb('projects', { csv: true }),
   },
   actions: () => import('../actions/projects.ts'),
-  withoutDatabase: () => import('../actions/project-template.ts'),
+  withoutDatabase: () => import('../actions/templates/projects.ts'),
 });
