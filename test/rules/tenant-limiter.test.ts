@@ -1,9 +1,9 @@
-import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import {
   createTenantLimiter,
   type Rejection,
   type TenantLimiterOptions,
-} from '@itsm-api/server/shared/tenant-limiter.ts';
+} from '@itsm-api/server/shared/limiters/tenant-limiter.ts';
+import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 /**

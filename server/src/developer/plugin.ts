@@ -13,9 +13,9 @@ import type { TenantClient } from '../database/client/tenant-client.ts';
 import type { ErrorSources } from '../http/error-handler.ts';
 import type { Services } from '../resources/shared/context.ts';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
+import { TenantLimitExceeded, type TenantLimiter } from '../shared/limiters/tenant-limiter.ts';
+import type { TransferLimiter } from '../shared/limiters/transfer-limiter.ts';
 import type { TenantId } from '../shared/tenant-id.ts';
-import { TenantLimitExceeded, type TenantLimiter } from '../shared/tenant-limiter.ts';
-import type { TransferLimiter } from '../shared/transfer-limiter.ts';
 import {
   addCookies,
   createBrowserCookies,

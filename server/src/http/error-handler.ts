@@ -5,8 +5,8 @@ import { docsOf, type ErrorCode, type ErrorEnvelope, requestLimits } from '@itsm
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasErrorCode, LOCK_NOT_AVAILABLE } from '../shared/error-codes.ts';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
+import { TenantLimitExceeded } from '../shared/limiters/tenant-limiter.ts';
 import { tenantIdToJson } from '../shared/tenant-id.ts';
-import { TenantLimitExceeded } from '../shared/tenant-limiter.ts';
 import { defaultHeadersOf, setDefaultHeaders } from './default-headers.ts';
 import { requestIdOf } from './request-id.ts';
 

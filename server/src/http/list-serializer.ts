@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { shareEventLoop } from '../shared/event-loop.ts';
 
 /** The maximum time in milliseconds that the serializer runs before it yields to the event loop. */
 const sliceMs = 2;
@@ -15,13 +15,7 @@ interface List {
  * 64 KB in one call would block the process for 30 ms (docs/decisions/rate-and-concurrency-limits.md).
  */
 export function addListSerializer(app: FastifyInstance): void {
-  let lastYield = Promise.resolve();
-  // All lists share one promise chain, so at most one waiting list continues in each iteration of the event loop.
-  const yieldToEventLoop = () => {
-    lastYield = lastYield.then(() => setImmediate());
-    return lastYield;
-  };
-
+  const yieldToEventLoop = shareEventLoop();
   app.addHook('preSerialization', (_request, reply, payload, done) => {
     if (!isList(payload)) return done(null, payload);
     reply.serializer((json) => json);

@@ -6,7 +6,7 @@ import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { requestIdHeader } from '../http/request-id.ts';
 import { findNames, type Names } from '../resources/shared/display-names.ts';
 import { formatSeconds } from '../shared/errors.ts';
-import type { TenantLimiter } from '../shared/tenant-limiter.ts';
+import type { TenantLimiter } from '../shared/limiters/tenant-limiter.ts';
 import { addResourceHandlers } from './guide-resources.ts';
 import { createInternalRequest, type InternalRequest } from './internal-request.ts';
 import { createJsonRpcErrorHandler, createOriginCheck, jsonRpcError } from './jsonrpc-errors.ts';

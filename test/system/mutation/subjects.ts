@@ -20,7 +20,7 @@ export const subjects: Subject[] = [
     tests: ['http/rate-limit-memory.test.ts', 'http/rate-limit-redis.test.ts', 'http/guard.test.ts'],
   },
   { file: 'server/src/http/rate-limit/redis-windows.ts', tests: ['http/rate-limit-redis.test.ts'] },
-  { file: 'server/src/shared/tenant-limiter.ts', tests: ['rules/tenant-limiter.test.ts'] },
+  { file: 'server/src/shared/limiters/tenant-limiter.ts', tests: ['rules/tenant-limiter.test.ts'] },
   {
     file: 'contract/src/resources/tickets.ts',
     only: ['TicketStatus', 'ticketTransitions'],

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import type { RejectionCause, TenantLimiter } from '../../shared/limiters/tenant-limiter.ts';
 import { onEnd } from '../../shared/request-lifecycle.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
-import type { RejectionCause, TenantLimiter } from '../../shared/tenant-limiter.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Callbacks that count rejected and queued requests. */

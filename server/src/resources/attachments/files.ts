@@ -4,6 +4,7 @@ import { attachmentLimits, defaultFileType, type TicketReference } from '@itsm-a
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { attachmentDisposition } from '../../shared/content-disposition.ts';
 import { ApiError, invalidField } from '../../shared/errors.ts';
+import { shareEventLoop } from '../../shared/event-loop.ts';
 import { isRepeated } from '../idempotency/idempotency.ts';
 import type { Context } from '../shared/context.ts';
 import { type AttachmentFile, checkQuota, type StoredFile } from './queries.ts';
@@ -27,6 +28,9 @@ interface Input {
 
 /** Fastify has checked the format of the header. Only printable ASCII characters are safe in a response header. */
 const fileType = /^[\x20-\x7e]{1,255}$/;
+
+/** All uploads share one function, so that many uploads don't delay other requests. */
+const yieldToEventLoop = shareEventLoop();
 
 /** The declared size and type of a body. */
 interface Declared {
@@ -91,7 +95,7 @@ export async function receiveFile(
     transform(chunk, _encoding, done) {
       timer.refresh();
       hash.update(chunk);
-      done(null, chunk);
+      yieldToEventLoop().then(() => done(null, chunk), done);
     },
   });
   const timer = setTimeout(() => {

@@ -5,7 +5,7 @@ import { csvFile } from '../../../resources/csv/csv-export.ts';
 import type { CsvResource } from '../../../resources/csv/csv-import.ts';
 import type { Rows } from '../../../resources/sync/change-feed.ts';
 import { batchesOf, type FileFormat } from '../../../resources/sync/export-batches.ts';
-import { TenantLimitExceeded } from '../../../shared/tenant-limiter.ts';
+import { TenantLimitExceeded } from '../../../shared/limiters/tenant-limiter.ts';
 import { type AnyPage, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 

@@ -1,5 +1,5 @@
-import { ApiError } from './errors.ts';
-import type { TenantId } from './tenant-id.ts';
+import { ApiError } from '../errors.ts';
+import type { TenantId } from '../tenant-id.ts';
 
 export interface TenantLimiterOptions {
   /**

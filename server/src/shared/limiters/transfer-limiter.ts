@@ -1,5 +1,5 @@
 import { attachmentLimits } from '@itsm-api/contract';
-import type { TenantId } from './tenant-id.ts';
+import type { TenantId } from '../tenant-id.ts';
 import { type Rejection, TenantLimitExceeded } from './tenant-limiter.ts';
 
 /** Limits the concurrent uploads and downloads of each tenant in this process (docs/decisions/attachments.md). */
