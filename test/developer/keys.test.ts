@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
 import { type Endpoint, pathPrefix, Scope } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
+import { updateUser } from '@itsm-api/server/resources/users/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { type Fields, signIn, type Visitor } from '../support/visitor.ts';
+import { areaOrigin, type Fields, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -194,6 +196,27 @@ describe('/developer/keys/:id', () => {
       agent.submit(page, 'revoke', { confirmation: 'of an administrator' }, token),
     ];
     expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([403, 403, 404, 404]);
+  });
+
+  it('applies the role that a user has after the form has arrived', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const former = await signIn(api, { tenantId: mine.tenantId, userId: id });
+    const fields = { _csrf: await former.tokenOf(fresh), ...newKey, name: 'late', scopes: 'webhooks:manage' };
+    async function* demoteBefore(body: string) {
+      await updateUser(mine.context, id, { role: 'AGENT' });
+      yield body;
+    }
+    const { statusCode, body } = await api.app.inject({
+      ...{ method: 'POST', url: `${fresh}?form=create` },
+      headers: {
+        ...{ origin: areaOrigin, 'content-type': 'application/x-www-form-urlencoded' },
+        'transfer-encoding': 'chunked',
+        cookie: [...former.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+      },
+      payload: Readable.from(demoteBefore(new URLSearchParams(fields).toString()), { objectMode: false }),
+    });
+    expect(statusCode, body).toBe(400);
+    expect(await api.prisma.apiKey.count({ where: { tenantId: mine.tenantId, name: 'late' } })).toBe(0);
   });
 
   it('lets users with the role AGENT create, rotate and revoke their own API keys without webhooks:manage', async () => {

@@ -11,6 +11,8 @@ import type { Settings } from '../config/env.ts';
 import { isLocalRequest } from '../config/is-local-only.ts';
 import type { TenantClient } from '../database/client/tenant-client.ts';
 import type { ErrorSources } from '../http/error-handler.ts';
+import { allowLongArrival } from '../http/server/arrival-timeout.ts';
+import { onceClosed } from '../resources/attachments/files.ts';
 import type { Services } from '../resources/shared/context.ts';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
 import { TenantLimitExceeded, type TenantLimiter } from '../shared/limiters/tenant-limiter.ts';
@@ -23,7 +25,13 @@ import {
   findFlash,
   tryConsumeFlash,
 } from './framework/cookies.ts';
-import { findForm, handleForm, type ReceivedForm, renderRejectedForm } from './framework/handle-form.ts';
+import {
+  findForm,
+  handleForm,
+  type ReceivedForm,
+  renderRejectedForm,
+  type Submission,
+} from './framework/handle-form.ts';
 import type { AnyPage, PageResponse, UploadedFile } from './framework/page.ts';
 import { assertRole, forbiddenError, limitsOf, unsupportedFormError, uploadLimits } from './framework/page-errors.ts';
 import { parsePageRequest } from './framework/parse-request.ts';
@@ -159,7 +167,8 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
     if (form.upload === undefined) assertNoFile(request);
     if (form.upload === 'attachment' && visit.user !== undefined) {
       // The form parser keeps the file in memory, because the size of the file isn't known before its end.
-      reply.raw.once('close', options.transfers.acquire(visit.user.account.tenantId, 'uploads'));
+      onceClosed({ request, reply }, options.transfers.acquire(visit.user.account.tenantId, 'uploads'));
+      allowLongArrival(request.raw);
     }
     request.visit = visit;
   };
@@ -170,26 +179,26 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
   } as FastifyContextConfig;
   scope.post(page.path, { onRequest, preHandler, ...limit, config }, async (request, reply) => {
     const visit = request.visit as RequestContext;
-    const submission = { visit, request, errors: options };
-    const runAuthorized = (handle: () => Promise<ReceivedForm>) =>
+    const runAuthorized = (handle: (submission: Submission) => Promise<ReceivedForm>) =>
       runLimited(visit, async () => {
-        if (visit.user !== undefined) {
-          // Reloads the user, because the session may have ended or the role may have changed while the server received
-          // the body.
-          const user = await (visit as UserContext).reloadUser();
-          if (user === undefined) return { response: { redirect: getSignInUrl(getPath(request)) }, status: 303 };
-          assertRole(findForm(page, request).form.roles ?? page.roles, { ...visit, user });
-        }
-        return handle();
+        const submission = { visit, request, errors: options };
+        if (visit.user === undefined) return handle(submission);
+        // Reloads the user, because the session may have ended or the role may have changed while the server received
+        // the body.
+        const user = await (visit as UserContext).reloadUser();
+        if (user === undefined) return { response: { redirect: getSignInUrl(getPath(request)) }, status: 303 };
+        const reloaded = { ...visit, user } as RequestContext;
+        assertRole(findForm(page, request).form.roles ?? page.roles, reloaded);
+        return handle({ ...submission, visit: reloaded });
       });
-    const { response, status, retryAfterSeconds } = await runAuthorized(() => handleForm(page, submission)).catch(
-      async (error: unknown) => {
-        if (!(error instanceof TenantLimitExceeded)) throw error;
-        // Waits a second and then renders the form again with the typed values.
-        await sleep(1000);
-        return runAuthorized(() => renderRejectedForm(page, submission, error));
-      },
-    );
+    const { response, status, retryAfterSeconds } = await runAuthorized((submission) =>
+      handleForm(page, submission),
+    ).catch(async (error: unknown) => {
+      if (!(error instanceof TenantLimitExceeded)) throw error;
+      // Waits a second and then renders the form again with the typed values.
+      await sleep(1000);
+      return runAuthorized((submission) => renderRejectedForm(page, submission, error));
+    });
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
     return sendResponse(response, { visit, request, reply: reply.code(status) });
   });
@@ -262,7 +271,7 @@ async function createRequestContext(
   const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId, from: () => from };
   return {
     ...{ ...visit, user, context, flash: undefined, time: createTimeFormatter(account.timeZone) },
-    startDownload: () => reply.raw.once('close', options.transfers.acquire(account.tenantId, 'downloads')),
+    startDownload: () => onceClosed({ request, reply }, options.transfers.acquire(account.tenantId, 'downloads')),
     runLimited: (work) => options.tenantLimiter.run(account.tenantId, work),
     async reloadUser() {
       const now = await findCurrentSession(accounts, request);

@@ -11,7 +11,7 @@ import type { AnyForm, AnyPage, FormState, PageRequest, PageResponse } from './p
 import { parsePageRequest, parseWith } from './parse-request.ts';
 import type { RequestContext, UserContext } from './request-context.ts';
 
-interface Submission {
+export interface Submission {
   visit: RequestContext;
   request: FastifyRequest;
   errors: ErrorSources;

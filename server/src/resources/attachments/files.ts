@@ -108,6 +108,8 @@ export async function receiveFile(
   const fail = (error: Error) => content.destroy(error);
   // Doesn't use `pipeline`, because it would close the connection after an error, so the client would get no response.
   raw.once('error', fail);
+  // If the client has closed the connection before, no event follows.
+  if (raw.destroyed && !raw.readableEnded) fail(raw.errored ?? new Error('The client closed the connection.'));
   raw.pipe(content);
   try {
     return await storeFile(ctx, content, { ...declared, hash: () => hash.digest('hex') });
@@ -194,6 +196,11 @@ export async function openFile({ request, reply }: Input, file: AttachmentFile):
 /** Calls a function once, after the response has been sent or the connection has closed. */
 export function onceClosed({ request, reply }: Input, callback: () => void): void {
   const { socket } = request.raw;
+  // The client may have closed the connection already. No further event follows.
+  if (socket.destroyed || reply.raw.closed) {
+    callback();
+    return;
+  }
   const end = () => {
     reply.raw.off('close', end);
     socket.off('close', end);
