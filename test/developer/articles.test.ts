@@ -72,6 +72,8 @@ describe('/developer/articles', () => {
       '[web](https://example.com/?a="b"&c) [mail](mailto:a@example.com) <https://example.org>',
       '![<img src=x onerror=alert(1)>](https://example.com/x.png) `<i>code</i>`',
       '```html\n<u>block</u>\n```\n\n- [x] done\n\n| <s>a</s> |\n| --- |\n| [b](vbscript:x) |',
+      '<code><img/src=x onerror=alert(1)> <kbd> <form/action=x>',
+      '<pre> <form/action=x>',
     ].join('\n\n');
     const { text } = await agent.submit(`${path}/new`, 'preview', { title: 'A', category: '', body });
     const preview = text.slice(text.indexOf('<div class="markdown">'), text.lastIndexOf('</section>'));

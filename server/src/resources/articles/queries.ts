@@ -96,7 +96,7 @@ async function readArticles(
       ) AS page) AS ids`;
   const [found] = await rejectBroadQuery(() => queryRows<{ count: number; ids: number[] | null }>(db, search));
   const ids = found?.ids ?? [];
-  const rows = ids.length === 0 ? [] : await db.article.findMany({ where: { id: { in: ids } }, select });
+  const rows = ids.length === 0 ? [] : await db.article.findMany({ where: { ...where, id: { in: ids } }, select });
   const byId = new Map(rows.map((row) => [Number(row.id), presentListed(row)]));
   return { data: ids.flatMap((id) => byId.get(id) ?? []), meta: pageMeta(query, { totalCount: found?.count ?? 0 }) };
 }

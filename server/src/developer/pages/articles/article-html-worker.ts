@@ -7,6 +7,10 @@ import { escapeHtml } from '../../../docs-site/escape-html.ts';
  */
 
 const marked = new Marked({
+  // After a tag such as `<code>`, marked declares the text up to the closing tag as HTML.
+  walkTokens(token) {
+    if (token.type === 'text') token.escaped = false;
+  },
   renderer: {
     html({ text }) {
       return escapeHtml(text);
