@@ -64,6 +64,7 @@ describe('the allowed networks of an API key', () => {
       });
     const [denied, allowed] = [await send('203.0.113.9'), await send('192.0.2.1')];
     expect([denied.status, denied.text.includes("isn't allowed from the address")]).toEqual([403, true]);
+    expect(denied.headers.ratelimit).toBeUndefined();
     expect(allowed.status, allowed.text).toBe(200);
     expect(allowed.body.result.isError, allowed.text).not.toBe(true);
   });

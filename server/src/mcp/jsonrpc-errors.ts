@@ -2,6 +2,7 @@ import type { ErrorCode, ErrorEnvelope } from '@itsm-api/contract';
 import { localhostAllowedOrigins, ProtocolErrorCode, validateOriginHeader } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify';
 import { apiErrorOf, type ErrorSources, envelopeOf, rejectRequest } from '../http/error-handler.ts';
+import { ApiError } from '../shared/errors.ts';
 
 /** A JSON-RPC error for a message that the API rejects before an MCP server processes it. */
 export interface JsonRpcError {
@@ -33,7 +34,7 @@ export function jsonRpcError(message: string, code: number = serverError): JsonR
 /** Returns an error handler that responds with JSON-RPC errors. `data` contains the API error. */
 export function createJsonRpcErrorHandler(sources: ErrorSources): NonNullable<RouteShorthandOptions['errorHandler']> {
   return async (thrown, request, reply) => {
-    const error = apiErrorOf((await count(request, reply)) ?? thrown, request, sources);
+    const error = apiErrorOf((await count(request, reply, thrown)) ?? thrown, request, sources);
     const { message, ...data } = envelopeOf(error, request.id, request.server.publicUrl).error;
     const response: JsonRpcError = {
       jsonrpc: '2.0',
@@ -46,11 +47,12 @@ export function createJsonRpcErrorHandler(sources: ErrorSources): NonNullable<Ro
 }
 
 /**
- * Counts a message toward the rate limits, unless it is already counted or has no valid API key. If the message exceeds
- * a limit, resolves to the error.
+ * Counts a message toward the rate limits, unless it is already counted, has no valid API key, or comes from a network
+ * that the API key doesn't allow. If the message exceeds a limit, resolves to the error.
  */
-async function count(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+async function count(request: FastifyRequest, reply: FastifyReply, thrown: unknown): Promise<unknown> {
   if (request.identity === undefined || request.rateLimit !== undefined) return undefined;
+  if (thrown instanceof ApiError && thrown.code === 'ADDRESS_NOT_ALLOWED') return undefined;
   return request.takeRequest(reply).then(
     () => undefined,
     (error: unknown) => error,

@@ -92,7 +92,12 @@ export async function addGuard(
       isImport: identity.isImport,
       from: () => ({ address: this.ip, userAgent: this.headers['user-agent'] ?? '' }),
     };
-    checkAddress(identity.networks, this);
+    try {
+      checkAddress(identity.networks, this);
+    } catch (error) {
+      await limiter.countFailure(this);
+      throw error;
+    }
     lastUsed.touch(identity, this);
   });
 
