@@ -91,6 +91,7 @@ describe('/developer/requests', () => {
     expect(await idsOn(admin, '?requestId=admin-404')).toEqual(['admin-404']);
     expect((await admin.get('/developer/requests?requestId=admin-404')).text).toContain('/docs/errors#NOT_FOUND');
     expect((await admin.get('/developer/requests?requestId=unknown')).text).toContain('no request with this id');
+    expect((await admin.get('/developer/requests?requestId=%00')).status).toBe(400);
   });
 
   it('shows agents only the requests of their own API keys', async () => {

@@ -49,6 +49,7 @@ const advisoryLocks = {
   commentExternalIds: 6,
   assetExternalIds: 7,
   articles: 8,
+  keyPolicy: 9,
 } as const;
 
 /** Acquires an advisory lock for the tenant. Transactions acquire the lock one after another, in order of arrival. */

@@ -22,7 +22,11 @@ export async function openBucket(settings: Settings): Promise<S3Driver> {
     ...(accessKeyId && secretAccessKey && { credentials: { accessKeyId, secretAccessKey } }),
     // Some S3-compatible stores reject the trailing checksums that the SDK sends by default.
     requestChecksumCalculation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: 5000, socketTimeout: 60_000 },
+    // By default, at most 50 uploads and downloads of all workspaces could run at the same time.
+    requestHandler: {
+      ...{ connectionTimeout: 5000, socketTimeout: 60_000 },
+      ...{ httpAgent: { maxSockets: 2000 }, httpsAgent: { maxSockets: 2000 } },
+    },
     // By default, the SDK writes a warning to stderr for each upload that fails.
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   });

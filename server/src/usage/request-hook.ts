@@ -57,15 +57,15 @@ const maxPathLength = 1000;
 /** The length of the longest IPv6 address with a zone. Proxies can send longer texts in `X-Forwarded-For`. */
 const maxAddressLength = 64;
 
-/** The name of the query parameter `q`, which can be percent-encoded, and its value. */
-const searchWords = /([?&](?:q|%71)=)[^&]+/gi;
+/** The names of the query parameters `q`, which can be percent-encoded, and `email`, and their values. */
+const personalData = /([?&](?:q|%71|email)=)[^&]+/gi;
 
 /**
- * Returns the path and the query as the request log stores them. Replaces the values of `q`, because users search for
- * names and other personal data.
+ * Returns the path and the query as the request log stores them. Replaces the values of `q` and `email`, because
+ * users search for names and other personal data.
  */
 export function toLoggedPath(url: string): string {
-  const path = url.includes('?') ? url.replace(searchWords, '$1[redacted]') : url;
+  const path = url.includes('?') ? url.replace(personalData, '$1[redacted]') : url;
   return path.length > maxPathLength ? `${path.slice(0, maxPathLength - 1)}…` : path;
 }
 

@@ -2,6 +2,7 @@ import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { lockTenant } from '../../database/row-lock.ts';
 import { type AuditContext, auditChanges, recordAudit } from '../../resources/audit/audit-entry.ts';
 import { transaction } from '../../resources/shared/context.ts';
 import { invalidField } from '../../shared/errors.ts';
@@ -36,6 +37,7 @@ export async function getKeyPolicy(db: TenantClient): Promise<KeyPolicy> {
 export function setKeyPolicy(context: AuditContext, patch: Partial<KeyPolicy>): Promise<KeyPolicy> {
   return transaction(context, async (context) => {
     const { db } = context;
+    await lockTenant(db, 'keyPolicy');
     const before = await getKeyPolicy(db);
     const policy = { ...before, ...patch };
     await queryRows(db, {

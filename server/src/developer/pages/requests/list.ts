@@ -1,4 +1,4 @@
-import { docsOf, ErrorCode, Id, integerFromText } from '@itsm-api/contract';
+import { docsOf, ErrorCode, Id, integerFromText, text } from '@itsm-api/contract';
 import * as z from 'zod';
 import {
   countRequests,
@@ -20,7 +20,7 @@ const here = '/developer/requests';
 const perPage = 50;
 
 const Query = z.strictObject({
-  requestId: optional(z.string().trim().max(100)),
+  requestId: optional(text(1, 100)),
   key: optional(integerFromText(Id)),
   error: optional(RequestFilter.shape.error.unwrap()),
   since: optional(LocalTime),
