@@ -44,6 +44,21 @@ const statusWith = async (key: string) =>
   (await api.call({ method: 'GET', path: '/api/public/v1/tickets', key })).status;
 
 describe('API keys', () => {
+  it('allows 100 valid API keys of an agent', async () => {
+    const { id, email: user } = await mine.createUser({ role: 'AGENT' });
+    await api.prisma.apiKey.createMany({
+      data: Array.from({ length: 100 }, () => ({
+        ...{ tenantId: mine.tenantId, userId: BigInt(id), name: 'script', scopes: ['tickets:read'] },
+        ...{ hash: Buffer.from(crypto.randomUUID()), lastFour: 'aB3d' },
+      })),
+    });
+    const create = () => createKey(asRequest(mine), { user, name: 'one more', scopes: ['tickets:read'] });
+    await expect(create()).rejects.toMatchObject({ code: 'VALIDATION_ERROR' });
+    const { id: unused } = await api.prisma.apiKey.findFirstOrThrow({ where: { userId: BigInt(id) } });
+    await revokeKey(asRequest(mine), Number(unused));
+    expect((await create()).name).toBe('one more');
+  });
+
   it('creates, changes, rotates and revokes an API key', async () => {
     const made = await make('ci', { scopes: ['tickets:read', 'tickets:write'], expiresInDays: 31 });
     expect(made).toMatchObject({ name: 'ci', user: email, state: 'works', lastFour: made.key.slice(-4) });

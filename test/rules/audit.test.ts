@@ -251,7 +251,7 @@ describe('commands', { timeout: 60_000 }, () => {
 
   /** The commands with the actions that they leave. Each command uses the objects of the commands before it. */
   const steps: [command: string, actions: string[]][] = [
-    ['tenants create --name Acme --admin-email ada@acme.example', ['workspace.created']],
+    ['tenants create --name Acme --admin-email ada@acme.example', ['workspace.created', 'user.created']],
     ['tenants update Acme --name Apex --target-high 240', ['settings.updated']],
     ['tenants update Apex --target-high 240', []],
     ['tenants update Apex --max-key-days 365', ['settings.updated']],

@@ -111,8 +111,8 @@ export function storedOf(key: string) {
 /**
  * Creates an API key for an active user. The key itself is available only in the result.
  * @throws ApiError INVALID_REFERENCE if the workspace has no active user with this email address; VALIDATION_ERROR if
- * the expiry violates the rules of the workspace (`KeyPolicy`), or if the key is for an import, and lasts longer than 30
- * days or the user isn't an administrator
+ * the expiry violates the rules of the workspace (`KeyPolicy`), if the user is an agent with `maxAgentKeys` keys, or if
+ * the key is for an import, and lasts longer than 30 days or the user isn't an administrator
  */
 export function createKey(context: Context, input: NewKey): Promise<{ key: string } & Key> {
   return transaction(context, async (context) => {
@@ -124,6 +124,7 @@ export function createKey(context: Context, input: NewKey): Promise<{ key: strin
     if (user === null || !user.active) {
       throw invalidField('INVALID_REFERENCE', 'user', `${input.user} must be an active user of this workspace`);
     }
+    if (user.role === 'AGENT') await checkKeyCount(context, user.id);
     const { isImport = false, expiresInDays, allowedNetworks = [] } = input;
     if (isImport && user.role !== 'ADMIN') {
       throw invalidField('VALIDATION_ERROR', 'user', 'must be an administrator, because the key is for an import');
@@ -146,6 +147,15 @@ export function createKey(context: Context, input: NewKey): Promise<{ key: strin
 
 function targetOf(id: number) {
   return { type: 'key', id } as const;
+}
+
+/** The maximum number of valid API keys of an agent, because each key has its own rate limit. */
+const maxAgentKeys = 100;
+
+async function checkKeyCount({ db, now }: Context, userId: bigint): Promise<void> {
+  const isValid = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now() } }] };
+  if ((await db.apiKey.count({ where: { userId, ...isValid } })) < maxAgentKeys) return;
+  throw invalidField('VALIDATION_ERROR', 'user', `has ${maxAgentKeys} API keys already. Revoke unused keys first.`);
 }
 
 type KeyFields = Pick<

@@ -7,7 +7,7 @@ import { ApiError, invalidField } from '../../shared/errors.ts';
 import { shareEventLoop } from '../../shared/event-loop.ts';
 import { isRepeated } from '../idempotency/idempotency.ts';
 import type { Context } from '../shared/context.ts';
-import { type AttachmentFile, checkQuota, type StoredFile } from './queries.ts';
+import { type AttachmentFile, checkQuota, findFile, type StoredFile } from './queries.ts';
 
 /*
  * Receives and sends the content of attachments (docs/decisions/attachments.md). These functions hold no database
@@ -186,11 +186,21 @@ export async function attachOrDelete<Result>(
  * response. For a HEAD request, returns an empty stream.
  */
 export async function openFile({ request, reply }: Input, file: AttachmentFile): Promise<Readable> {
-  const content = request.method === 'HEAD' ? Readable.from([]) : await request.ctx.storage.read(file.storageKey);
+  const content = request.method === 'HEAD' ? Readable.from([]) : await readStored(request.ctx, file);
   if (request.raw.socket.destroyed) content.destroy();
   onceClosed({ request, reply }, () => content.destroy());
   reply.headers(fileHeaders(file));
   return content;
+}
+
+/** Opens the file of an attachment. @throws ApiError NOT_FOUND if a request has deleted the attachment in the meantime */
+async function readStored(context: Context, { id, storageKey }: AttachmentFile): Promise<Readable> {
+  try {
+    return await context.storage.read(storageKey);
+  } catch (error) {
+    await findFile(context, id);
+    throw error;
+  }
 }
 
 /** Calls a function once, after the response has been sent or the connection has closed. */

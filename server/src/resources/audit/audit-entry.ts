@@ -29,7 +29,7 @@ export type AuditChanges = Record<string, { from: unknown; to: unknown } | null>
 /** The part of a context that identifies the tenant and the actor of an audit entry. */
 export type AuditContext = Pick<Context, 'db' | 'userId' | 'keyId' | 'from' | 'osUser'>;
 
-interface NewAuditEntry {
+export interface NewAuditEntry {
   /** The name of the action, such as `key.created`. */
   action: string;
   target: AuditTarget;

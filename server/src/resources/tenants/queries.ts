@@ -7,7 +7,7 @@ import { createUnique } from '../../database/unique-violation.ts';
 import { ApiError, invalidField, takenBy } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
-import { auditChanges, auditRow, recordAudit } from '../audit/audit-entry.ts';
+import { auditChanges, auditRow, type NewAuditEntry, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, type Services, transaction } from '../shared/context.ts';
 import { presentTargets, type ResolutionTargets, writeResolutionTargets } from '../tickets/due-date.ts';
 import { presentUser } from '../users/queries.ts';
@@ -85,8 +85,17 @@ export async function createTenant(
         },
         include: { users: true },
       });
-      const entry = { action: 'workspace.created', target: { type: 'workspace', id: created.id } } as const;
-      await tx.auditEntry.createMany({ data: [{ tenantId: created.id, ...auditRow(actor, entry) }] });
+      const entries: NewAuditEntry[] = [
+        { action: 'workspace.created', target: { type: 'workspace', id: created.id } },
+        ...created.users.map(({ id, role }) => ({
+          action: 'user.created',
+          target: { type: 'user' as const, id },
+          changes: auditChanges({}, { role }, ['role']),
+        })),
+      ];
+      await tx.auditEntry.createMany({
+        data: entries.map((entry) => ({ tenantId: created.id, ...auditRow(actor, entry) })),
+      });
       return created;
     }),
   );
