@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { readSettings } from '@itsm-api/server/config/env.ts';
 import { protectStorage } from '@itsm-api/server/process/attachment-store.ts';
 import { deleteUnusedFiles } from '@itsm-api/server/resources/attachments/attachment-cleanup.ts';
-import { openAttachmentStorage } from '@itsm-api/server/storage/attachment-storage.ts';
+import { type AttachmentStorage, openAttachmentStorage } from '@itsm-api/server/storage/attachment-storage.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { type Api, startApi } from '../support/api.ts';
@@ -39,13 +39,18 @@ function openStore(name: string) {
   return { storage, failures, store };
 }
 
+/** Checks that a file exists. An unread stream would keep the file open. */
+async function openAndClose(storage: AttachmentStorage, key: string): Promise<void> {
+  (await storage.read(key)).destroy();
+}
+
 describe('the store of an installation', () => {
   beforeEach(() => api.prisma.installation.updateMany({ data: { attachmentsMarkedAt: null } }));
 
   it('is marked on its first use, and other processes can use it', async () => {
     const key = await openStore('shared').store();
     const { storage } = openStore('shared');
-    await expect(storage.read(key)).resolves.toBeInstanceOf(Readable);
+    await openAndClose(storage, key);
     expect((await readdir(join(root, 'shared'))).sort()).toEqual(['installation-id', 'temporary']);
   });
 
@@ -80,7 +85,7 @@ describe('the store of an installation', () => {
     await (await openAttachmentStorage(readSettings({ ATTACHMENTS_DIR: join(root, 'repaired') }))).writeMarker(
       installationId,
     );
-    await expect(storage.read(await store())).resolves.toBeInstanceOf(Readable);
+    await openAndClose(storage, await store());
   });
 
   it('passes on the error of an interrupted upload', async () => {
@@ -127,7 +132,7 @@ describe('the cleanup of attachments', () => {
     const unused = [await storeFile(25, newKey()), await storeFile(25)];
 
     expect(await deleteUnusedFiles({ prisma: api.databases.system.prisma, storage }, 2)).toBe(2);
-    for (const kept of [attached, ...recent]) await expect(storage.read(kept)).resolves.toBeInstanceOf(Readable);
+    for (const kept of [attached, ...recent]) await openAndClose(storage, kept);
     for (const deleted of unused) await expect(storage.read(deleted)).rejects.toThrow();
     expect(await storage.readMarker()).toBeDefined();
   });
