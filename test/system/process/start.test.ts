@@ -50,7 +50,7 @@ describe('start', () => {
         demo: expect.objectContaining({ tenant: 'Acme Corporation', key }),
       }),
     );
-    const made = { users: 3, tickets: 40, assets: 12, projects: 3 };
+    const made = { users: 4, tickets: 40, assets: 12, projects: 3 };
     expect(await totals(address, key)).toEqual(made);
 
     const second = start({ DATA_DIR, PORT: '0' });
