@@ -44,15 +44,17 @@ export function checkStoreMarker({ installationId, isMarked, found }: StoreMarke
 }
 
 /**
- * Checks the marker of a store. If the installation has no store yet, marks the store first. Locks the row, so that two
- * processes with different stores can't both mark theirs.
+ * Checks the marker of a store. If the installation has no store yet, marks the store first. An advisory lock prevents
+ * two processes with different stores from both marking theirs. A row lock would hold back all change feeds while the
+ * store responds.
  * @throws StoreMismatchError if the store belongs to another installation
  */
 export async function markStore(pool: Pool, storage: AttachmentStorage): Promise<void> {
   await pool.lend(async (connection) => {
     await connection.query('BEGIN');
     try {
-      const { rows } = await connection.query(`${select} FOR UPDATE`);
+      await connection.query("SELECT pg_advisory_xact_lock(hashtextextended('attachment store', 0))");
+      const { rows } = await connection.query(select);
       const marker: StoreMarker = { ...rows[0], found: await storage.readMarker() };
       checkStoreMarker(marker);
       if (!marker.isMarked) {
