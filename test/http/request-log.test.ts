@@ -80,6 +80,7 @@ describe('an entry of the request log', () => {
     expect(toLoggedPath('/tickets?query=a&faq=b&q=&q=c%26d&cursor=q=1')).toBe(
       '/tickets?query=a&faq=b&q=&q=[redacted]&cursor=q=1',
     );
+    expect(toLoggedPath('/users?email=ada%40acme.example&role=AGENT')).toBe('/users?email=[redacted]&role=AGENT');
   });
 });
 

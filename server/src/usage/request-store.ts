@@ -28,7 +28,7 @@ export interface CompletedRequest {
   keyId: bigint;
   requestId: string;
   method: string;
-  /** The path and the query, without the values of `q`. */
+  /** The path and the query, without the values of `q` and `email`. */
   path: string;
   status: number;
   /** The error code, or null if the request succeeded. */
