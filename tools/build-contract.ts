@@ -2,7 +2,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { eventJsonSchema } from '../contract/src/event-json-schema.ts';
-import { events } from '../contract/src/events.ts';
+import { EventType } from '../contract/src/events.ts';
 import { compilePackage } from './compile-package.ts';
 
 /*
@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../contract');
 const dist = await compilePackage(root, createRequire(import.meta.url).resolve);
 
 await mkdir(join(dist, 'schemas'));
-for (const type of Object.keys(events) as (keyof typeof events)[]) {
+for (const type of EventType.options) {
   await writeFile(join(dist, `schemas/${type}.json`), `${JSON.stringify(eventJsonSchema(type), null, 2)}\n`);
 }
 for (const file of ['openapi.json', 'README.md', 'CHANGELOG.md', '../LICENSE']) {

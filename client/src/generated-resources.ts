@@ -208,7 +208,7 @@ export interface Tickets {
   /**
    * Attach a file to a ticket.
    *
-   * The body is the content of the file, without any encoding. `Content-Type` is the type of the file: `application/octet-stream` by default. `Content-Length` is required. By default, a file has at most 25 MiB, and all files of a workspace at most 5 GiB. At most 4 uploads of a workspace can run at the same time. An upload fails after 30 seconds without a byte, and after 15 minutes. Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
+   * The body is the content of the file, without any encoding. `Content-Type` is the type of the file: `application/octet-stream` by default. `Content-Length` is required. By default, a file has at most 25 MiB, and all files of a workspace at most 5 GiB. Each server process runs at most 4 concurrent uploads of a workspace. An upload fails after 30 seconds without a byte, and after 15 minutes. Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *
@@ -319,7 +319,7 @@ export interface Attachments {
   /**
    * Download an attachment.
    *
-   * Returns the content of the file. `Content-Type` is the declared type of the upload. Treat the content as untrusted: any client that can write tickets can upload any content. At most 4 downloads of a workspace can run at the same time.
+   * Returns the content of the file. `Content-Type` is the declared type of the upload. Treat the content as untrusted: any client that can write tickets can upload any content. Each server process runs at most 4 concurrent downloads of a workspace.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -333,7 +333,7 @@ export interface Attachments {
   /**
    * Delete an attachment.
    *
-   * Returns the deleted attachment, and deletes its content. Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`. Comments that name the attachment keep its id.
+   * Returns the deleted attachment, and deletes its content. Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`. Comments that refer to the attachment keep its id.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *

@@ -10,7 +10,7 @@ export interface Deprecation {
 }
 
 /** The minimum number of months between a deprecation and the removal (docs/guides/versioning.md). */
-export const minDeprecationMonths = 12;
+const minDeprecationMonths = 12;
 
 /**
  * Returns the metadata of a deprecated endpoint or field, for `meta()`. The OpenAPI document contains the metadata, and

@@ -73,7 +73,7 @@ export const errors = {
   },
   ADDRESS_NOT_ALLOWED: {
     status: 403,
-    when: "The API key isn't allowed from the IP address of the client. The message names the address.",
+    when: "The API key isn't allowed from the IP address of the client. The message contains the address.",
     remedy:
       'Send the request from one of the allowed networks of the API key, ' +
       'or ask an administrator to allow the network of the address.',

@@ -22,11 +22,11 @@ export const requestLimits = {
 export const attachmentLimits = {
   maxBytes: 25 * 2 ** 20,
   /** Maximum number of bytes of all attachments of a workspace. */
-  quotaBytes: 5 * 2 ** 30,
-  /** Maximum number of concurrent uploads, and also of concurrent downloads, of a workspace. */
-  transfers: 4,
+  maxWorkspaceBytes: 5 * 2 ** 30,
+  /** Maximum number of concurrent uploads, and also of concurrent downloads, of a workspace in a server process. */
+  maxConcurrentTransfers: 4,
   /** After this number of seconds without a byte, an upload fails. */
-  idleSeconds: 30,
+  maxIdleSeconds: 30,
   /** The maximum duration of an upload. */
-  uploadMinutes: 15,
+  maxUploadMinutes: 15,
 } as const;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type Delivery, ItsmClient, isItsmError } from '@itsm-api/client';
+import { type Delivery, ItsmClient, type ItsmError, isItsmError } from '@itsm-api/client';
 import { eventTypes, signDelivery } from '@itsm-api/client/webhooks';
 
 /*
@@ -60,7 +60,10 @@ try {
   }
 } catch (error) {
   if (!isItsmError(error)) throw error;
-  if (error.code !== 'ABORTED') fail(describeError(error));
+  if (error.code !== 'ABORTED') {
+    log(describeError(error));
+    process.exitCode = 1;
+  }
 }
 
 function readOptions(): { forwardTo: string; intervalMs: number } {
@@ -164,23 +167,10 @@ async function forward({ id, eventId, event }: Delivery): Promise<void> {
   process.stdout.write(`${new Date().toISOString()} ${event} ${eventId} → ${result} (${elapsedMs} ms)\n`);
 }
 
-function describeError({
-  message,
-  code,
-  requestId,
-}: {
-  message: string;
-  code: string;
-  requestId?: string | undefined;
-}) {
+function describeError({ message, code, requestId }: ItsmError): string {
   return `${message} (${code}, request ${requestId ?? 'unknown'})`;
 }
 
 function log(message: string): void {
   process.stderr.write(`${message}\n`);
-}
-
-function fail(message: string): void {
-  log(message);
-  process.exitCode = 1;
 }

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attachment, pathPrefix } from '@itsm-api/contract';
-import { receiveFile } from '@itsm-api/server/resources/attachments/files.ts';
+import { receiveFile } from '@itsm-api/server/resources/attachments/file-transfer.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';

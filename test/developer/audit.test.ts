@@ -68,7 +68,7 @@ describe('/developer/audit', () => {
 });
 
 describe('failed sign-ins', () => {
-  it('are one entry for an account and 15 minutes, with a count', async () => {
+  it('records the failed sign-ins of an account within 15 minutes in one entry with a count', async () => {
     const account = '/developer/account';
     const authenticator = newAuthenticator();
     await admin.submit(account, 'password', { password: 'seven wandering walruses', others: 'end' });

@@ -114,7 +114,7 @@ describe('/developer/requests', () => {
 });
 
 describe('the tables of the request log', () => {
-  it('return no rows of another tenant to queries with the context of a tenant', async () => {
+  it('returns no rows of another tenant', async () => {
     const { data } = await listRequests(theirs.context, { key: keyId }, { take: 10 });
     expect(data).toEqual([]);
     expect(await findRequests(theirs.context, 'agent-400', { keyIds: [agentsKey] })).toEqual([]);

@@ -84,8 +84,8 @@ describe('an entry of the request log', () => {
   });
 });
 
-describe('the limits of the request log', () => {
-  it('keep the first successes and errors of a workspace and minute over all processes, and count the others', async () => {
+describe('the request log', () => {
+  it('logs only the first successes and errors of a workspace and minute in all processes, and counts the rest', async () => {
     const workspace = await createWorkspace(api);
     const neighbour = await createWorkspace(api);
     const send = (to: Api, path: string) => to.call({ method: 'GET', path: pathPrefix + path, key: workspace.key });
@@ -107,7 +107,7 @@ describe('the limits of the request log', () => {
     ]);
   });
 
-  it('keep no requests with the status 429, but count them', async () => {
+  it("counts requests with the status 429, but doesn't log them", async () => {
     const workspace = await createWorkspace(api);
     for (let i = 0; i < 25; i++) await workspace.call('GET', '/webhooks');
     expect((await readLog(workspace)).map(({ status }) => status)).toEqual([200, 200, 200]);

@@ -41,18 +41,21 @@ describe('endpoints', () => {
     'DELETE /webhooks/:id': 'webhook.deleted',
   };
 
-  it.each(endpoints)('$title leaves one entry if it changes a user, key, webhook or setting', async (endpoint) => {
-    const { title, success, sample } = endpoint;
-    const call = callOf(endpoint, await sample(mine));
-    const entries = await entriesOf(async () => {
-      const response = await api.call({ ...call, key: mine.key });
-      expect(response.status, response.text).toBe(success);
-    });
-    expect(entries.map(({ action }) => action)).toEqual([actions[title] ?? []].flat());
-    for (const entry of entries) {
-      expect(entry).toMatchObject({ userId: BigInt(mine.userId), keyId: mine.context.keyId, address: '127.0.0.1' });
-    }
-  });
+  it.each(endpoints)(
+    '$title records one audit entry if it changes a user, key, webhook or setting',
+    async (endpoint) => {
+      const { title, success, sample } = endpoint;
+      const call = callOf(endpoint, await sample(mine));
+      const entries = await entriesOf(async () => {
+        const response = await api.call({ ...call, key: mine.key });
+        expect(response.status, response.text).toBe(success);
+      });
+      expect(entries.map(({ action }) => action)).toEqual([actions[title] ?? []].flat());
+      for (const entry of entries) {
+        expect(entry).toMatchObject({ userId: BigInt(mine.userId), keyId: mine.context.keyId, address: '127.0.0.1' });
+      }
+    },
+  );
 });
 
 const makeUser = async () => `/developer/users/${(await mine.createUser()).id}`;
@@ -224,7 +227,7 @@ describe('forms', () => {
     expect(Object.keys(formSamples).sort()).toEqual(audited.map(({ title }) => title).sort());
   });
 
-  it.each(audited)('$title leaves one entry', async ({ title, path, name, audit }) => {
+  it.each(audited)('$title records one audit entry', async ({ title, path, name, audit }) => {
     const { make, fields = {}, hasEtag = false, leaves = [audit], send } = formSamples[title] as FormSample;
     const address = (await make?.()) ?? path;
     const etag: Fields = hasEtag ? { etag: await etagOf(admin, address) } : {};
@@ -295,7 +298,7 @@ describe('commands', { timeout: 60_000 }, () => {
     );
   });
 
-  it('leaves one entry with the operating-system user for each command', async () => {
+  it('records one audit entry with the operating-system user for each command', async () => {
     const itsm = commandLine(api.databaseUrl);
     const named: Record<string, string> = {};
     for (const [command, actions] of steps) {

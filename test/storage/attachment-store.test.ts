@@ -33,7 +33,6 @@ function openStore(name: string) {
     pool: api.databases.system.pool,
     open: () => openAttachmentStorage(settings),
     onFailure: ({ message }) => failures.push(message),
-    directory: join(root, name),
   });
   const store = () => storage.writeTemporary(Readable.from([Buffer.from('hello')]), 5);
   return { storage, failures, store };

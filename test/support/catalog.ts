@@ -160,7 +160,8 @@ export async function describeCatalog(databaseUrl: string): Promise<string> {
 }
 
 /**
- * Returns a query for the rows that migrations insert. The query excludes values that depend on the server or the time, and random values.
+ * Returns a query for the rows that migrations insert. The query excludes values that depend on the server or the time,
+ * and random values.
  */
 async function rowsQuery(databaseUrl: string): Promise<string> {
   const tables = await query<{ name: string }>(

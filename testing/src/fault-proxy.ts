@@ -72,7 +72,7 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
 
 function respondWithError(
   response: ServerResponse,
-  { status, retryAfterSeconds }: { status: number; retryAfterSeconds?: number },
+  { status, retryAfterSeconds }: Extract<Fault, { status: number }>,
 ): void {
   const code = codes[status];
   const requestId = 'test-fault';

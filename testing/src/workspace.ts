@@ -8,7 +8,7 @@ import { type Receiver, startReceiver } from './receiver.ts';
 /** A workspace for a test, with an administrator and an API key that has all scopes. */
 export interface Workspace {
   readonly id: number;
-  /** The origin for clients. Requests to it fail as `failNext` requests. */
+  /** The base URL for clients. `failNext` injects faults into requests to this URL. */
   readonly url: string;
   /** An API key of the administrator with all scopes. */
   readonly key: string;
@@ -23,8 +23,8 @@ export interface Workspace {
    */
   receiver(options?: { events?: EventType[] }): Promise<Receiver>;
   /**
-   * Sends all deliveries of the workspace that have failed again, without waiting for the next attempt. Returns before
-   * they have arrived.
+   * Replays the pending and exhausted deliveries of all webhooks of the workspace, without waiting for the next
+   * scheduled attempt. Resolves before the deliveries arrive.
    */
   retryDeliveries(): Promise<void>;
   /** Makes the next request to `url` fail. If you call it several times, the faults apply to one request each. */

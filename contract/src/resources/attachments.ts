@@ -55,15 +55,15 @@ export const AttachmentQuery = listQuery({});
 export type AttachmentQuery = z.output<typeof AttachmentQuery>;
 
 const effects = 'Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.';
-const { maxBytes, quotaBytes, transfers, idleSeconds, uploadMinutes } = attachmentLimits;
+const { maxBytes, maxWorkspaceBytes, maxConcurrentTransfers, maxIdleSeconds, maxUploadMinutes } = attachmentLimits;
 
 /** The description of `POST /tickets/{id}/attachments`, whose client method is `client.tickets.attach`. */
 export const attachDescription =
   'The body is the content of the file, without any encoding. `Content-Type` is the type of the file: ' +
   `\`${defaultFileType}\` by default. \`Content-Length\` is required. ` +
-  `By default, a file has at most ${maxBytes / 2 ** 20} MiB, and all files of a workspace at most ${quotaBytes / 2 ** 30} GiB. ` +
-  `At most ${transfers} uploads of a workspace can run at the same time. An upload fails after ${idleSeconds} seconds ` +
-  `without a byte, and after ${uploadMinutes} minutes. ${effects}`;
+  `By default, a file has at most ${maxBytes / 2 ** 20} MiB, and all files of a workspace at most ${maxWorkspaceBytes / 2 ** 30} GiB. ` +
+  `Each server process runs at most ${maxConcurrentTransfers} concurrent uploads of a workspace. ` +
+  `An upload fails after ${maxIdleSeconds} seconds without a byte, and after ${maxUploadMinutes} minutes. ${effects}`;
 
 export const attachments = endpoints({
   list: {
@@ -93,7 +93,7 @@ export const attachments = endpoints({
     description:
       'Returns the content of the file. `Content-Type` is the declared type of the upload. ' +
       'Treat the content as untrusted: any client that can write tickets can upload any content. ' +
-      `At most ${transfers} downloads of a workspace can run at the same time.`,
+      `Each server process runs at most ${maxConcurrentTransfers} concurrent downloads of a workspace.`,
     metadata: meta({ scope: 'tickets:read', group: 'tickets', binary: 'response' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -105,7 +105,7 @@ export const attachments = endpoints({
     summary: 'Delete an attachment',
     description:
       `Returns the deleted attachment, and deletes its content. ${effects} ` +
-      'Comments that name the attachment keep its id.',
+      'Comments that refer to the attachment keep its id.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: IdParam,
     query: NoQuery,

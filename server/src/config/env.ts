@@ -112,7 +112,7 @@ export const Settings = z.object({
   ATTACHMENTS_MAX_BYTES: wholeNumber(1, 5 * 2 ** 30, attachmentLimits.maxBytes).describe(
     'Maximum size of an attachment in bytes.',
   ),
-  ATTACHMENTS_QUOTA_BYTES: wholeNumber(0, Number.MAX_SAFE_INTEGER, attachmentLimits.quotaBytes).describe(
+  ATTACHMENTS_QUOTA_BYTES: wholeNumber(0, Number.MAX_SAFE_INTEGER, attachmentLimits.maxWorkspaceBytes).describe(
     'Maximum bytes of all attachments of a workspace.',
   ),
   ROLES: commaSeparated((role) => role === 'api' || role === 'worker', 'must be api, worker or api,worker')

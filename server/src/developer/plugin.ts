@@ -12,7 +12,7 @@ import { isLocalRequest } from '../config/is-local-only.ts';
 import type { TenantClient } from '../database/client/tenant-client.ts';
 import type { ErrorSources } from '../http/error-handler.ts';
 import { allowLongArrival } from '../http/server/arrival-timeout.ts';
-import { onceClosed } from '../resources/attachments/files.ts';
+import { onceClosed } from '../resources/attachments/file-transfer.ts';
 import type { Services } from '../resources/shared/context.ts';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
 import { TenantLimitExceeded, type TenantLimiter } from '../shared/limiters/tenant-limiter.ts';

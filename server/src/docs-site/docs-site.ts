@@ -11,8 +11,8 @@ import { linkToMarkdown, markdownPath, type Page, pages, reference } from './sit
 
 /**
  * Serves the documentation: the OpenAPI document in three formats, the JSON Schemas of events, all pages as HTML and
- * Markdown, the API reference and the search index. Building the files takes time and memory, so the server builds each file when a client first
- * requests it (docs/decisions/api-documentation.md).
+ * Markdown, the API reference and the search index. Building the files takes time and memory, so the server builds each
+ * file when a client first requests it (docs/decisions/api-documentation.md).
  */
 export async function addSite(app: FastifyInstance): Promise<void> {
   const document = openApiDocument();

@@ -77,14 +77,13 @@ interface StoreOptions {
   open: () => Promise<AttachmentStorage>;
   /** Called with each error of the store. */
   onFailure: (error: Error) => void;
-  directory: string | undefined;
 }
 
 /**
  * Returns a storage that opens and checks the store on its first use. While the store is unavailable or belongs to
  * another installation, each method rejects with ApiError SERVICE_UNAVAILABLE, and the next call checks again.
  */
-export function protectStorage({ pool, open, onFailure, directory }: StoreOptions): AttachmentStorage {
+export function protectStorage({ pool, open, onFailure }: StoreOptions): AttachmentStorage {
   const openChecked = lazy(async () => {
     const storage = await open();
     await markStore(pool, storage);
@@ -98,12 +97,11 @@ export function protectStorage({ pool, open, onFailure, directory }: StoreOption
       // An interrupted upload is not an error of the store.
       if (body?.errored) throw error;
       onFailure(error as Error);
-      const message = `The storage of attachments is unavailable. Retry in ${formatSeconds(retryAfterSeconds)}.`;
+      const message = `The attachment store is unavailable. Retry in ${formatSeconds(retryAfterSeconds)}.`;
       throw new ApiError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds });
     }
   };
   return {
-    directory,
     writeTemporary(body, length) {
       // The body may fail while the store is opened. Without a listener, its error would end the process.
       body.once('error', () => undefined);

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { PgBoss } from 'pg-boss';
-import { attachmentsDirectory, readAttachmentLimits, type Settings, SettingsError } from '../config/env.ts';
+import { readAttachmentLimits, type Settings, SettingsError } from '../config/env.ts';
 import { checkConnection } from '../database/check-connection.ts';
 import { type Databases, openDatabases } from '../database/client/databases.ts';
 import type { Pool } from '../database/client/pool.ts';
@@ -106,7 +106,6 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     pool: databases.system.pool,
     open: openStorage,
     onFailure: (error) => onStorageFailure?.(error),
-    directory: attachmentsDirectory(settings),
   });
 
   try {

@@ -153,7 +153,7 @@ async function openServices(
     onConnectionError: (err) =>
       logger.warn({ err }, 'an idle connection to PostgreSQL was lost, or the job queue failed'),
     onJobFailed: (err) => logger.error({ err }, 'a scheduled job failed'),
-    onStorageFailure: (err) => logger.error({ err }, 'the storage of attachments is unavailable'),
+    onStorageFailure: (err) => logger.error({ err }, 'the attachment store is unavailable'),
     outages: new OutageTracker(logger),
     traces,
   });

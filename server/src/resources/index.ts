@@ -18,7 +18,7 @@ import {
   openFile,
   readUploadHeaders,
   receiveFile,
-} from './attachments/files.ts';
+} from './attachments/file-transfer.ts';
 import { attachments } from './attachments/handlers.ts';
 import type { AttachmentFile } from './attachments/queries.ts';
 import { comments } from './comments/handlers.ts';

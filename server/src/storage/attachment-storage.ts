@@ -7,8 +7,6 @@ import { openBucket } from './s3-driver.ts';
 
 /** Stores the files of attachments in a directory or an S3 bucket (docs/decisions/attachments.md, "Storage"). */
 export interface AttachmentStorage {
-  /** The absolute path of the directory, or undefined for a bucket. */
-  readonly directory: string | undefined;
   /**
    * Streams `body` to a new temporary key and resolves to the key. If the body fails or doesn't have `length` bytes,
    * deletes the key and rejects with the body's error. Never destroys the body, so that the caller can still respond.
@@ -38,7 +36,6 @@ export async function openAttachmentStorage(settings: Settings): Promise<Attachm
   const directory = attachmentsDirectory(settings);
   const disk = new Disk(directory === undefined ? await openBucket(settings) : openDirectory(directory));
   return {
-    directory,
     async writeTemporary(body, length) {
       body.once('error', () => undefined); // Without a listener, an early error would end the process.
       const key = `temporary/${randomUUID()}`;

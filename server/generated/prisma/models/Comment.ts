@@ -976,7 +976,7 @@ export type $CommentPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
      */
     visibility:(import("@itsm-api/contract").CommentVisibility)
     /**
-     * The ids of the attachments that the comment names, in ascending order. Some of them can be deleted.
+     * The ids of the comment's attachments, in ascending order. Some of them can be deleted.
      */
     attachmentIds: bigint[]
     externalId: string | null

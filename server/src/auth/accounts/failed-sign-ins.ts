@@ -11,7 +11,7 @@ const action = 'session.failed';
 const waiting = new Map<string, number>();
 
 /**
- * Records failed sign-ins in the audit log of the account's workspace. The entry contains the client of the last
+ * Records failed sign-ins in the audit log of the account's workspace. The entry contains the client of a recent
  * attempt. Runs in the background, because a slower response would reveal that the account exists. At most one write
  * per account runs at the same time, so that many attempts don't use up the connections.
  */

@@ -155,7 +155,11 @@ const maxAgentKeys = 100;
 async function checkKeyCount({ db, now }: Context, userId: bigint): Promise<void> {
   const isValid = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now() } }] };
   if ((await db.apiKey.count({ where: { userId, ...isValid } })) < maxAgentKeys) return;
-  throw invalidField('VALIDATION_ERROR', 'user', `has ${maxAgentKeys} API keys already. Revoke unused keys first.`);
+  throw invalidField(
+    'VALIDATION_ERROR',
+    'user',
+    `already has ${maxAgentKeys} valid API keys. Revoke unused keys first.`,
+  );
 }
 
 type KeyFields = Pick<

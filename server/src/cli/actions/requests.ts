@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { findRequests, type LoggedRequest, listRequests, RequestFilter } from '../../resources/requests/queries.ts';
 import { tenantContext } from '../../resources/tenants/queries.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { toJsonLines, writeFile } from '../lib/export.ts';
+import { progressInterval, toJsonLines, writeFile } from '../lib/export.ts';
 import { Limit, moreHint } from '../lib/listing.ts';
 import type { Output } from '../lib/output.ts';
 import { PastTime } from '../lib/parse-time.ts';
@@ -67,8 +67,6 @@ const exportToFile = action({
 });
 
 const batchSize = 5000;
-/** Number of rows that the export writes between two progress messages. */
-const progressInterval = 100_000;
 
 function formatCard({ requestId, at, method, path, ...request }: LoggedRequest, { card, time }: Output): string {
   const { status, errorCode, milliseconds, keyId, address } = request;

@@ -14,7 +14,7 @@ import { confirm } from './confirm.ts';
 import { action } from './run-command.ts';
 
 /** Number of rows that the export writes between two progress messages. */
-const progressInterval = 100_000;
+export const progressInterval = 100_000;
 
 /**
  * Creates the action that exports all rows of a resource to a file. In JSON Lines files, each row has the format of the

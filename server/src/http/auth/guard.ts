@@ -63,8 +63,8 @@ export interface GuardOptions {
 
 /**
  * Adds a hook that authenticates each request, checks the client's IP address, applies the rate limits and then checks
- * the scope (docs/decisions/errors.md). The contract defines the scope for each endpoint. One hook checks all endpoints, so no
- * endpoint can skip the check.
+ * the scope (docs/decisions/errors.md). The contract defines the scope for each endpoint. One hook checks all endpoints,
+ * so no endpoint can skip the check.
  */
 export async function addGuard(
   app: FastifyInstance,

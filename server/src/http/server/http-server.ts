@@ -11,7 +11,7 @@ export function createHttpServer(handler: RequestListener): Server {
       // `requireHostHeader` is off, because http/host-check.ts responds to a missing `Host` header with an API error.
       requireHostHeader: false,
       headersTimeout: 30_000,
-      requestTimeout: attachmentLimits.uploadMinutes * 60_000,
+      requestTimeout: attachmentLimits.maxUploadMinutes * 60_000,
       keepAliveTimeout: 72_000,
       connectionsCheckingInterval: 1000,
     },

@@ -33,7 +33,7 @@ export interface EditableArticle extends Omit<Article, 'status' | 'body'> {
 }
 
 /** An article in the list of the developer area. */
-export type ListedArticle = Omit<EditableArticle, 'body' | 'path'>;
+type ListedArticle = Omit<EditableArticle, 'body' | 'path'>;
 
 /** The filters of the list in the developer area. */
 interface ListedQuery extends PageQuery {
@@ -122,8 +122,7 @@ export const articleFeed: FeedRows<Article> = {
 };
 
 /**
- * Creates a draft. Only the developer area and the command line use this function, because API v1 has no endpoint for
- * it.
+ * Creates a draft, for the developer area. API v1 has no endpoint that creates articles.
  * @throws ApiError VALIDATION_ERROR if the tenant has `maxArticles` articles
  */
 export function createArticle(context: Context, { category, ...input }: NewArticle): Promise<EditableArticle> {
@@ -143,7 +142,7 @@ export async function reserveArticles({ db }: Context, count: number): Promise<v
   if ((await db.article.count()) + count <= maxArticles) return;
   throw new ApiError(
     'VALIDATION_ERROR',
-    `A workspace has at most ${maxArticles} articles, including drafts and archived articles. Change existing articles instead.`,
+    `A workspace has at most ${maxArticles} articles, including drafts and archived articles. Edit an existing article instead.`,
   );
 }
 

@@ -39,7 +39,7 @@ export interface NewAuditEntry {
 
 /**
  * Records a change in the audit log. Functions that change users, keys, webhooks or settings call this function in the
- * transaction of the change, so the API, the developer area and the command line leave the same entries.
+ * transaction of the change, so the API, the developer area and the command line record the same entries.
  */
 export async function recordAudit(context: AuditContext, entry: NewAuditEntry): Promise<void> {
   if (entry.changes !== undefined && Object.keys(entry.changes).length === 0) return;

@@ -19,7 +19,7 @@ export function createTransferLimiter(onRejected: (rejection: Rejection) => void
     acquire(tenantId, kind) {
       const name = `${kind} ${tenantId}`;
       const count = running.get(name) ?? 0;
-      if (count >= attachmentLimits.transfers) {
+      if (count >= attachmentLimits.maxConcurrentTransfers) {
         const rejection = { tenantId, cause: 'transfers', reason: `${count} ${kind} are already running` } as const;
         onRejected(rejection);
         throw new TenantLimitExceeded(rejection);

@@ -8,13 +8,14 @@ import {
   RequestFilter,
   RequestPosition,
 } from '../../../resources/requests/queries.ts';
-import { type NamedKey, namedKeys } from '../../../resources/usage/queries.ts';
+import type { NamedKey } from '../../../resources/usage/queries.ts';
 import { loggedErrorCodes } from '../../../usage/logged-error-codes.ts';
 import { getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { type Option, optional, selectField, submit, textField } from '../../ui/form-fields.ts';
 import { badge, type Cell, facts, html, type SafeHtml, table, withQuery } from '../../ui/html.ts';
+import { formatKeyName, isAdmin, listVisibleKeys } from '../usage/overview.ts';
 
 const here = '/developer/requests';
 const perPage = 50;
@@ -38,7 +39,7 @@ export const requests = page({
   async show({ visit, query, address }) {
     const { requestId } = query;
     const { context } = visit;
-    const keys = await namedKeys(context, { user: isAdmin(visit) ? undefined : context.userId });
+    const keys = await listVisibleKeys(visit);
     const keyIds = isAdmin(visit) ? undefined : keys.map(({ id }) => id);
     const filter = toFilter(query, visit);
     const { data, next } =
@@ -64,10 +65,6 @@ ${pagination(query, next, address)}</div>`,
     };
   },
 });
-
-function isAdmin({ user }: UserContext): boolean {
-  return user.account.role === 'ADMIN';
-}
 
 function toFilter({ key, error, since, until }: Query, { user }: UserContext): RequestFilter {
   const { timeZone } = user.account;
@@ -95,10 +92,6 @@ function renderRow(request: LoggedRequest, { time }: UserContext, keys: readonly
 function renderCode(code: string): SafeHtml {
   const { data } = ErrorCode.safeParse(code);
   return html`<br>${data === undefined ? html`<code>${code}</code>` : html`<a href="${docsOf(data)}"><code>${code}</code></a>`}`;
-}
-
-function formatKeyName({ name, lastFour }: NamedKey): string {
-  return `${name} (…${lastFour})`;
 }
 
 function filters({ requestId, key, error, since, until }: Query, keys: NamedKey[], { user }: UserContext): SafeHtml {

@@ -11,7 +11,7 @@ import {
 import * as z from 'zod';
 import { listTicketActivity } from '../../../resources/activities/queries.ts';
 import { findAssetNames } from '../../../resources/assets/queries.ts';
-import { storeUploadedFile } from '../../../resources/attachments/files.ts';
+import { storeUploadedFile } from '../../../resources/attachments/file-transfer.ts';
 import { createAttachment, findFile, listAttachments } from '../../../resources/attachments/queries.ts';
 import { listComments } from '../../../resources/comments/queries.ts';
 import { getTicket } from '../../../resources/tickets/queries.ts';

@@ -67,12 +67,12 @@ ${filters(query, keys)}<div id="report">${parts}</div>`,
   },
 });
 
-function isAdmin({ user }: UserContext): boolean {
+export function isAdmin({ user }: UserContext): boolean {
   return user.account.role === 'ADMIN';
 }
 
-/** Returns the API keys whose usage the user may see. */
-function listVisibleKeys(visit: UserContext): Promise<NamedKey[]> {
+/** Returns the API keys whose usage and requests the user may see. */
+export function listVisibleKeys(visit: UserContext): Promise<NamedKey[]> {
   return namedKeys(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
 }
 
@@ -107,7 +107,7 @@ ${selectField(undefined, {
 ${submit('Show', 'plain')}</form>`;
 }
 
-function formatKeyName({ name, lastFour }: NamedKey): string {
+export function formatKeyName({ name, lastFour }: NamedKey): string {
   return `${name} (…${lastFour})`;
 }
 

@@ -86,7 +86,7 @@ export async function checkUpload({ request, reply, params }: Input & { params?:
  */
 export async function receiveFile(
   { request, reply }: Input,
-  idleMs = attachmentLimits.idleSeconds * 1000,
+  idleMs = attachmentLimits.maxIdleSeconds * 1000,
 ): Promise<StoredFile> {
   const declared = readUploadHeaders(request, reply);
   const { raw, ctx } = request;
@@ -222,7 +222,7 @@ export function onceClosed({ request, reply }: Input, callback: () => void): voi
 }
 
 /** Returns the headers of a response with the content of an attachment. Browsers save it and never run its scripts. */
-export function fileHeaders({ name, contentType, size }: AttachmentFile): Record<string, string | number> {
+function fileHeaders({ name, contentType, size }: AttachmentFile): Record<string, string | number> {
   return {
     'content-type': contentType,
     'content-length': size,
