@@ -91,7 +91,9 @@ describe('POST /tickets/{id}/attachments', () => {
     const changes = { attachmentCount: { from: 0, to: 1 }, attachments: { from: null, to: { id, name } } };
     const [activity] = (await own.call('GET', `/tickets/${before.id}/activity`)).body.data;
     expect(activity).toMatchObject({ action: 'UPDATED', changes });
-    expect((await own.call('GET', `/tickets/changes?cursor=${nextCursor}`)).body.data).toEqual([after]);
+    // The feed waits for older transactions in other databases of the PostgreSQL server.
+    const feed = async () => (await own.call('GET', `/tickets/changes?cursor=${nextCursor}`)).body.data;
+    await expect.poll(feed, { timeout: 10_000 }).toEqual([after]);
     const [event] = await api.prisma.event.findMany({ where: { tenantId: own.tenantId } });
     expect(JSON.parse(event?.body ?? '')).toMatchObject({ type: 'ticket.updated', ticket: after, changes });
   });
