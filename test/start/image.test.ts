@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -75,6 +75,12 @@ function run(args: string[], env: Record<string, string>): ChildProcess {
 }
 
 describe('the image', () => {
+  it('contains neither OpenTelemetry nor the AWS SDK, which are optional', async () => {
+    const packages = await readdir(join(app, 'node_modules/.pnpm'));
+    expect(packages).toContainEqual(expect.stringMatching(/^flydrive@/));
+    expect(packages.filter((name) => /^@aws-sdk|^@opentelemetry\+sdk/.test(name))).toEqual([]);
+  });
+
   it('runs the server and the command line from the files in the image', {
     timeout: 240_000,
   }, async () => {
