@@ -3532,6 +3532,7 @@ export const TenantScalarFieldEnum = {
   name: 'name',
   nameKey: 'nameKey',
   active: 'active',
+  maintenanceSince: 'maintenanceSince',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

@@ -123,6 +123,7 @@ export const TenantScalarFieldEnum = {
   name: 'name',
   nameKey: 'nameKey',
   active: 'active',
+  maintenanceSince: 'maintenanceSince',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

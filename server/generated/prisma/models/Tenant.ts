@@ -41,6 +41,7 @@ export type TenantMinAggregateOutputType = {
   name: string | null
   nameKey: string | null
   active: boolean | null
+  maintenanceSince: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -50,6 +51,7 @@ export type TenantMaxAggregateOutputType = {
   name: string | null
   nameKey: string | null
   active: boolean | null
+  maintenanceSince: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -59,6 +61,7 @@ export type TenantCountAggregateOutputType = {
   name: number
   nameKey: number
   active: number
+  maintenanceSince: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -78,6 +81,7 @@ export type TenantMinAggregateInputType = {
   name?: true | runtime.Types.Skip
   nameKey?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
+  maintenanceSince?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -87,6 +91,7 @@ export type TenantMaxAggregateInputType = {
   name?: true | runtime.Types.Skip
   nameKey?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
+  maintenanceSince?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -96,6 +101,7 @@ export type TenantCountAggregateInputType = {
   name?: true | runtime.Types.Skip
   nameKey?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
+  maintenanceSince?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -192,6 +198,7 @@ export type TenantGroupByOutputType = {
   name: string
   nameKey: string
   active: boolean
+  maintenanceSince: Date | null
   createdAt: Date
   updatedAt: Date
   _count: TenantCountAggregateOutputType | null
@@ -224,6 +231,7 @@ export type TenantWhereInput = {
   name?: Prisma.StringFilter<"Tenant"> | string | runtime.Types.Skip
   nameKey?: Prisma.StringFilter<"Tenant"> | string | runtime.Types.Skip
   active?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   users?: Prisma.UserListRelationFilter | runtime.Types.Skip
@@ -243,6 +251,7 @@ export type TenantOrderByWithRelationInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  maintenanceSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   users?: Prisma.UserOrderByRelationAggregateInput | runtime.Types.Skip
@@ -265,6 +274,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.TenantWhereInput | Prisma.TenantWhereInput[] | runtime.Types.Skip
   name?: Prisma.StringFilter<"Tenant"> | string | runtime.Types.Skip
   active?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   users?: Prisma.UserListRelationFilter | runtime.Types.Skip
@@ -284,6 +294,7 @@ export type TenantOrderByWithAggregationInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  maintenanceSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TenantCountOrderByAggregateInput | runtime.Types.Skip
@@ -301,6 +312,7 @@ export type TenantScalarWhereWithAggregatesInput = {
   name?: Prisma.StringWithAggregatesFilter<"Tenant"> | string | runtime.Types.Skip
   nameKey?: Prisma.StringWithAggregatesFilter<"Tenant"> | string | runtime.Types.Skip
   active?: Prisma.BoolWithAggregatesFilter<"Tenant"> | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string | runtime.Types.Skip
 }
@@ -310,6 +322,7 @@ export type TenantCreateInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -329,6 +342,7 @@ export type TenantUncheckedCreateInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -348,6 +362,7 @@ export type TenantUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -367,6 +382,7 @@ export type TenantUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -386,6 +402,7 @@ export type TenantCreateManyInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -395,6 +412,7 @@ export type TenantUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -404,6 +422,7 @@ export type TenantUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -413,6 +432,7 @@ export type TenantCountOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  maintenanceSince?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -426,6 +446,7 @@ export type TenantMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  maintenanceSince?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -435,6 +456,7 @@ export type TenantMinOrderByAggregateInput = {
   name?: Prisma.SortOrder | runtime.Types.Skip
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  maintenanceSince?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -609,6 +631,7 @@ export type TenantCreateWithoutUsersInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -627,6 +650,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -661,6 +685,7 @@ export type TenantUpdateWithoutUsersInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -679,6 +704,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -697,6 +723,7 @@ export type TenantCreateWithoutApiKeysInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -715,6 +742,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -749,6 +777,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -767,6 +796,7 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -785,6 +815,7 @@ export type TenantCreateWithoutKeyPolicyInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -803,6 +834,7 @@ export type TenantUncheckedCreateWithoutKeyPolicyInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -837,6 +869,7 @@ export type TenantUpdateWithoutKeyPolicyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -855,6 +888,7 @@ export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -873,6 +907,7 @@ export type TenantCreateWithoutTicketsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -891,6 +926,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -925,6 +961,7 @@ export type TenantUpdateWithoutTicketsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -943,6 +980,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -961,6 +999,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -979,6 +1018,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1013,6 +1053,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1031,6 +1072,7 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1049,6 +1091,7 @@ export type TenantCreateWithoutAssetsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1067,6 +1110,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1101,6 +1145,7 @@ export type TenantUpdateWithoutAssetsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1119,6 +1164,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1137,6 +1183,7 @@ export type TenantCreateWithoutProjectsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1155,6 +1202,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1189,6 +1237,7 @@ export type TenantUpdateWithoutProjectsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1207,6 +1256,7 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1225,6 +1275,7 @@ export type TenantCreateWithoutArticlesInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1243,6 +1294,7 @@ export type TenantUncheckedCreateWithoutArticlesInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1277,6 +1329,7 @@ export type TenantUpdateWithoutArticlesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1295,6 +1348,7 @@ export type TenantUncheckedUpdateWithoutArticlesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1313,6 +1367,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1331,6 +1386,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1365,6 +1421,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1383,6 +1440,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1401,6 +1459,7 @@ export type TenantCreateWithoutEventsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1419,6 +1478,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   name: string
   nameKey: string
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1453,6 +1513,7 @@ export type TenantUpdateWithoutEventsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1471,6 +1532,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1583,6 +1645,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   name?: boolean | runtime.Types.Skip
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   users?: boolean | Prisma.Tenant$usersArgs<ExtArgs> | runtime.Types.Skip
@@ -1603,6 +1666,7 @@ export type TenantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   name?: boolean | runtime.Types.Skip
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["tenant"]>
@@ -1612,6 +1676,7 @@ export type TenantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   name?: boolean | runtime.Types.Skip
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["tenant"]>
@@ -1621,11 +1686,12 @@ export type TenantSelectScalar = {
   name?: boolean | runtime.Types.Skip
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  maintenanceSince?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "nameKey" | "active" | "createdAt" | "updatedAt", ExtArgs["result"]["tenant"], runtime.Types.Skip>
+export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "nameKey" | "active" | "maintenanceSince" | "createdAt" | "updatedAt", ExtArgs["result"]["tenant"], runtime.Types.Skip>
 export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | Prisma.Tenant$usersArgs<ExtArgs> | runtime.Types.Skip
   apiKeys?: boolean | Prisma.Tenant$apiKeysArgs<ExtArgs> | runtime.Types.Skip
@@ -1664,6 +1730,10 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     nameKey: string
     active: boolean
+    /**
+     * When maintenance began, or null if the tenant is not in maintenance.
+     */
+    maintenanceSince: Date | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["tenant"]>
@@ -2103,6 +2173,7 @@ export interface TenantFieldRefs {
   readonly name: Prisma.FieldRef<"Tenant", 'String'>
   readonly nameKey: Prisma.FieldRef<"Tenant", 'String'>
   readonly active: Prisma.FieldRef<"Tenant", 'Boolean'>
+  readonly maintenanceSince: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Tenant", 'DateTime'>
 }
