@@ -182,7 +182,10 @@ export class InternalError extends ItsmError {
   declare readonly code: 'INTERNAL_ERROR';
 }
 
-/** The server is starting, and did not become ready within `maxWaitMs`. The server did not process the request. */
+/**
+ * The server is starting or the workspace is in maintenance, and did not become available within `maxWaitMs`. The
+ * server did not process the request.
+ */
 export class ServiceUnavailableError extends ItsmError {
   declare readonly code: 'SERVICE_UNAVAILABLE';
   declare readonly retryAfterSeconds: number;

@@ -113,7 +113,7 @@ export const errors = {
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    when: 'The server is starting. It did not process the request.',
+    when: 'The server is starting, or the workspace is in maintenance. The server did not process the request.',
     remedy:
       'Wait for the number of seconds in `Retry-After`, then retry. All requests are safe to retry, including writes.',
   },

@@ -72,6 +72,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
     const { elapsedTime, then } = request.query as { elapsedTime: string; then: string };
     if (then === 'revoked') keyOf.delete('reader');
     if (then === 'restricted') keyOf.set('reader', keyOf.get('office') as never);
+    if (then === 'maintained') keyOf.set('reader', createIdentity('tickets:read', { isInMaintenance: true }));
     if (then === 'narrowed') keyOf.set('reader', createIdentity('kb:read'));
     await request.confirm({ elapsedTime: Number(elapsedTime) } as FastifyReply);
     return {};
@@ -170,6 +171,7 @@ describe('the guard', () => {
       { code: 'INSUFFICIENT_SCOPE', message: 'This API key lacks the scope tickets:read. Use a key that has it.' },
     ],
     [500, 'restricted', 403, { code: 'ADDRESS_NOT_ALLOWED' }],
+    [500, 'maintained', 503, { code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: 30 }],
     [500, 'kept', 200, {}],
   ])(
     'checks the API key again only after a wait of 500 ms (%i ms, key %s)',

@@ -5,7 +5,7 @@ import { pruneRequestLog } from '@itsm-api/server/usage/usage-retention.ts';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { query } from '../support/database.ts';
+import { execute, query } from '../support/database.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /** Tests which requests the server writes to the request log. */
@@ -118,6 +118,12 @@ describe('the request log', () => {
 describe('a failed write', () => {
   it('keeps 1,000 requests for the next write, and counts the dropped requests', async () => {
     const workspace = await createWorkspace(api);
+    await execute(
+      api.databaseUrl,
+      `INSERT INTO tenants (id, name, name_key, updated_at)
+       SELECT id, id::text, id::text, now()
+       FROM generate_series(${workspace.tenantId} + 1000000, ${workspace.tenantId} + 1000000000, 1000000) AS id`,
+    );
     const record = (count: number) => {
       const request = { keyId: 1n, requestId: 'r', method: 'GET', path: '/', milliseconds: 1, address: '' };
       for (let i = 0; i < count; i++) {

@@ -261,6 +261,8 @@ describe('commands', { timeout: 60_000 }, () => {
     ['tenants deactivate Apex', ['workspace.deactivated']],
     ['tenants deactivate Apex', []],
     ['tenants activate Apex', ['workspace.activated']],
+    ['tenants maintenance Apex on', ['maintenance.began']],
+    ['tenants maintenance Apex off', ['maintenance.ended']],
     ['users create --tenant Apex --name Grace --email grace@acme.example --role AGENT', ['user.created']],
     ['users update grace@acme.example --tenant Apex --role ADMIN --phone 1234567', ['user.updated']],
     ['users invite grace@acme.example --tenant Apex', ['user.invited']],

@@ -17,20 +17,16 @@ import { measureKeys } from '../operations/metrics/key-metrics.ts';
 import { addMetricsRoutes, createMetrics, type Metrics } from '../operations/metrics/metrics.ts';
 import { openOperationsServer } from '../operations/operations-server.ts';
 import { openTraces, type Traces } from '../operations/tracing/traces.ts';
-import { scheduleAttachmentCleanup } from '../resources/attachments/attachment-cleanup.ts';
-import { scheduleAuditRetention } from '../resources/audit/audit-retention.ts';
-import { scheduleIdempotencyRetention } from '../resources/idempotency/idempotency-retention.ts';
-import { scheduleTotalsCheck, type WrongTotal } from '../resources/tickets/counters-check.ts';
 import { errorCode } from '../shared/error-codes.ts';
 import type { Health, HealthCheck, Lifecycle } from '../shared/lifecycle.ts';
 import { toTenantId } from '../shared/tenant-id.ts';
 import { endsWithin } from '../shared/timeout.ts';
 import { createRequestRecorder, type RequestRecorder } from '../usage/request-recorder.ts';
 import { createUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.ts';
-import { scheduleUsageRetention } from '../usage/usage-retention.ts';
 import { startWebhooks } from '../webhooks/start-webhooks.ts';
 import { migrateDatabase } from './ensure-schema.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
+import { scheduleJobs } from './scheduled-jobs.ts';
 import { printBanner } from './startup-banner.ts';
 
 /**
@@ -220,12 +216,10 @@ async function startWorker(
   const maxPendingDeliveries = settings.WEBHOOK_MAX_PENDING_DELIVERIES;
   const options = { boss, logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries };
   stops.push(await startWebhooks({ ...runtime, ...options }));
-  const onWrong = (wrong: WrongTotal[]) => logger.error({ wrong }, 'ticket totals are wrong');
-  await scheduleTotalsCheck(boss, { ...runtime, onWrong });
-  await scheduleIdempotencyRetention(boss, runtime.prisma);
-  await scheduleUsageRetention(boss, { ...runtime, requestLogDays: settings.REQUEST_LOG_DAYS });
-  await scheduleAttachmentCleanup(boss, { prisma: runtime.prisma, storage: runtime.services.storage });
-  await scheduleAuditRetention(boss, runtime.prisma, settings.AUDIT_RETENTION_DAYS);
+  await scheduleJobs(boss, {
+    ...{ runtime, settings },
+    onWrongTotals: (wrong) => logger.error({ wrong }, 'ticket totals are wrong'),
+  });
 }
 
 /** Builds the API and routes requests on the public port to it. */

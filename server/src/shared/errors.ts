@@ -32,6 +32,14 @@ export function notFound(resource: string, reference = resource === 'ticket' ? '
   return new ApiError('NOT_FOUND', `${name} not found in this workspace. Check the ${reference}.`);
 }
 
+/** Returns the error for requests and commands in a tenant that is in maintenance (docs/decisions/maintenance.md). */
+export function maintenanceError(): ApiError {
+  const message = `This workspace is in maintenance. Retry in ${formatSeconds(maintenanceRetrySeconds)}.`;
+  return new ApiError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: maintenanceRetrySeconds });
+}
+
+const maintenanceRetrySeconds = 30;
+
 /** Returns the error for an action that a deactivated webhook subscription doesn't allow. */
 export function deactivatedSubscription(): ApiError {
   return new ApiError(

@@ -1,8 +1,8 @@
 import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../database/client/prisma.ts';
-import { inBatches } from '../database/in-batches.ts';
 import { scheduleHourly } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
+import { forEachTenant, servedSql } from '../database/served-tenants.ts';
 import { loggedKeys } from './request-store.ts';
 
 /**
@@ -35,14 +35,14 @@ export function scheduleUsageRetention(boss: PgBoss, { prisma, requestLogDays }:
  * Deletes usage statistics after their retention period. Processes one tenant at a time, and commits each batch
  * separately. Resolves to the number of deleted rows.
  */
-export async function pruneUsage(prisma: PrismaClient, batchSize = 5000): Promise<number> {
-  let sum = 0;
-  for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
+export function pruneUsage(prisma: PrismaClient, batchSize = 5000): Promise<number> {
+  return forEachTenant(prisma, async ({ tenantId, inBatches }) => {
+    let sum = 0;
     for (const table of ['usage_minutes', 'usage_hours'] as const) {
-      sum += await inBatches(batchSize, () => prisma.$executeRawUnsafe(pruneSql(table), id, batchSize));
+      sum += await inBatches(batchSize, () => prisma.$executeRawUnsafe(pruneSql(table), tenantId, batchSize));
     }
-  }
-  return sum;
+    return sum;
+  });
 }
 
 const pruneSql = (table: keyof typeof retentionHours) => `
@@ -54,14 +54,15 @@ const pruneSql = (table: keyof typeof retentionHours) => `
  * Deletes the requests of the request log that are older than `days`, and their counts. Processes one tenant at a time,
  * and commits each batch separately. Resolves to the number of deleted requests.
  */
-export async function pruneRequestLog(prisma: PrismaClient, days: number, batchSize = 5000): Promise<number> {
-  let sum = 0;
-  for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
-    sum += await inBatches(batchSize, () => prisma.$executeRawUnsafe(pruneRequests, id, days, batchSize));
+export function pruneRequestLog(prisma: PrismaClient, days: number, batchSize = 5000): Promise<number> {
+  return forEachTenant(prisma, async ({ tenantId, inBatches }) => {
+    const pruned = await inBatches(batchSize, () => prisma.$executeRawUnsafe(pruneRequests, tenantId, days, batchSize));
     await prisma.$executeRaw`
-      DELETE FROM request_log_minutes WHERE tenant_id = ${id} AND at < now() - ${days}::int * interval '1 day'`;
-  }
-  return sum;
+      DELETE FROM request_log_minutes m USING tenants t
+      WHERE m.tenant_id = ${tenantId} AND m.at < now() - ${days}::int * interval '1 day'
+        AND t.id = m.tenant_id AND ${servedSql}`;
+    return pruned;
+  });
 }
 
 /**

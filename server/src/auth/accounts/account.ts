@@ -2,6 +2,8 @@ import type { UserRole } from '@itsm-api/contract';
 import type { Databases } from '../../database/client/databases.ts';
 import { queryRows } from '../../database/client/raw-sql.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
+import { isServed } from '../../database/served-tenants.ts';
+import { maintenanceError } from '../../shared/errors.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
 /**
@@ -28,6 +30,7 @@ export interface AccountRow {
   role: UserRole;
   time_zone: string | null;
   workspace: string;
+  is_in_maintenance: boolean;
 }
 
 /**
@@ -48,7 +51,8 @@ export function workspaceOf(
 }
 
 /** The SQL columns of an account. They require `users u` and `tenants t` in the FROM clause. */
-export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace`;
+export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace,
+  NOT (${isServed}) AS is_in_maintenance`;
 
 /**
  * Returns SQL joins that select only users with access to the developer area. The joins exclude requesters, service
@@ -64,7 +68,17 @@ export const accountsOf = (table: string) => `
 export const isSecured = `(EXISTS (SELECT FROM passwords p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id)
   OR EXISTS (SELECT FROM passkeys p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id))`;
 
+/**
+ * Returns the account in a database row.
+ * @throws ApiError SERVICE_UNAVAILABLE if the workspace is in maintenance
+ */
 export function toAccount(row: AccountRow): Account {
+  if (row.is_in_maintenance) throw maintenanceError();
+  return presentAccount(row);
+}
+
+/** Returns the account in a database row, even if the workspace is in maintenance. */
+export function presentAccount(row: AccountRow): Account {
   return {
     tenantId: toTenantId(row.tenant_id),
     userId: BigInt(row.user_id),
@@ -76,7 +90,10 @@ export function toAccount(row: AccountRow): Account {
   };
 }
 
-/** Returns the account of a user, or undefined if the user has no access to the developer area. */
+/**
+ * Returns the account of a user, or undefined if the user has no access to the developer area.
+ * @throws ApiError SERVICE_UNAVAILABLE if the workspace is in maintenance
+ */
 export async function findAccount(
   { accounts }: Pick<AccountStore, 'accounts'>,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,

@@ -166,7 +166,7 @@ export interface PasskeySignIn {
  * Verifies a sign-in with a passkey and returns the account.
  * @param response the result of `PublicKeyCredential.toJSON()` as JSON text
  * @throws ApiError VALIDATION_ERROR if the passkey is invalid or unknown, or if the response is for another site or
- * challenge
+ * challenge; or SERVICE_UNAVAILABLE if the workspace is in maintenance
  */
 export async function signInByPasskey(
   databases: AccountStore,
@@ -180,6 +180,7 @@ export async function signInByPasskey(
   const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, [...values, input.userId]);
   const [row] = rows;
   if (row === undefined) throw invalidPasskey();
+  const account = toAccount(row);
   const credential = {
     id: input.response.id,
     publicKey: new Uint8Array(row.public_key),
@@ -196,11 +197,11 @@ export async function signInByPasskey(
       credential,
     }),
   ).catch((error: unknown) => {
-    recordFailedSignIn(databases, toAccount(row), from);
+    recordFailedSignIn(databases, account, from);
     throw error;
   });
   await accounts.query(updateUsed, [...values, authenticationInfo.newCounter]);
-  return { account: toAccount(row), credentialId };
+  return { account, credentialId };
 }
 
 /** Returns whether the user can still use the passkey that they signed in with. */

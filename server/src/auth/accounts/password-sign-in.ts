@@ -1,7 +1,14 @@
 import * as z from 'zod';
 import { tenantClient } from '../../database/client/tenant-client.ts';
-import { ApiError } from '../../shared/errors.ts';
-import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
+import { ApiError, maintenanceError } from '../../shared/errors.ts';
+import {
+  type Account,
+  type AccountRow,
+  type AccountStore,
+  accountColumns,
+  accountsOf,
+  presentAccount,
+} from './account.ts';
 import { recordFailedSignIn } from './failed-sign-ins.ts';
 import { checkStrength } from './password-strength.ts';
 import { hashPassword, isPassword } from './passwords.ts';
@@ -33,38 +40,45 @@ export interface PasswordSignIn {
 
 /**
  * Returns the accounts with this email address and password. Usually, only one account matches. If a person has
- * accounts in several workspaces with the same password, all of them match.
+ * accounts in several workspaces with the same password, all of them match. Omits accounts of workspaces in maintenance.
  * @throws ApiError RATE_LIMIT_EXCEEDED after too many failures, or VALIDATION_ERROR if no account matches. The message
- * doesn't reveal whether the email address or the password is incorrect.
+ * doesn't reveal whether the email address or the password is incorrect. Throws SERVICE_UNAVAILABLE if all matching
+ * accounts belong to workspaces in maintenance.
  */
 export async function signInByPassword(
   databases: AccountStore,
   { email, password, address, userAgent, isKnown }: Credentials,
 ): Promise<(PasswordSignIn & { account: Account })[]> {
   const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
-  const candidates = rows.map((row) => ({ account: toAccount(row), hash: row.hash }));
+  const candidates = rows.map((row) => ({
+    account: presentAccount(row),
+    hash: row.hash,
+    isServed: !row.is_in_maintenance,
+  }));
   const { rejection, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
   // Checks each account separately, because the browser may have signed in to only some of the accounts with this email
   // address.
   const checked = rejection === undefined ? candidates : candidates.filter(({ account }) => isKnown(account));
   if (rejection !== undefined && checked.length === 0) throw rejection;
-  const found: (PasswordSignIn & { account: Account })[] = [];
+  const found: typeof checked = [];
   try {
-    for (const { account, hash } of checked) {
-      if (await isPassword(password, hash)) found.push({ account, password: toDigest(hash) });
-    }
+    for (const each of checked) if (await isPassword(password, each.hash)) found.push(each);
     if (checked.length === 0) await isPassword(password, undefined);
   } catch (error) {
     await takeBack();
     throw error;
   }
   if (found.length === 0) {
-    for (const { account } of checked) recordFailedSignIn(databases, account, { address, userAgent });
+    for (const each of checked) {
+      if (each.isServed) recordFailedSignIn(databases, each.account, { address, userAgent });
+    }
     throw new ApiError('VALIDATION_ERROR', 'The email address or the password is incorrect. Check both and try again.');
   }
   // If the password matches only some of the accounts, the attempt still counts as a failure for the email address.
   await (found.length === checked.length ? takeBack() : takeBackOfNetwork());
-  return found;
+  const served = found.filter((each) => each.isServed);
+  if (served.length === 0) throw maintenanceError();
+  return served.map(({ account, hash }) => ({ account, password: toDigest(hash) }));
 }
 
 const byEmail = `

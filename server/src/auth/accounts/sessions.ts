@@ -56,6 +56,7 @@ export async function beginSession(
 /**
  * Returns the session that a cookie identifies. Returns undefined if the session has ended, or if its user or workspace
  * is inactive. Sessions aren't cached, so ending a session takes effect immediately.
+ * @throws ApiError SERVICE_UNAVAILABLE if the workspace is in maintenance
  */
 export async function findSession({ accounts }: AccountStore, cookie: unknown): Promise<Session | undefined> {
   const token = readToken(cookie);
@@ -64,8 +65,9 @@ export async function findSession({ accounts }: AccountStore, cookie: unknown): 
   const { rows }: { rows: SessionRow[] } = await accounts.query(find, values);
   const [row] = rows;
   if (row === undefined) return undefined;
+  const account = toAccount(row);
   if (row.stale) await accounts.query(touch, values);
-  return { id: BigInt(row.id), account: toAccount(row), secured: row.secured };
+  return { id: BigInt(row.id), account, secured: row.secured };
 }
 
 interface SessionRow extends AccountRow {

@@ -3,6 +3,7 @@ import type { Databases } from '../../database/client/databases.ts';
 import { statementName } from '../../database/client/statement-name.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { listen } from '../../database/listener.ts';
+import { isServed } from '../../database/served-tenants.ts';
 import { type Network, parseNetwork } from '../../shared/network/ip-networks.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 import { type KeyDetails, readKeyDetails } from './key-details.ts';
@@ -20,6 +21,8 @@ export interface KeyIdentity {
   scopes: ReadonlySet<Scope>;
   /** Whether the API key is an import key, and its user is an administrator (docs/decisions/imports.md). */
   isImport: boolean;
+  /** Whether the tenant is in maintenance, so the server rejects its requests (docs/decisions/maintenance.md). */
+  isInMaintenance: boolean;
   /** The networks from which the API key works. If empty, it works from every address. */
   networks: readonly Network[];
   expiresAt: Date | null;
@@ -101,6 +104,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
       userId: BigInt(row.user_id),
       scopes: new Set(knownScopes(row.scopes)),
       isImport: row.is_import,
+      isInMaintenance: row.is_in_maintenance,
       networks: row.allowed_networks.map(parseNetwork),
       expiresAt: row.expires_at,
       db: tenantClient(requests, tenantId),
@@ -147,13 +151,14 @@ interface KeyRow {
   user_id: string;
   scopes: string[];
   is_import: boolean;
+  is_in_maintenance: boolean;
   allowed_networks: string[];
   expires_at: Date | null;
 }
 
 const byHash = `
   SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.allowed_networks,
-    k.expires_at
+    k.expires_at, NOT (${isServed}) AS is_in_maintenance
   FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
   JOIN tenants t ON t.id = k.tenant_id AND t.active

@@ -1,4 +1,5 @@
 import type { PrismaClient } from '../../database/client/prisma.ts';
+import { servedSql } from '../../database/served-tenants.ts';
 import { parseAddress, textOf } from '../../shared/network/ip-networks.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
@@ -23,7 +24,7 @@ interface LastUsedOptions {
 
 /**
  * Tracks when and from which address API keys were last used. Records at most one use per key and minute. Each flush
- * writes the uses of all keys in one SQL statement.
+ * writes the uses of all keys in one SQL statement, except keys of tenants in maintenance.
  */
 export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
   const writtenAt = new Map<bigint, number>();
@@ -42,6 +43,7 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
       FROM unnest(${used.map(({ tenantId }) => tenantId)}::bigint[], ${used.map(({ id }) => id)}::bigint[],
         ${used.map(({ at }) => at)}::timestamptz[], ${used.map(({ address }) => address)}::text[])
         AS used (tenant_id, id, at, address)
+        JOIN tenants t ON t.id = used.tenant_id AND ${servedSql}
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
         AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
       // After an error, keeps these times for the next flush, except for keys for which a newer time has been recorded.

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { maintenanceError } from '../../shared/errors.ts';
 import { serializeId } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { reencryptSecrets } from '../../webhooks/secrets/reencrypt.ts';
@@ -10,6 +11,7 @@ export const reencrypt = action({
   input: z.strictObject({}),
   work: async ({ prisma, databases, services: { secretCipher } }, _, report) => {
     const { pool } = databases.system;
+    if ((await prisma.tenant.count({ where: { maintenanceSince: { not: null } } })) > 0) throw maintenanceError();
     const pending = countSecrets((await readKeyUse(pool, secretCipher)).filter(isOlder));
     const { reencrypted, damaged } = await reencryptSecrets(prisma, secretCipher, {
       onBatch: (done) => report(`Re-encrypted ${done} of ${Math.max(done, pending)} …`),

@@ -2,6 +2,7 @@ import { integerFromText, Scope } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createKey } from '../../auth/api-keys/api-keys.ts';
 import { getKeyPolicy, KeyPolicy, requiresExpiry, setKeyPolicy } from '../../auth/api-keys/key-policy.ts';
+import { setMaintenance } from '../../resources/tenants/maintenance.ts';
 import {
   activateTenant,
   activeTenantContext,
@@ -17,7 +18,7 @@ import {
 } from '../../resources/tenants/queries.ts';
 import { ResolutionTargets } from '../../resources/tickets/due-date.ts';
 import { shell } from '../lib/help.ts';
-import { activeLabel } from '../lib/output.ts';
+import { activeLabel, statusLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
 import { updateInput } from '../lib/update.ts';
 
@@ -29,7 +30,7 @@ export const list = action({
   format: (found, { table, time }) =>
     table(
       ['ID', 'NAME', 'STATUS', 'CREATED'],
-      found.map(({ id, name, active, createdAt }) => [id, name, activeLabel(active), time(createdAt)]),
+      found.map((tenant) => [tenant.id, tenant.name, tenantLabel(tenant), time(tenant.createdAt)]),
     ),
 });
 
@@ -40,10 +41,14 @@ export const show = action({
     const { db } = await tenantContext(runtime, String(details.id));
     return { ...details, keyPolicy: await getKeyPolicy(db) };
   },
-  format: ({ active, createdAt, updatedAt, resolutionTargets, keyPolicy, ...fields }, { card, time }) =>
+  format: (
+    { active, maintenanceSince, createdAt, updatedAt, resolutionTargets, keyPolicy, ...fields },
+    { card, time },
+  ) =>
     card({
       ...{ ...fields, 'resolution targets': formatTargets(resolutionTargets), 'key expiry': formatPolicy(keyPolicy) },
-      status: activeLabel(active),
+      status: tenantLabel({ active, maintenanceSince }),
+      ...(maintenanceSince !== null && { 'in maintenance since': time(maintenanceSince) }),
       ...{ created: time(createdAt), updated: time(updatedAt) },
     }),
 });
@@ -114,6 +119,18 @@ export const activate = action({
   work: (runtime, { tenant }) => activateTenant(runtime, tenant),
   format: formatStatus,
 });
+
+export const maintenance = action({
+  input: Named.extend({ state: z.enum(['on', 'off']) }),
+  work: (runtime, { tenant, state }) => setMaintenance(runtime, tenant, state === 'on'),
+  format: ({ name, id, maintenanceSince }) =>
+    `The tenant ${name} (ID ${id}) is ${maintenanceSince === null ? 'no longer ' : ''}in maintenance.`,
+  next: ({ name, maintenanceSince }) => (maintenanceSince === null ? [] : [shell`tenants maintenance ${name} off`]),
+});
+
+function tenantLabel({ active, maintenanceSince }: Pick<Tenant, 'active' | 'maintenanceSince'>) {
+  return maintenanceSince === null ? activeLabel(active) : statusLabel('maintenance');
+}
 
 function formatCreated({ tenant, admin }: { tenant: Tenant; admin: { email: string } }): string {
   return `Created the tenant ${tenant.name} (ID ${tenant.id}) with its administrator ${admin.email}.`;

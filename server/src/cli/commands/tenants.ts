@@ -70,6 +70,15 @@ export const tenants = noun({
       arguments: [tenant],
       examples: ['tenants activate Acme'],
     },
+    maintenance: {
+      summary: 'Start or end the maintenance of a tenant, in which nothing writes to it',
+      details:
+        'During maintenance, the API, the MCP server and the developer area respond with 503 `SERVICE_UNAVAILABLE` and ' +
+        '`Retry-After: 30` to requests of the tenant. Workers send no webhooks, scheduled jobs skip the tenant, and ' +
+        'commands that write to it fail. Pending deliveries are sent after the end.',
+      arguments: [tenant, { flags: '<state>', about: 'on or off', values: ['on', 'off'] }],
+      examples: ['tenants maintenance Acme on', 'tenants maintenance Acme off'],
+    },
   },
   actions: () => import('../actions/tenants.ts'),
 });

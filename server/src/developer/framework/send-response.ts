@@ -53,4 +53,5 @@ const titles: Record<number, string> = {
   404: 'Page not found',
   413: 'Form too large',
   429: 'Too many requests',
+  503: 'Temporarily unavailable',
 };

@@ -5,7 +5,7 @@ import type { KeyDetails } from '../../auth/api-keys/key-details.ts';
 import type { KeyIdentity, KeyLookup } from '../../auth/api-keys/key-lookup.ts';
 import type { LastUsed } from '../../auth/api-keys/last-used.ts';
 import type { Services, UserContext } from '../../resources/shared/context.ts';
-import { ApiError } from '../../shared/errors.ts';
+import { ApiError, maintenanceError } from '../../shared/errors.ts';
 import type { RateLimitStore } from '../rate-limit/rate-limit-windows.ts';
 import { createRateLimiter, type RateLimits } from '../rate-limit/rate-limiter.ts';
 import { invalidKey, keyOf } from './api-key-header.ts';
@@ -25,14 +25,14 @@ declare module 'fastify' {
     ctx: UserContext;
     /**
      * Sets `identity` and `ctx` from the API key of the request.
-     * @throws ApiError INVALID_API_KEY; ADDRESS_NOT_ALLOWED; or RATE_LIMIT_EXCEEDED after too many failed
-     * authentications from one IP address
+     * @throws ApiError INVALID_API_KEY; SERVICE_UNAVAILABLE if the tenant is in maintenance; ADDRESS_NOT_ALLOWED; or
+     * RATE_LIMIT_EXCEEDED after too many failed authentications from one IP address
      */
     identify(): Promise<void>;
     /**
      * Looks up the API key again if the request is older than `recheckAfterMs`. An administrator may have revoked the
-     * key or removed a scope since the first lookup.
-     * @throws ApiError INVALID_API_KEY, ADDRESS_NOT_ALLOWED, INSUFFICIENT_SCOPE
+     * key or removed a scope since the first lookup, or maintenance of the tenant may have begun.
+     * @throws ApiError INVALID_API_KEY, SERVICE_UNAVAILABLE, ADDRESS_NOT_ALLOWED, INSUFFICIENT_SCOPE
      */
     confirm(reply: FastifyReply): Promise<void>;
     /** Counts the request toward the rate limits of its API key. @throws ApiError RATE_LIMIT_EXCEEDED */
@@ -138,9 +138,13 @@ export async function addGuard(
  */
 const invalidKeyMessage = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
-/** Returns the given identity. @throws ApiError INVALID_API_KEY if the identity is undefined */
+/**
+ * Returns the given identity.
+ * @throws ApiError INVALID_API_KEY if the identity is undefined, or SERVICE_UNAVAILABLE if its tenant is in maintenance
+ */
 function requireIdentity(identity: KeyIdentity | undefined): KeyIdentity {
   if (identity === undefined) throw invalidKey(invalidKeyMessage);
+  if (identity.isInMaintenance) throw maintenanceError();
   return identity;
 }
 

@@ -2,6 +2,7 @@ import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
+import { servedSql } from '../../database/served-tenants.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 
 /** The age in hours after which the server deletes an unused file. An upload takes at most 15 minutes. */
@@ -26,17 +27,17 @@ export function scheduleAttachmentCleanup(boss: PgBoss, cleanup: Cleanup): Promi
 
 /**
  * Deletes files that were stored more than 24 hours ago and belong to no attachment: temporary files of interrupted
- * uploads, and files of attachments that were deleted while the store was unavailable. Resolves to the number of
- * deleted files.
+ * uploads, and files of attachments that were deleted while the store was unavailable. Keeps the files of tenants in
+ * maintenance, because an import may still be adding their attachments. Resolves to the number of deleted files.
  */
 export async function deleteUnusedFiles({ prisma, storage }: Cleanup, batchSize = 1000): Promise<number> {
   const before = Date.now() - minAgeHours * 3_600_000;
   let deleted = 0;
   let batch: string[] = [];
   const deleteBatch = async () => {
-    const used = await findUsed(prisma, batch);
+    const kept = await findKept(prisma, batch);
     for (const key of batch) {
-      if (used.has(key)) continue;
+      if (kept.has(key)) continue;
       await storage.delete(key);
       deleted++;
     }
@@ -51,10 +52,14 @@ export async function deleteUnusedFiles({ prisma, storage }: Cleanup, batchSize 
   return deleted;
 }
 
-/** Returns which of the given keys belong to an attachment. Temporary keys belong to none. */
-async function findUsed(prisma: PrismaClient, keys: string[]): Promise<ReadonlySet<string>> {
+/**
+ * Returns which of the given keys belong to an attachment or to a tenant in maintenance. Temporary keys belong to no
+ * attachment.
+ */
+async function findKept(prisma: PrismaClient, keys: string[]): Promise<ReadonlySet<string>> {
   const rows = await prisma.$queryRaw<{ key: string }[]>`
-    SELECT key FROM unnest(${keys}::text[]) AS key
-    JOIN attachments ON tenant_id = substring(key FROM '^\\d+')::bigint AND storage_key = key`;
+    SELECT key FROM unnest(${keys}::text[]) AS key JOIN tenants t ON t.id = substring(key FROM '^\\d+')::bigint
+    WHERE NOT (${servedSql}) OR EXISTS (
+      SELECT FROM attachments WHERE tenant_id = t.id AND storage_key = key)`;
   return new Set(rows.map(({ key }) => key));
 }

@@ -1,8 +1,8 @@
 import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../../database/client/prisma.ts';
-import { inBatches } from '../../database/in-batches.ts';
 import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
+import { forEachTenant } from '../../database/served-tenants.ts';
 
 export const auditRetentionQueue: Queue = {
   name: 'audit-retention',
@@ -19,17 +19,15 @@ export function scheduleAuditRetention(boss: PgBoss, prisma: PrismaClient, days:
  * Deletes the entries of the audit log that are older than `days` days. Processes one tenant at a time, and commits
  * each batch separately. Resolves to the number of deleted entries.
  */
-export async function pruneAudit(prisma: PrismaClient, days: number, batchSize = 5000): Promise<number> {
-  let sum = 0;
-  for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
-    sum += await inBatches(
+export function pruneAudit(prisma: PrismaClient, days: number, batchSize = 5000): Promise<number> {
+  return forEachTenant(prisma, ({ tenantId, inBatches }) =>
+    inBatches(
       batchSize,
       () => prisma.$executeRaw`
-        DELETE FROM audit_entries WHERE tenant_id = ${id} AND id = ANY (ARRAY(
+        DELETE FROM audit_entries WHERE tenant_id = ${tenantId} AND id = ANY (ARRAY(
           SELECT id FROM audit_entries
-          WHERE tenant_id = ${id} AND at < now() - ${days}::int * interval '1 day' ORDER BY at LIMIT ${batchSize}
+          WHERE tenant_id = ${tenantId} AND at < now() - ${days}::int * interval '1 day' ORDER BY at LIMIT ${batchSize}
         ))`,
-    );
-  }
-  return sum;
+    ),
+  );
 }

@@ -19,7 +19,7 @@ import { requestHeaders } from '../../webhooks/delivery/attempt.ts';
 import { halfOpen, moveToFront } from '../../webhooks/delivery/half-open.ts';
 import { sendAgain } from '../../webhooks/maintenance/replay.ts';
 import { emit, newEventId } from '../../webhooks/outbox/emit.ts';
-import { type Context, transaction } from '../shared/context.ts';
+import { type Context, readTransaction, transaction } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
 import { countDeliveries, selectDeliveries, selectPage } from './sql.ts';
 
@@ -138,7 +138,7 @@ export async function getDelivery(
     },
   } as const;
   // Prisma queries relations concurrently. The transaction makes these queries share one database connection.
-  const row = await transaction(context, ({ db }) => db.delivery.findFirst(query));
+  const row = await readTransaction(context, (db) => db.delivery.findFirst(query));
   if (row === null || !isKnown(row)) throw notFound('delivery');
   return {
     ...presentDelivery(row),

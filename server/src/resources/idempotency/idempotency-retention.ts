@@ -1,10 +1,9 @@
 import { idempotencyHours } from '@itsm-api/contract';
 import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../../database/client/prisma.ts';
-import { inBatches } from '../../database/in-batches.ts';
 import { scheduleHourly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
-import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
+import { forEachTenant, type JobTenant } from '../../database/served-tenants.ts';
 
 /**
  * The queue for the hourly job that deletes expired responses. The job can run for up to one hour, because deleting ten
@@ -28,15 +27,11 @@ export function scheduleIdempotencyRetention(boss: PgBoss, prisma: PrismaClient)
  * Deletes the expired responses of each tenant in batches. Each batch is committed separately. Resolves to the number
  * of deleted responses.
  */
-export async function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 5000): Promise<number> {
-  let sum = 0;
-  for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
-    sum += await pruneTenant(prisma, toTenantId(id), batchSize);
-  }
-  return sum;
+export function pruneIdempotencyKeys(prisma: PrismaClient, batchSize = 5000): Promise<number> {
+  return forEachTenant(prisma, (tenant) => pruneTenant(prisma, tenant, batchSize));
 }
 
-function pruneTenant(prisma: PrismaClient, tenantId: TenantId, batchSize: number): Promise<number> {
+function pruneTenant(prisma: PrismaClient, { tenantId, inBatches }: JobTenant, batchSize: number): Promise<number> {
   let since = new Date(0);
   return inBatches(batchSize, async () => {
     // Each batch starts where the previous batch ended, because deleted rows stay in the index until a vacuum. The

@@ -1,6 +1,9 @@
+import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type BoundaryStatements, inTransaction } from '../../database/client/transaction.ts';
+import { isServed } from '../../database/served-tenants.ts';
 import type { Acting } from '../../shared/actor.ts';
+import { maintenanceError } from '../../shared/errors.ts';
 import type { Etags } from '../../shared/etag.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 import type { HostLimits } from '../../webhooks/delivery/in-flight.ts';
@@ -38,6 +41,11 @@ export interface Context extends Services, Acting {
   db: TenantClient;
   /** The ETags in the request's `If-Match` header. */
   ifMatch?: Etags | undefined;
+  /**
+   * Whether `transaction` checks that the tenant isn't in maintenance. True for commands. The server checks requests
+   * before their transactions, without a query (http/auth/guard.ts).
+   */
+  checksMaintenance?: boolean;
 }
 
 /** The context for code that acts for a user. API requests have a user, but the command line doesn't. */
@@ -65,9 +73,9 @@ export function isWithin<Given extends object>(context: Given): context is Given
 /**
  * Runs `work` in a transaction. If a transaction is already open, runs `work` in that transaction. An error in `work`
  * rolls back the whole transaction.
- * @throws ConditionNotMet
+ * @throws ConditionNotMet; ApiError SERVICE_UNAVAILABLE if a command writes to a tenant in maintenance
  */
-export async function transaction<Given extends Pick<Context, 'db'>, Result>(
+export async function transaction<Given extends Pick<Context, 'db' | 'checksMaintenance'>, Result>(
   context: Given,
   work: (context: Given & Transaction) => Promise<Result>,
   boundaries?: BoundaryStatements<Result>,
@@ -75,7 +83,27 @@ export async function transaction<Given extends Pick<Context, 'db'>, Result>(
   if (isWithin(context)) return work(context);
   const actions: (() => void)[] = [];
   const afterCommit = (action: () => void) => actions.push(action);
-  const result = await inTransaction(context.db, () => work({ ...context, afterCommit }), boundaries);
+  const run = async () => {
+    if (context.checksMaintenance === true) await assertServed(context.db);
+    return work({ ...context, afterCommit });
+  };
+  const result = await inTransaction(context.db, run, boundaries);
   for (const action of actions) action();
   return result;
+}
+
+/** Runs `read` in the open transaction, or in a new one. Commands can also read tenants in maintenance. */
+export function readTransaction<Result>(
+  context: Pick<Context, 'db'>,
+  read: (db: TenantClient) => Promise<Result>,
+): Promise<Result> {
+  const { db } = context;
+  return isWithin(context) ? read(db) : inTransaction(db, () => read(db));
+}
+
+/** Checks that a tenant isn't in maintenance. @throws ApiError SERVICE_UNAVAILABLE */
+async function assertServed(db: TenantClient): Promise<void> {
+  const text = `SELECT t.id FROM tenants t WHERE t.id = $1 AND ${isServed}`;
+  const found = await queryRows(db, { text, values: [db.$tenantId] });
+  if (found.length === 0) throw maintenanceError();
 }

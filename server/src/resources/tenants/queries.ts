@@ -5,7 +5,7 @@ import type { Database, PrismaClient } from '../../database/client/prisma.ts';
 import { tenantClient } from '../../database/client/tenant-client.ts';
 import { createUnique } from '../../database/unique-violation.ts';
 import { ApiError, invalidField, takenBy } from '../../shared/errors.ts';
-import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
+import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
 import { auditChanges, auditRow, type NewAuditEntry, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, type Services, transaction } from '../shared/context.ts';
@@ -20,6 +20,8 @@ export interface Tenant {
   id: number;
   name: string;
   active: boolean;
+  /** When maintenance began, or null if the tenant is not in maintenance. */
+  maintenanceSince: string | null;
   createdAt: string;
   updatedAt: string;
 }
@@ -172,7 +174,8 @@ export async function updateTenant(
   });
 }
 
-function targetOf({ id }: Pick<Tenant, 'id'>) {
+/** Returns the target of an audit entry about a tenant. */
+export function targetOf({ id }: { id: number | bigint }) {
   return { type: 'workspace', id } as const;
 }
 
@@ -203,7 +206,7 @@ async function setActive(sources: Sources, nameOrId: string, active: boolean): P
 }
 
 /** The databases and services that a context needs outside a request. */
-interface Sources {
+export interface Sources {
   databases: { system: Database };
   services: Services;
 }
@@ -247,7 +250,7 @@ export async function keyContext(sources: Sources, id: number): Promise<Context>
 }
 
 function createContext({ databases, services }: Sources, { id }: Pick<Tenant, 'id'>): Context {
-  return { ...services, db: tenantClient(databases.system, toTenantId(id)) };
+  return { ...services, db: tenantClient(databases.system, toTenantId(id)), checksMaintenance: true };
 }
 
 /** The largest possible id: the maximum value of a PostgreSQL bigint. */
@@ -258,5 +261,9 @@ function isId(nameOrId: string): boolean {
 }
 
 function presentTenant(row: Prisma.TenantGetPayload<object>): Tenant {
-  return { id: serializeId(row.id), name: row.name, active: row.active, ...serializeTimestamps(row) };
+  const { id, name, active, maintenanceSince } = row;
+  return {
+    ...{ id: serializeId(id), name, active, maintenanceSince: serializeTimestamp(maintenanceSince) },
+    ...serializeTimestamps(row),
+  };
 }

@@ -3,6 +3,7 @@ import type { Databases } from '../../database/client/databases.ts';
 import { withDedicatedConnection } from '../../database/client/dedicated-connection.ts';
 import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
+import { isServed } from '../../database/served-tenants.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
 /** A stored total that differs from the actual row count. */
@@ -20,12 +21,15 @@ export interface WrongTotal {
 /** The statement timeout for the check of the totals, in milliseconds. The check reads every ticket. */
 const maxCheckMs = 30 * 60_000;
 
-/** Compares all stored totals with the actual row counts, in one snapshot. Resolves to the totals that differ. */
+/**
+ * Compares all stored totals with the actual row counts, in one snapshot. Resolves to the totals that differ. Omits
+ * tenants in maintenance, because an import may still be adding their rows.
+ */
 export async function findWrongTotals(options: Databases['options']): Promise<WrongTotal[]> {
   type Row = Omit<WrongTotal, 'tenantId'> & { tenantId: string };
   const purpose = { name: 'totals', statementMs: maxCheckMs };
   const { rows } = await withDedicatedConnection<{ rows: Row[] }>(options, purpose, (connection) =>
-    connection.query(differences),
+    connection.query(`SELECT d.* FROM (${differences}) d LEFT JOIN tenants t ON t.id = d."tenantId" WHERE ${isServed}`),
   );
   return rows.map((row) => ({ ...row, tenantId: toTenantId(row.tenantId) }));
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { deliverySchedule } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
+import { servedSql } from '../../database/served-tenants.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { getCircuit } from './circuit-breaker.ts';
 import { jsonRows } from './json-rows.ts';
@@ -72,7 +73,7 @@ type Taken = SubscriptionRef &
 /**
  * Claims due deliveries in one short transaction. A claim lasts for `claimLease`. The maximum number of deliveries per
  * subscription is:
- * - 0 if the subscription or its tenant is inactive, or if the circuit is open;
+ * - 0 if the subscription or its tenant is inactive, if the tenant is in maintenance, or if the circuit is open;
  * - 1 if the circuit is half-open;
  * - otherwise, the number of slots that `grant` returns.
  *
@@ -140,7 +141,7 @@ export function claimDue(
   });
 }
 
-/** Returns the subscriptions in `refs` that are active and belong to an active tenant. */
+/** Returns the subscriptions in `refs` that are active and belong to an active tenant that isn't in maintenance. */
 function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Subscription[]> {
   return tx.$queryRaw`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.secret,
@@ -148,7 +149,7 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
       s.open_until AS "openUntil", s.first_succeeded_at IS NULL AS unproven, now() AS now
     FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
     JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId" AND s.active
-    JOIN tenants t ON t.id = s.tenant_id AND t.active`;
+    JOIN tenants t ON t.id = s.tenant_id AND t.active AND ${servedSql}`;
 }
 
 /**

@@ -1,9 +1,8 @@
 import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../../database/client/prisma.ts';
-import { inBatches } from '../../database/in-batches.ts';
 import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
-import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
+import { forEachTenant, type JobTenant, servedSql } from '../../database/served-tenants.ts';
 
 /** How many days the server keeps settled deliveries, their attempts and their events. */
 const keepDays = 30;
@@ -27,14 +26,15 @@ export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<v
 /** Deletes previous signing secrets that have expired. Resolves to the number of deleted secrets. */
 export function pruneSecrets(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
-    UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_until = NULL
-    WHERE previous_secret_until < now()`;
+    UPDATE webhook_subscriptions s SET previous_secret = NULL, previous_secret_until = NULL
+    FROM tenants t WHERE s.previous_secret_until < now() AND t.id = s.tenant_id AND ${servedSql}`;
 }
 
 /** Deletes replays that finished more than a day ago. Resolves to the number of deleted replays. */
 export function pruneReplays(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
-    DELETE FROM webhook_replays WHERE finished_at < now() - interval '1 day'`;
+    DELETE FROM webhook_replays r USING tenants t
+    WHERE r.finished_at < now() - interval '1 day' AND t.id = r.tenant_id AND ${servedSql}`;
 }
 
 /**
@@ -42,18 +42,16 @@ export function pruneReplays(prisma: PrismaClient): Promise<number> {
  * more than 30 days ago. Deletes each tenant's rows in batches, and commits each batch separately. Never deletes
  * pending deliveries. Resolves to the number of deleted deliveries.
  */
-export async function pruneSettled(prisma: PrismaClient, batchSize = 1000): Promise<number> {
-  let pruned = 0;
-  for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
-    const tenantId = toTenantId(id);
-    pruned += await prune(prisma, { tenantId, batchSize, sql: settledDeliveries });
-    await prune(prisma, { tenantId, batchSize, sql: eventsWithoutDeliveries });
-  }
-  return pruned;
+export function pruneSettled(prisma: PrismaClient, batchSize = 1000): Promise<number> {
+  return forEachTenant(prisma, async (tenant) => {
+    const pruned = await prune(prisma, { tenant, batchSize, sql: settledDeliveries });
+    await prune(prisma, { tenant, batchSize, sql: eventsWithoutDeliveries });
+    return pruned;
+  });
 }
 
 interface Pruning {
-  tenantId: TenantId;
+  tenant: JobTenant;
   batchSize: number;
   /**
    * The SQL that deletes one batch. $1 is the tenant. $2 and $3 are the time and id of the last row in the previous
@@ -74,10 +72,10 @@ interface Batch {
  * Deletes rows in batches. Each batch starts after the last row of the previous batch, so it doesn't scan the dead
  * index entries and the remaining rows of earlier batches again.
  */
-async function prune(prisma: PrismaClient, { tenantId, batchSize, sql }: Pruning): Promise<number> {
+async function prune(prisma: PrismaClient, { tenant, batchSize, sql }: Pruning): Promise<number> {
   let [at, id, deleted] = [new Date(0), 0n, 0];
-  await inBatches(batchSize, async () => {
-    const [looked] = await prisma.$queryRawUnsafe<Batch[]>(sql, tenantId, at, id, batchSize);
+  await tenant.inBatches(batchSize, async () => {
+    const [looked] = await prisma.$queryRawUnsafe<Batch[]>(sql, tenant.tenantId, at, id, batchSize);
     if (looked === undefined) return 0;
     ({ at, id } = looked);
     deleted += looked.deleted;

@@ -1,5 +1,6 @@
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
+import { servedSql } from '../../database/served-tenants.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
@@ -88,7 +89,7 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
 
 /**
  * Locks and returns the next replay, so only one worker processes it. Chooses the tenant that has waited the longest
- * since its last batch. A tenant with many replays therefore gets no advantage. Replays of inactive tenants wait.
+ * since its last batch. A tenant with many replays therefore gets no advantage. Replays of inactive tenants and of tenants in maintenance wait.
  *
  * If the subscription is inactive, the returned replay has no statuses, so it finishes immediately.
  */
@@ -98,7 +99,7 @@ async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefine
       CASE WHEN s.active THEN r.states ELSE '{}' END AS states, r.after_id AS "afterId",
       r.matching IS NOT NULL AS "isCounted"
     FROM webhook_replays r JOIN webhook_subscriptions s ON s.tenant_id = r.tenant_id AND s.id = r.subscription_id
-    JOIN tenants t ON t.id = r.tenant_id AND t.active
+    JOIN tenants t ON t.id = r.tenant_id AND t.active AND ${servedSql}
     WHERE r.finished_at IS NULL
     ORDER BY (
       SELECT max(o.worked_at) FROM webhook_replays o WHERE o.tenant_id = r.tenant_id AND o.finished_at IS NULL

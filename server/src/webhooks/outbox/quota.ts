@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
+import { servedSql } from '../../database/served-tenants.ts';
 import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
 
 /*
@@ -33,7 +34,7 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
  */
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`
-    SELECT s.tenant_id AS "tenantId" FROM webhook_subscriptions s
+    SELECT s.tenant_id AS "tenantId" FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${servedSql}
     GROUP BY s.tenant_id
     HAVING bool_or(s.quota_reached_at IS NOT NULL) OR (
       SELECT max(id) - min(id) + 1 FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.state = 'PENDING'

@@ -1,0 +1,48 @@
+import { deliverySchedule } from '@itsm-api/contract';
+import type { Timeouts } from '../../database/client/statement-timeout.ts';
+import { inTransaction } from '../../database/client/transaction.ts';
+import { recordAudit } from '../audit/audit-entry.ts';
+import { findTenant, type Sources, type Tenant, targetOf, tenantContext } from './queries.ts';
+
+/**
+ * Starts or ends the maintenance of a tenant (docs/decisions/maintenance.md). Within `quietAfterMs` after the start, all
+ * processes stop writing to the tenant. A repeated call has no effect.
+ * @throws ApiError NOT_FOUND
+ */
+export async function setMaintenance(sources: Sources, nameOrId: string, isOn: boolean): Promise<Tenant> {
+  const { prisma } = sources.databases.system;
+  const context = await tenantContext(sources, nameOrId);
+  const id = context.db.$tenantId;
+  return inTransaction(context.db, async () => {
+    const { count } = await prisma.tenant.updateMany({
+      where: { id, maintenanceSince: isOn ? null : { not: null } },
+      data: { maintenanceSince: isOn ? context.now() : null },
+    });
+    const action = isOn ? 'maintenance.began' : 'maintenance.ended';
+    if (count > 0) await recordAudit(context, { action, target: targetOf({ id }) });
+    return findTenant(prisma, String(id));
+  });
+}
+
+/**
+ * The maximum time in milliseconds in which every process receives the notification that maintenance has begun. A
+ * process that doesn't receive notifications detects this within two heartbeats, and then looks up each API key in the
+ * database.
+ */
+const maxNoticeMs = 1000;
+
+/** The maximum time in milliseconds that a request waits for a database connection (database/client/pool.ts). */
+const maxConnectMs = 5000;
+
+/**
+ * Returns the time in milliseconds after the start of maintenance after which no process begins a transaction in the
+ * tenant. Transactions that are open at that time may still commit, so wait for them too.
+ *
+ * A request checks the maintenance before it runs: it then waits for a connection and runs one read, and does the same
+ * for its transaction. A worker that has claimed a delivery records the result after the attempt.
+ */
+export function quietAfterMs({ statementMs }: Timeouts): number {
+  const requestMs = 2 * (maxConnectMs + statementMs);
+  const attemptMs = deliverySchedule.attemptTimeout + maxConnectMs;
+  return maxNoticeMs + Math.max(requestMs, attemptMs);
+}
