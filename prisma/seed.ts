@@ -21,6 +21,7 @@ import { storedOf } from '../server/src/auth/api-keys/api-keys.ts';
 import { newKey } from '../server/src/auth/api-keys/key-format.ts';
 import type { PrismaClient } from '../server/src/database/client/prisma.ts';
 import { createUnique } from '../server/src/database/unique-violation.ts';
+import { redactedText } from '../server/src/resources/privacy/redacted-copy.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 import { formatTicketNumber } from '../server/src/resources/tickets/ticket-number.ts';
 import { toTenantId } from '../server/src/shared/tenant-id.ts';
@@ -202,7 +203,9 @@ async function addTickets(
     await tx.comment.createMany({
       data: comments.map(([hours, author, visibility, body, externalId = null]) => {
         const createdAt = hoursLater(hours);
-        return { tenantId, ticketId: id, authorId: users[author].id, visibility, body, externalId, createdAt };
+        const redactedAt = body === redactedText ? hoursLater(hours + 0.5) : null;
+        const comment = { visibility, body, externalId, createdAt, redactedAt };
+        return { tenantId, ticketId: id, authorId: users[author].id, ...comment };
       }),
     });
   }
@@ -682,6 +685,7 @@ const tickets: [
           'INTERNAL',
           'The bank delivers; our interface stops at a file of 11,240 lines. Same as in September?',
         ],
+        [2, 'jonas', 'INTERNAL', redactedText],
         [2.9, 'ada', 'PUBLIC', 'The statements are here and are imported by hand today. The cause is looked for.'],
       ],
     },

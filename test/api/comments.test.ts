@@ -27,6 +27,7 @@ describe('POST /tickets/{id}/comments', () => {
       attachmentIds: [],
       externalId: null,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      redactedAt: null,
     });
     expect(headers.etag).toBeUndefined();
   });
@@ -87,6 +88,7 @@ describe('POST /tickets/{id}/comments', () => {
       ticketId: _,
       externalId: __,
       attachmentIds: ___,
+      redactedAt: ____,
       ...made
     } = await owner.createComment(id, { visibility: 'INTERNAL' });
     await owner.call('PATCH', `/tickets/${id}`, { title: 'Other' });

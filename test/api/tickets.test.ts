@@ -52,6 +52,7 @@ describe('POST /tickets', () => {
         closedAt: null,
         dueAt: null,
         firstRespondedAt: null,
+        redactedAt: null,
         commentCount: 0,
         linkCount: 0,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

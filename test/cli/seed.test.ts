@@ -76,6 +76,7 @@ describe('seed', () => {
     for (const { id, commentCount, createdAt, updatedAt } of commented) {
       const comments = (await call('GET', `/tickets/${id}/comments`)).data as Comment[];
       expect(comments).toHaveLength(commentCount);
+      for (const { body, redactedAt } of comments) expect(redactedAt !== null).toBe(body === '[redacted]');
       expect(new Set(comments.map(({ visibility }) => visibility))).toEqual(new Set(['PUBLIC', 'INTERNAL']));
       const moments = [createdAt, ...comments.map((each) => each.createdAt).reverse(), updatedAt];
       expect(moments).toEqual(moments.toSorted());

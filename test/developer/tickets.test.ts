@@ -38,6 +38,31 @@ describe('/developer/tickets/:id', () => {
     expect((await agent.get(`/developer/tickets/${ticketNumber}`)).text).toContain('For ourselves');
   });
 
+  it('lets an administrator redact a ticket, comments and attachments', async () => {
+    const admin = await signIn(api, workspace);
+    const { id, ticketNumber } = await workspace.createTicket();
+    const path = `/developer/tickets/${id}`;
+    const [first, second] = [await workspace.createComment(id), await workspace.createComment(id)];
+    const attached = await workspace.createAttachment(id);
+    expect((await agent.get(path)).text).not.toContain('form-redact');
+    expect((await agent.submit(path, 'redact', { confirmation: ticketNumber })).status).toBe(403);
+    for (const [fields, message] of [
+      [{ texts: 'ticket', confirmation: 'INC' }, `must be the number of the ticket: ${ticketNumber}`],
+      [{ attachments: attached.id, confirmation: ticketNumber }, 'or a comment must be selected'],
+    ] as const) {
+      const { status, text } = await admin.submit(path, 'redact', fields);
+      expect([status, text.includes(message)]).toEqual([400, true]);
+    }
+    const fields = { comments: first.id, attachments: attached.id, confirmation: ticketNumber };
+    await admin.submitAndFollow(path, 'redact', fields);
+    const { data } = (await workspace.call('GET', `/tickets/${id}/comments`)).body;
+    expect(data).toMatchObject([second, { id: first.id, body: '[redacted]' }]);
+    const read = async () => (await workspace.call('GET', `/tickets/${id}`)).body.data;
+    expect(await read()).toMatchObject({ title: 'VPN drops', redactedAt: null, attachmentCount: 0 });
+    await admin.submitAndFollow(path, 'redact', { texts: 'ticket', confirmation: ticketNumber.toLowerCase() });
+    expect(await read()).toMatchObject({ title: '[redacted]', resolution: null });
+  });
+
   it('lists, uploads and downloads the attachments of a ticket', async () => {
     const { id } = await workspace.createTicket();
     const path = `/developer/tickets/${id}`;

@@ -161,6 +161,29 @@ describe('/developer/users/:id', () => {
     expect((await admin.submitAndFollow(path, 'activate')).text).toContain('Deactivate');
   });
 
+  it('erases a user, and lists the tickets and comments that contain the name once', async () => {
+    const { id, email } = await workspace.createUser({ name: 'Edna Erasable' });
+    const path = `/developer/users/${id}`;
+    const theirs = await signIn(api, { tenantId: workspace.tenantId, userId: id });
+    const ticket = await workspace.createTicket({ title: "Edna Erasable's laptop" });
+    const comment = await workspace.createComment(ticket.id, { body: `Sent to ${email}.` });
+    const rejected = await admin.submit(path, 'erase', { confirmation: 'Edna' });
+    expect([rejected.status, rejected.text.includes(`must be the email address of the user: ${email}`)]).toEqual([
+      400,
+      true,
+    ]);
+    const { status, text } = await admin.submit(path, 'erase', { confirmation: email });
+    expect(status).toBe(200);
+    expect(text).toContain(`<a href="/developer/tickets/${ticket.id}">${ticket.ticketNumber}</a>`);
+    expect(text).toContain(
+      `<a href="/developer/tickets/${ticket.id}">Comment ${comment.id} on ticket ${ticket.id}</a>`,
+    );
+    expect(text).toContain(`<h1>Erased user ${id}</h1>`);
+    expect(text).not.toContain('Edna');
+    expect((await theirs.get('/developer/keys')).status).toBe(303);
+    expect((await admin.get(path)).text).not.toContain('shown only once');
+  });
+
   it('revokes the API keys of a deactivated or demoted user, unless the administrator keeps the keys', async () => {
     const path = (id: number) => `/developer/users/${id}`;
     const works = async (key: string) =>

@@ -81,6 +81,7 @@ describe('an entry of the request log', () => {
       '/tickets?query=a&faq=b&q=&q=[redacted]&cursor=q=1',
     );
     expect(toLoggedPath('/users?email=ada%40acme.example&role=AGENT')).toBe('/users?email=[redacted]&role=AGENT');
+    expect(toLoggedPath('/tickets/38/attachments?name=Ada.pdf')).toBe('/tickets/38/attachments?name=[redacted]');
   });
 });
 

@@ -337,6 +337,16 @@ it('runs the code samples in docs/guides/roles.md', { timeout: 60_000 }, async (
   const updated = lines.map((line) => JSON.parse(line)).find(({ action }) => action === 'user.updated');
   expect(updated).toMatchObject({ changes, osUser: userInfo().username });
   expect(Object.keys(updated)).toEqual(Object.keys(sample));
+  const named = await workspace.createTicket({ title: `Laptop of ${email}` });
+  const { id: commentId } = await workspace.createComment(named.id, { body: `Wrote to ${email}.` });
+  const confirmed = (code: string) => code.replaceAll(' --tenant', ' --yes --tenant');
+  const erased = await run('sh', confirmed(ofUser(guide.take('sh'))), env);
+  expect(erased).toContain(named.ticketNumber);
+  const redacting = inWorkspace(guide.take('sh'))
+    .replace('INC-17', named.ticketNumber)
+    .replace('77', String(commentId));
+  const answer = await run('sh', confirmed(redacting), env);
+  expect(answer).toBe('Redacted 1 ticket.\nRedacted 1 comment.\n');
   expect(guide.blocks).toEqual([]);
 });
 

@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { commands } from '@itsm-api/server/cli/command-table.ts';
 import { pages } from '@itsm-api/server/developer/pages.ts';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser, getUser } from '@itsm-api/server/resources/users/queries.ts';
 import { deleteWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine, secretKey } from '../cli/itsm.ts';
@@ -135,6 +135,13 @@ const formSamples: Record<string, FormSample> = {
     },
   },
   '/developer/users/:id invite': { make: makeUser },
+  '/developer/users/:id erase': {
+    make: makeUser,
+    async send(visitor, path) {
+      const { email } = await getUser(mine.context, idIn(path));
+      return visitor.submit(path, 'erase', { confirmation: email });
+    },
+  },
   '/developer/webhooks/new create': {
     fields: { url: 'https://hooks.example.com/path?token=hidden', events: ['ticket.created'], filter: '', secret: '' },
   },
@@ -188,6 +195,11 @@ const formSamples: Record<string, FormSample> = {
   '/developer/tickets/:id attach': {
     make: async () => `/developer/tickets/${(await mine.createTicket()).id}`,
     send: (visitor, path) => upload(visitor, path, 'The log.', { name: 'a.txt', form: 'attach' }),
+  },
+  '/developer/tickets/:id redact': {
+    make: async () => `/developer/tickets/${(await mine.createTicket()).ticketNumber}`,
+    send: (visitor, path) =>
+      visitor.submit(path, 'redact', { texts: 'ticket', confirmation: path.split('/').at(-1) ?? '' }),
   },
   '/developer/deliveries/:id replay': {
     make: async () => {
@@ -283,6 +295,7 @@ describe('commands', { timeout: 60_000 }, () => {
     ['webhooks update WEBHOOK --tenant Apex --paused true', ['webhook.changed']],
     ['webhooks deactivate WEBHOOK --tenant Apex', ['webhook.deleted']],
     ['webhooks activate WEBHOOK --tenant Apex', ['webhook.activated']],
+    ['users erase grace@acme.example --tenant Apex --yes', ['user.erased']],
   ];
 
   it('has a step for every command that changes users, keys, webhooks or settings', async () => {

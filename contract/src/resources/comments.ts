@@ -42,7 +42,12 @@ export const Comment = z
     visibility: CommentVisibility,
     attachmentIds: AttachmentIds,
     externalId: responseText(ExternalId).nullable(),
-    createdAt: Timestamp.meta({ description: 'When the comment was created. Comments never change.' }),
+    createdAt: Timestamp.meta({
+      description: 'When the comment was created. Comments never change, unless an administrator redacts them.',
+    }),
+    redactedAt: Timestamp.nullable().meta({
+      description: 'When an administrator replaced `body` by `[redacted]` to erase personal data, or null.',
+    }),
   })
   .meta({
     id: 'Comment',
@@ -56,6 +61,7 @@ export const Comment = z
       attachmentIds: [],
       externalId: null,
       createdAt: '2026-11-20T10:05:00.000Z',
+      redactedAt: null,
     },
   });
 export type Comment = z.output<typeof Comment>;

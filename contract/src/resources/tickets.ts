@@ -158,6 +158,10 @@ export const Ticket = z
       description:
         'When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment.',
     }),
+    redactedAt: Timestamp.nullable().meta({
+      description:
+        'When an administrator last replaced the texts of the ticket by `[redacted]` to erase personal data, or null.',
+    }),
     commentCount: z.int().min(0).meta({ description: 'The number of PUBLIC and INTERNAL comments.' }),
     attachmentCount: z.int().min(0).meta({ description: 'The number of attachments.' }),
     linkCount: z.int().min(0).meta({ description: 'The number of links to and from other tickets.' }),
@@ -188,6 +192,7 @@ export const Ticket = z
       closedAt: null,
       dueAt: '2026-11-20T18:00:00.000Z',
       firstRespondedAt: null,
+      redactedAt: null,
       commentCount: 0,
       attachmentCount: 0,
       linkCount: 0,

@@ -103,7 +103,7 @@ export type TicketAsset = Prisma.TicketAssetModel
 export type TicketLink = Prisma.TicketLinkModel
 /**
  * Model Comment
- * A comment on a ticket. Comments never change. The ticket stores the number of its comments.
+ * A comment on a ticket. Comments change only when an administrator redacts them. The ticket stores the number of its comments.
  */
 export type Comment = Prisma.CommentModel
 /**

@@ -57,12 +57,12 @@ const maxPathLength = 1000;
 /** The length of the longest IPv6 address with a zone. Proxies can send longer texts in `X-Forwarded-For`. */
 const maxAddressLength = 64;
 
-/** The names of the query parameters `q`, which can be percent-encoded, and `email`, and their values. */
-const personalData = /([?&](?:q|%71|email)=)[^&]+/gi;
+/** The names of the query parameters `q`, which can be percent-encoded, `email` and `name`, and their values. */
+const personalData = /([?&](?:q|%71|email|name)=)[^&]+/gi;
 
 /**
- * Returns the path and the query as the request log stores them. Replaces the values of `q` and `email`, because
- * users search for names and other personal data.
+ * Returns the path and the query as the request log stores them. Replaces the values of `q`, `email` and `name`, because
+ * users search for names and other personal data, and file names can contain names.
  */
 export function toLoggedPath(url: string): string {
   const path = url.includes('?') ? url.replace(personalData, '$1[redacted]') : url;

@@ -29,7 +29,7 @@ export interface CompletedRequest {
   keyId: bigint;
   requestId: string;
   method: string;
-  /** The path and the query, without the values of `q` and `email`. */
+  /** The path and the query, without the values of `q`, `email` and `name`. */
   path: string;
   status: number;
   /** The error code, or null if the request succeeded. */

@@ -3708,6 +3708,7 @@ export const TicketScalarFieldEnum = {
   dueAt: 'dueAt',
   dueAtSet: 'dueAtSet',
   firstRespondedAt: 'firstRespondedAt',
+  redactedAt: 'redactedAt',
   commentCount: 'commentCount',
   attachmentCount: 'attachmentCount',
   linkCount: 'linkCount',
@@ -3760,6 +3761,7 @@ export const CommentScalarFieldEnum = {
   attachmentIds: 'attachmentIds',
   externalId: 'externalId',
   createdAt: 'createdAt',
+  redactedAt: 'redactedAt',
   position: 'position',
   horizon: 'horizon',
   recordedAt: 'recordedAt'

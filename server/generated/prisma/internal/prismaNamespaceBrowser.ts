@@ -299,6 +299,7 @@ export const TicketScalarFieldEnum = {
   dueAt: 'dueAt',
   dueAtSet: 'dueAtSet',
   firstRespondedAt: 'firstRespondedAt',
+  redactedAt: 'redactedAt',
   commentCount: 'commentCount',
   attachmentCount: 'attachmentCount',
   linkCount: 'linkCount',
@@ -351,6 +352,7 @@ export const CommentScalarFieldEnum = {
   attachmentIds: 'attachmentIds',
   externalId: 'externalId',
   createdAt: 'createdAt',
+  redactedAt: 'redactedAt',
   position: 'position',
   horizon: 'horizon',
   recordedAt: 'recordedAt'

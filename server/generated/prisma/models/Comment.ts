@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Comment
- * A comment on a ticket. Comments never change. The ticket stores the number of its comments.
+ * A comment on a ticket. Comments change only when an administrator redacts them. The ticket stores the number of its comments.
  */
 export type CommentModel = runtime.Types.Result.DefaultSelection<Prisma.$CommentPayload>
 
@@ -57,6 +57,7 @@ export type CommentMinAggregateOutputType = {
   visibility:(import("@itsm-api/contract").CommentVisibility) | null
   externalId: string | null
   createdAt: Date | null
+  redactedAt: Date | null
   position: bigint | null
   horizon: bigint | null
   recordedAt: Date | null
@@ -71,6 +72,7 @@ export type CommentMaxAggregateOutputType = {
   visibility:(import("@itsm-api/contract").CommentVisibility) | null
   externalId: string | null
   createdAt: Date | null
+  redactedAt: Date | null
   position: bigint | null
   horizon: bigint | null
   recordedAt: Date | null
@@ -86,6 +88,7 @@ export type CommentCountAggregateOutputType = {
   attachmentIds: number
   externalId: number
   createdAt: number
+  redactedAt: number
   position: number
   horizon: number
   recordedAt: number
@@ -122,6 +125,7 @@ export type CommentMinAggregateInputType = {
   visibility?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  redactedAt?: true | runtime.Types.Skip
   position?: true | runtime.Types.Skip
   horizon?: true | runtime.Types.Skip
   recordedAt?: true | runtime.Types.Skip
@@ -136,6 +140,7 @@ export type CommentMaxAggregateInputType = {
   visibility?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  redactedAt?: true | runtime.Types.Skip
   position?: true | runtime.Types.Skip
   horizon?: true | runtime.Types.Skip
   recordedAt?: true | runtime.Types.Skip
@@ -151,6 +156,7 @@ export type CommentCountAggregateInputType = {
   attachmentIds?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  redactedAt?: true | runtime.Types.Skip
   position?: true | runtime.Types.Skip
   horizon?: true | runtime.Types.Skip
   recordedAt?: true | runtime.Types.Skip
@@ -253,6 +259,7 @@ export type CommentGroupByOutputType = {
   attachmentIds: bigint[]
   externalId: string | null
   createdAt: Date
+  redactedAt: Date | null
   position: bigint
   horizon: bigint
   recordedAt: Date
@@ -291,6 +298,7 @@ export type CommentWhereInput = {
   attachmentIds?: Prisma.BigIntNullableListFilter<"Comment"> | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.DateTimeNullableFilter<"Comment"> | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
@@ -308,6 +316,7 @@ export type CommentOrderByWithRelationInput = {
   attachmentIds?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
   horizon?: Prisma.SortOrder | runtime.Types.Skip
   recordedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -330,6 +339,7 @@ export type CommentWhereUniqueInput = Prisma.AtLeast<{
   attachmentIds?: Prisma.BigIntNullableListFilter<"Comment"> | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.DateTimeNullableFilter<"Comment"> | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
@@ -347,6 +357,7 @@ export type CommentOrderByWithAggregationInput = {
   attachmentIds?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
   horizon?: Prisma.SortOrder | runtime.Types.Skip
   recordedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -370,6 +381,7 @@ export type CommentScalarWhereWithAggregatesInput = {
   attachmentIds?: Prisma.BigIntNullableListFilter<"Comment"> | runtime.Types.Skip
   externalId?: Prisma.StringNullableWithAggregatesFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Comment"> | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Comment"> | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntWithAggregatesFilter<"Comment"> | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntWithAggregatesFilter<"Comment"> | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeWithAggregatesFilter<"Comment"> | Date | string | runtime.Types.Skip
@@ -382,6 +394,7 @@ export type CommentCreateInput = {
   attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
   horizon?: bigint | number | runtime.Types.Skip
   recordedAt?: Date | string | runtime.Types.Skip
@@ -399,6 +412,7 @@ export type CommentUncheckedCreateInput = {
   attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
   horizon?: bigint | number | runtime.Types.Skip
   recordedAt?: Date | string | runtime.Types.Skip
@@ -411,6 +425,7 @@ export type CommentUpdateInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -428,6 +443,7 @@ export type CommentUncheckedUpdateInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -443,6 +459,7 @@ export type CommentCreateManyInput = {
   attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
   horizon?: bigint | number | runtime.Types.Skip
   recordedAt?: Date | string | runtime.Types.Skip
@@ -455,6 +472,7 @@ export type CommentUpdateManyMutationInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -470,6 +488,7 @@ export type CommentUncheckedUpdateManyInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -505,6 +524,7 @@ export type CommentCountOrderByAggregateInput = {
   attachmentIds?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
   horizon?: Prisma.SortOrder | runtime.Types.Skip
   recordedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -529,6 +549,7 @@ export type CommentMaxOrderByAggregateInput = {
   visibility?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
   horizon?: Prisma.SortOrder | runtime.Types.Skip
   recordedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -543,6 +564,7 @@ export type CommentMinOrderByAggregateInput = {
   visibility?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   position?: Prisma.SortOrder | runtime.Types.Skip
   horizon?: Prisma.SortOrder | runtime.Types.Skip
   recordedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -658,6 +680,7 @@ export type CommentCreateWithoutAuthorInput = {
   attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
   horizon?: bigint | number | runtime.Types.Skip
   recordedAt?: Date | string | runtime.Types.Skip
@@ -672,6 +695,7 @@ export type CommentUncheckedCreateWithoutAuthorInput = {
   attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
   horizon?: bigint | number | runtime.Types.Skip
   recordedAt?: Date | string | runtime.Types.Skip
@@ -716,6 +740,7 @@ export type CommentScalarWhereInput = {
   attachmentIds?: Prisma.BigIntNullableListFilter<"Comment"> | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Comment"> | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.DateTimeNullableFilter<"Comment"> | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFilter<"Comment"> | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFilter<"Comment"> | Date | string | runtime.Types.Skip
@@ -728,6 +753,7 @@ export type CommentCreateWithoutTicketInput = {
   attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
   horizon?: bigint | number | runtime.Types.Skip
   recordedAt?: Date | string | runtime.Types.Skip
@@ -742,6 +768,7 @@ export type CommentUncheckedCreateWithoutTicketInput = {
   attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
   horizon?: bigint | number | runtime.Types.Skip
   recordedAt?: Date | string | runtime.Types.Skip
@@ -781,6 +808,7 @@ export type CommentCreateManyAuthorInput = {
   attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
   horizon?: bigint | number | runtime.Types.Skip
   recordedAt?: Date | string | runtime.Types.Skip
@@ -793,6 +821,7 @@ export type CommentUpdateWithoutAuthorInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -807,6 +836,7 @@ export type CommentUncheckedUpdateWithoutAuthorInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -820,6 +850,7 @@ export type CommentUncheckedUpdateManyWithoutAuthorInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -833,6 +864,7 @@ export type CommentCreateManyTicketInput = {
   attachmentIds?: Prisma.CommentCreateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   position?: bigint | number | runtime.Types.Skip
   horizon?: bigint | number | runtime.Types.Skip
   recordedAt?: Date | string | runtime.Types.Skip
@@ -845,6 +877,7 @@ export type CommentUpdateWithoutTicketInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -859,6 +892,7 @@ export type CommentUncheckedUpdateWithoutTicketInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -872,6 +906,7 @@ export type CommentUncheckedUpdateManyWithoutTicketInput = {
   attachmentIds?: Prisma.CommentUpdateattachmentIdsInput | bigint[] | number[] | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   position?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   horizon?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   recordedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -889,6 +924,7 @@ export type CommentSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   attachmentIds?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  redactedAt?: boolean | runtime.Types.Skip
   position?: boolean | runtime.Types.Skip
   horizon?: boolean | runtime.Types.Skip
   recordedAt?: boolean | runtime.Types.Skip
@@ -906,6 +942,7 @@ export type CommentSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   attachmentIds?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  redactedAt?: boolean | runtime.Types.Skip
   position?: boolean | runtime.Types.Skip
   horizon?: boolean | runtime.Types.Skip
   recordedAt?: boolean | runtime.Types.Skip
@@ -923,6 +960,7 @@ export type CommentSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
   attachmentIds?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  redactedAt?: boolean | runtime.Types.Skip
   position?: boolean | runtime.Types.Skip
   horizon?: boolean | runtime.Types.Skip
   recordedAt?: boolean | runtime.Types.Skip
@@ -940,12 +978,13 @@ export type CommentSelectScalar = {
   attachmentIds?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  redactedAt?: boolean | runtime.Types.Skip
   position?: boolean | runtime.Types.Skip
   horizon?: boolean | runtime.Types.Skip
   recordedAt?: boolean | runtime.Types.Skip
 }
 
-export type CommentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "authorId" | "body" | "visibility" | "attachmentIds" | "externalId" | "createdAt" | "position" | "horizon" | "recordedAt", ExtArgs["result"]["comment"], runtime.Types.Skip>
+export type CommentOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "authorId" | "body" | "visibility" | "attachmentIds" | "externalId" | "createdAt" | "redactedAt" | "position" | "horizon" | "recordedAt", ExtArgs["result"]["comment"], runtime.Types.Skip>
 export type CommentInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   author?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -981,9 +1020,10 @@ export type $CommentPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
     attachmentIds: bigint[]
     externalId: string | null
     createdAt: Date
+    redactedAt: Date | null
     /**
      * The position of the row in the change feed, with the meaning of the same columns in Change. A trigger sets the
-     * columns on every INSERT. Rows with the position 0 are older than the columns.
+     * columns on every INSERT and redaction. Rows with the position 0 are older than the columns.
      */
     position: bigint
     horizon: bigint
@@ -1422,6 +1462,7 @@ export interface CommentFieldRefs {
   readonly attachmentIds: Prisma.FieldRef<"Comment", 'BigInt[]'>
   readonly externalId: Prisma.FieldRef<"Comment", 'String'>
   readonly createdAt: Prisma.FieldRef<"Comment", 'DateTime'>
+  readonly redactedAt: Prisma.FieldRef<"Comment", 'DateTime'>
   readonly position: Prisma.FieldRef<"Comment", 'BigInt'>
   readonly horizon: Prisma.FieldRef<"Comment", 'BigInt'>
   readonly recordedAt: Prisma.FieldRef<"Comment", 'DateTime'>

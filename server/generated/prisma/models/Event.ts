@@ -750,7 +750,7 @@ export type $EventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     publicId: string
     type: string
     /**
-     * The exact bytes of JSON that every attempt sends.
+     * The exact bytes of JSON that every attempt sends. A redaction changes them (docs/decisions/privacy.md).
      */
     body: string
     /**

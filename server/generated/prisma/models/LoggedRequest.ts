@@ -596,7 +596,7 @@ export type $LoggedRequestPayload<ExtArgs extends runtime.Types.Extensions.Inter
     errorCode: string | null
     requestId: string
     /**
-     * The path and the query, without the values of `q` and `email`.
+     * The path and the query, without the values of `q`, `email` and `name`.
      */
     path: string
     /**

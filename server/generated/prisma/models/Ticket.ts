@@ -80,6 +80,7 @@ export type TicketMinAggregateOutputType = {
   dueAt: Date | null
   dueAtSet: boolean | null
   firstRespondedAt: Date | null
+  redactedAt: Date | null
   commentCount: number | null
   attachmentCount: number | null
   linkCount: number | null
@@ -110,6 +111,7 @@ export type TicketMaxAggregateOutputType = {
   dueAt: Date | null
   dueAtSet: boolean | null
   firstRespondedAt: Date | null
+  redactedAt: Date | null
   commentCount: number | null
   attachmentCount: number | null
   linkCount: number | null
@@ -142,6 +144,7 @@ export type TicketCountAggregateOutputType = {
   dueAt: number
   dueAtSet: number
   firstRespondedAt: number
+  redactedAt: number
   commentCount: number
   attachmentCount: number
   linkCount: number
@@ -204,6 +207,7 @@ export type TicketMinAggregateInputType = {
   dueAt?: true | runtime.Types.Skip
   dueAtSet?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
+  redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
@@ -234,6 +238,7 @@ export type TicketMaxAggregateInputType = {
   dueAt?: true | runtime.Types.Skip
   dueAtSet?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
+  redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
@@ -266,6 +271,7 @@ export type TicketCountAggregateInputType = {
   dueAt?: true | runtime.Types.Skip
   dueAtSet?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
+  redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
@@ -385,6 +391,7 @@ export type TicketGroupByOutputType = {
   dueAt: Date | null
   dueAtSet: boolean
   firstRespondedAt: Date | null
+  redactedAt: Date | null
   commentCount: number
   attachmentCount: number
   linkCount: number
@@ -440,6 +447,7 @@ export type TicketWhereInput = {
   dueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   linkCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -482,6 +490,7 @@ export type TicketOrderByWithRelationInput = {
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -531,6 +540,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   dueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   linkCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -573,6 +583,7 @@ export type TicketOrderByWithAggregationInput = {
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -613,6 +624,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   dueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolWithAggregatesFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   linkCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
@@ -641,6 +653,7 @@ export type TicketCreateInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -683,6 +696,7 @@ export type TicketUncheckedCreateInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -717,6 +731,7 @@ export type TicketUpdateInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -759,6 +774,7 @@ export type TicketUncheckedUpdateInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -797,6 +813,7 @@ export type TicketCreateManyInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -825,6 +842,7 @@ export type TicketUpdateManyMutationInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -857,6 +875,7 @@ export type TicketUncheckedUpdateManyInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -933,6 +952,7 @@ export type TicketCountOrderByAggregateInput = {
   dueAt?: Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -978,6 +998,7 @@ export type TicketMaxOrderByAggregateInput = {
   dueAt?: Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1008,6 +1029,7 @@ export type TicketMinOrderByAggregateInput = {
   dueAt?: Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
+  redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1319,6 +1341,7 @@ export type TicketCreateWithoutTenantInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1359,6 +1382,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1426,6 +1450,7 @@ export type TicketScalarWhereInput = {
   dueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   linkCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -1454,6 +1479,7 @@ export type TicketCreateWithoutRequesterInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1493,6 +1519,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1537,6 +1564,7 @@ export type TicketCreateWithoutAssigneeInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1576,6 +1604,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1652,6 +1681,7 @@ export type TicketCreateWithoutChildrenInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1693,6 +1723,7 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1731,6 +1762,7 @@ export type TicketCreateWithoutParentInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1770,6 +1802,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1825,6 +1858,7 @@ export type TicketUpdateWithoutChildrenInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -1866,6 +1900,7 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -1915,6 +1950,7 @@ export type TicketCreateWithoutWatchersInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -1956,6 +1992,7 @@ export type TicketUncheckedCreateWithoutWatchersInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2005,6 +2042,7 @@ export type TicketUpdateWithoutWatchersInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2046,6 +2084,7 @@ export type TicketUncheckedUpdateWithoutWatchersInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2079,6 +2118,7 @@ export type TicketCreateWithoutLinksInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2120,6 +2160,7 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2158,6 +2199,7 @@ export type TicketCreateWithoutLinkedByInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2199,6 +2241,7 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2248,6 +2291,7 @@ export type TicketUpdateWithoutLinksInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2289,6 +2333,7 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2333,6 +2378,7 @@ export type TicketUpdateWithoutLinkedByInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2374,6 +2420,7 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2407,6 +2454,7 @@ export type TicketCreateWithoutCommentsInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2448,6 +2496,7 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2497,6 +2546,7 @@ export type TicketUpdateWithoutCommentsInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2538,6 +2588,7 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2571,6 +2622,7 @@ export type TicketCreateWithoutAttachmentsInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2612,6 +2664,7 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2661,6 +2714,7 @@ export type TicketUpdateWithoutAttachmentsInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2702,6 +2756,7 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2738,6 +2793,7 @@ export type TicketCreateManyTenantInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2766,6 +2822,7 @@ export type TicketUpdateWithoutTenantInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2806,6 +2863,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2843,6 +2901,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2873,6 +2932,7 @@ export type TicketCreateManyRequesterInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2903,6 +2963,7 @@ export type TicketCreateManyAssigneeInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -2931,6 +2992,7 @@ export type TicketUpdateWithoutRequesterInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2970,6 +3032,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3006,6 +3069,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3034,6 +3098,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3073,6 +3138,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3109,6 +3175,7 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3139,6 +3206,7 @@ export type TicketCreateManyParentInput = {
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
   linkCount?: number | runtime.Types.Skip
@@ -3167,6 +3235,7 @@ export type TicketUpdateWithoutParentInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3206,6 +3275,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3242,6 +3312,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3350,6 +3421,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   dueAt?: boolean | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
+  redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   attachmentCount?: boolean | runtime.Types.Skip
   linkCount?: boolean | runtime.Types.Skip
@@ -3393,6 +3465,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   dueAt?: boolean | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
+  redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   attachmentCount?: boolean | runtime.Types.Skip
   linkCount?: boolean | runtime.Types.Skip
@@ -3429,6 +3502,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   dueAt?: boolean | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
+  redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   attachmentCount?: boolean | runtime.Types.Skip
   linkCount?: boolean | runtime.Types.Skip
@@ -3465,6 +3539,7 @@ export type TicketSelectScalar = {
   dueAt?: boolean | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
+  redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   attachmentCount?: boolean | runtime.Types.Skip
   linkCount?: boolean | runtime.Types.Skip
@@ -3473,7 +3548,7 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -3570,6 +3645,10 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     dueAtSet: boolean
     firstRespondedAt: Date | null
+    /**
+     * When an administrator last redacted the ticket (docs/decisions/privacy.md), or null.
+     */
+    redactedAt: Date | null
     commentCount: number
     attachmentCount: number
     /**
@@ -4039,6 +4118,7 @@ export interface TicketFieldRefs {
   readonly dueAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly dueAtSet: Prisma.FieldRef<"Ticket", 'Boolean'>
   readonly firstRespondedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
+  readonly redactedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly commentCount: Prisma.FieldRef<"Ticket", 'Int'>
   readonly attachmentCount: Prisma.FieldRef<"Ticket", 'Int'>
   readonly linkCount: Prisma.FieldRef<"Ticket", 'Int'>

@@ -1,8 +1,10 @@
 import { NewUser, type User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createInvitation, invitationDays, invitationLink } from '../../auth/accounts/invitations.ts';
+import { eraseUser } from '../../resources/privacy/erasure.ts';
+import { findMentions } from '../../resources/privacy/mentions.ts';
 import type { Context } from '../../resources/shared/context.ts';
-import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
+import { activeTenantContext, requestContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { listUserKeys, type UserKey } from '../../resources/users/key-revocation.ts';
 import {
   activateUser,
@@ -138,6 +140,38 @@ export const invite = action({
   hint: ({ name, email, days }) =>
     `Send this link to ${name} <${email}>. It works once and expires after ${days} days. Earlier links no longer work.`,
   format: ({ link }) => link,
+});
+
+export const erase = action({
+  input: Named.extend({ yes: z.boolean().default(false) }),
+  async work(runtime, { tenant, user, yes }) {
+    const context = await tenantContext(runtime, tenant);
+    const before = await findUser(context, user);
+    if (!yes && !(await confirm(`permanently erase the personal data of ${before.name} <${before.email}>`))) {
+      throw new CommandError('Nothing was changed.');
+    }
+    const mentions = await findMentions(await requestContext(runtime, tenant), before);
+    return { ...(await eraseUser(context, before.id)), ...mentions };
+  },
+  format: ({ name, id, revokedKeys, tickets, comments, attachments, isCapped }, { table }) => {
+    const rows = [
+      ...tickets.map(({ id, ticketNumber }) => ['ticket', String(id), ticketNumber]),
+      ...comments.map(({ id, ticketId }) => ['comment', String(id), `on ticket ${ticketId}`]),
+      ...attachments.map(({ id, ticketId }) => ['attachment', String(id), `of ticket ${ticketId}`]),
+    ];
+    const found =
+      rows.length === 0
+        ? ['No ticket or comment contains the name or the email address.']
+        : ['These contain the name or the email address:', table(['TYPE', 'ID', ''], rows)];
+    const more = isCapped ? ['More tickets match. Search for the name again after you have redacted these.'] : [];
+    return [`Erased user ${id}. The name is now "${name}".`, ...formatRevoked(revokedKeys), ...found, ...more].join(
+      '\n',
+    );
+  },
+  next: ({ tickets, comments }, { tenant }) => [
+    ...(tickets.length > 0 ? [shell`tickets redact ${tickets[0]?.ticketNumber ?? ''} --tenant ${tenant}`] : []),
+    ...(comments.length > 0 ? [shell`comments redact ${String(comments[0]?.id)} --tenant ${tenant}`] : []),
+  ],
 });
 
 const exportRows = exportAction(userRows);

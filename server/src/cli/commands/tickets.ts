@@ -1,7 +1,21 @@
-import { noun } from '../lib/command.ts';
+import { common, noun } from '../lib/command.ts';
 import { exportVerb } from '../lib/file-verbs.ts';
 
 export const tickets = noun({
-  verbs: { export: exportVerb('tickets') },
+  verbs: {
+    export: exportVerb('tickets'),
+    redact: {
+      summary: 'Replace the texts of tickets by [redacted], to erase personal data',
+      details:
+        'Replaces title, description and resolution, also in the activity, in stored events and in stored responses. You ' +
+        "can't undo this. The command sends no event.",
+      arguments: [{ flags: '<tickets...>', about: 'IDs or numbers of tickets' }],
+      options: [common.tenant, common.attachments, common.yes],
+      examples: [
+        'tickets redact INC-17 INC-20 --tenant Acme',
+        'tickets redact INC-17 --attachments 5,6 --tenant Acme --yes',
+      ],
+    },
+  },
   actions: () => import('../actions/tickets.ts'),
 });

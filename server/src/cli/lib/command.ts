@@ -89,6 +89,7 @@ export const common = {
   utc: { flags: '--utc', about: 'print exact times in UTC' },
   q: { flags: '--q <words>', about: 'only items that contain all of these words' },
   limit: { flags: '--limit <count>', about: 'maximum number of items', fallback: '50' },
+  attachments: { flags: '--attachments <ids>', about: 'IDs of attachments to delete, separated by commas' },
   yes: { flags: '--yes', about: "don't ask for confirmation" },
   json: { flags: '--json', about: 'print the result or the error as one JSON document' },
 } as const satisfies Record<string, Parameter>;

@@ -30,7 +30,7 @@ export interface FormState {
   labels?: Map<string, string>;
   /** The error message for the whole form. */
   message?: string | undefined;
-  /** The result of a form that only reads data, such as a preview. */
+  /** The data that the form shows on the page, such as a preview. */
   found?: unknown;
 }
 
@@ -87,7 +87,10 @@ export type FormResult =
       confirmation?: string;
     }
   | {
-      /** The data to show on the page, if the form only reads data. */
+      /**
+       * The data to show on the page, if the form doesn't redirect. The functions that the form calls write its audit
+       * entries.
+       */
       found: unknown;
     };
 
@@ -111,7 +114,8 @@ export interface Form<
    */
   upload?: boolean | 'attachment';
   /**
-   * Whether the form changes credentials or sessions. If so, its transaction uses a database role that may change them.
+   * Whether the form changes credentials or sessions, or erases personal data. If so, its transaction uses a database
+   * role with these rights.
    */
   ofAccount?: boolean;
   /**

@@ -164,7 +164,7 @@ async function lockTicket({ db }: Context & Transaction, id: number): Promise<Ti
  * negative for a deleted file.
  * @throws ApiError QUOTA_EXCEEDED
  */
-async function addUsage(context: Context & Transaction, bytes: number): Promise<void> {
+export async function addUsage(context: Context & Transaction, bytes: number): Promise<void> {
   const { db, attachmentLimits } = context;
   const rows = await queryRows(db, {
     text: `INSERT INTO attachment_usage AS u (tenant_id, bytes) SELECT $1, $2::bigint WHERE $2::bigint <= $3::bigint

@@ -8,6 +8,7 @@ export const auditTargetTypes = [
   'webhook',
   'workspace',
   'ticket',
+  'comment',
   'asset',
   'project',
   'article',

@@ -24,7 +24,7 @@ export interface AuditEntry {
   changes: AuditChanges | null;
   /** How often the action happened. Only entries for failed sign-ins count more than one action. */
   count: number;
-  /** The display name of the changed object. Null except for entries of earlier releases. */
+  /** The display name of the changed object. Null except for entries of earlier releases whose user isn't erased. */
   subject: string | null;
   /** The IP address of the client. Empty if the change was made on the command line. */
   address: string;

@@ -41,7 +41,8 @@ import { nextUpdatedAt, type TicketRow, columns as ticketColumns } from '../tick
 import { resolveTicketId } from '../tickets/ticket-reference.ts';
 
 const columns = `c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility,
-  c.attachment_ids AS "attachmentIds", c.external_id AS "externalId", c.created_at AS "createdAt"`;
+  c.attachment_ids AS "attachmentIds", c.external_id AS "externalId", c.created_at AS "createdAt",
+  c.redacted_at AS "redactedAt"`;
 
 /**
  * The query for a page of comments. It skips rows with an index-only scan, and looks up the rows of the page by primary
@@ -319,5 +320,5 @@ export function createComments(
 }
 
 function presentComment(row: Comment): Comment {
-  return { ...row, createdAt: serializeTimestamp(row.createdAt) };
+  return { ...row, createdAt: serializeTimestamp(row.createdAt), redactedAt: serializeTimestamp(row.redactedAt) };
 }

@@ -20,7 +20,7 @@ export interface LoggedRequest {
   requestId: string;
   keyId: number;
   method: string;
-  /** The path and the query, without the values of `q` and `email`. */
+  /** The path and the query, without the values of `q`, `email` and `name`. */
   path: string;
   status: number;
   /** The error code, or null if the request succeeded. */

@@ -16,8 +16,8 @@ export interface FeedRows<Row> {
   resource: string;
   /**
    * SQL that selects all rows of the feed with the columns `position`, `id`, `horizon` and `changed_at`, and with the
-   * columns that `named` needs. $1 is the tenant, and $2 is `resource`. Default: the table `changes`. Rows that never
-   * change contain their own positions, so the statement reads a page of them without a join.
+   * columns that `named` needs. $1 is the tenant, and $2 is `resource`. Default: the table `changes`. Comments and
+   * activities contain their own positions, so the statement reads a page of them without a join.
    */
   positions?: string;
   /**

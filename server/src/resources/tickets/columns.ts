@@ -28,6 +28,7 @@ const ticketColumns = {
   dueAt: column('timestamptz'),
   dueAtSet: column('boolean', 'INSERT', 'UPDATE'),
   firstRespondedAt: column('timestamptz'),
+  redactedAt: column('timestamptz'),
   commentCount: column('integer'),
   attachmentCount: column('integer', 'UPDATE'),
   linkCount: column('integer', 'UPDATE'),

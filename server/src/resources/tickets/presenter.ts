@@ -28,6 +28,7 @@ export function presentTicket(row: TicketRow): Ticket {
     closedAt: serializeTimestamp(row.closedAt),
     dueAt: serializeTimestamp(row.dueAt),
     firstRespondedAt: serializeTimestamp(row.firstRespondedAt),
+    redactedAt: serializeTimestamp(row.redactedAt),
     commentCount: row.commentCount,
     attachmentCount: row.attachmentCount,
     linkCount: row.linkCount,

@@ -248,10 +248,18 @@ function withRemainingAdministrator(
     if (userId === undefined) return change(context);
     await lockTenant(db, 'administrators');
     const user = await change(context);
-    const left = await db.user.count({ where: { role: 'ADMIN', active: true } });
-    if (left === 0) throw new ApiError('VALIDATION_ERROR', lastAdministratorMessage);
+    await assertAdministrator(db);
     return user;
   });
+}
+
+/**
+ * Checks that the workspace has an active administrator. The caller holds the lock `administrators`.
+ * @throws ApiError VALIDATION_ERROR
+ */
+export async function assertAdministrator(db: TenantClient): Promise<void> {
+  const left = await db.user.count({ where: { role: 'ADMIN', active: true } });
+  if (left === 0) throw new ApiError('VALIDATION_ERROR', lastAdministratorMessage);
 }
 
 const lastAdministratorMessage =

@@ -16,7 +16,8 @@ export function newComment(
   const codes = importRejections(input, key);
   if (!references.isUser(authorId)) codes.push('INVALID_REFERENCE');
   if (codes.length > 0) return { codes };
-  return { row: { id: unknownId, ticketId, authorId, body, visibility, attachmentIds: [], externalId, createdAt } };
+  const row = { id: unknownId, ticketId, authorId, body, visibility, attachmentIds: [], externalId, createdAt };
+  return { row: { ...row, redactedAt: null } };
 }
 
 /** A comment in a request, and the comment in the response. Without a response, both are the same. */

@@ -98,6 +98,7 @@ export function newTicket(
       dueAt: isDueAtGiven ? (input.dueAt ?? null) : dueByTarget({ priority, createdAt }),
       [isDueAtSet]: isDueAtGiven,
       firstRespondedAt: null,
+      redactedAt: null,
       commentCount: 0,
       attachmentCount: 0,
       linkCount: 0,

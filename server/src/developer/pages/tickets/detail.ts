@@ -4,6 +4,7 @@ import {
   type CustomFields,
   FileName,
   IdParam,
+  integerFromText,
   isUnresolved,
   type Ticket,
   TicketIdParam,
@@ -14,14 +15,36 @@ import { findAssetNames } from '../../../resources/assets/queries.ts';
 import { storeUploadedFile } from '../../../resources/attachments/file-transfer.ts';
 import { createAttachment, findFile, listAttachments } from '../../../resources/attachments/queries.ts';
 import { listComments } from '../../../resources/comments/queries.ts';
+import { redact } from '../../../resources/privacy/redaction.ts';
 import { getTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
-import { form, page } from '../../framework/page.ts';
+import { invalidField } from '../../../shared/errors.ts';
+import { type FormState, form, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { activityTable } from '../../ui/activity-table.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
-import { FileInForm, fileField, renderForm, submit } from '../../ui/form-fields.ts';
-import { badge, emptyState, facts, html, pager, type SafeHtml, section, table, withQuery } from '../../ui/html.ts';
+import {
+  checkboxes,
+  FileInForm,
+  fileField,
+  type Option,
+  renderForm,
+  several,
+  submit,
+  textField,
+} from '../../ui/form-fields.ts';
+import {
+  badge,
+  emptyState,
+  facts,
+  folded,
+  html,
+  pager,
+  type SafeHtml,
+  section,
+  table,
+  withQuery,
+} from '../../ui/html.ts';
 
 /** The numbers of comments and of activities per page. */
 const [commentsShown, activitiesShown] = [10, 20];
@@ -38,7 +61,7 @@ const [longText, shortText] = [16_384, 2048];
 
 /**
  * The page of a ticket, to which the page of a delivery links. The URL contains the ticket's ID or number. The page
- * changes nothing except attachments.
+ * changes nothing, except that it attaches files and redacts texts.
  */
 export const ticket = page({
   path: '/developer/tickets/:id',
@@ -79,7 +102,16 @@ ${section('Description', text('description', ticket.description, longText))}
 ${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
 ${section(`Attachments (${attachments.meta.totalCount})`, html`${attachmentTable(visit, attachments.data, names)}${pager(attachments.meta, address, { name: 'attachments', label: 'Pages of attachments' })}${renderForm(request, 'attach', (sent) => html`${fileField(sent, { name: 'file', label: 'File', required: true })}${submit('Attach file', 'plain')}`, { upload: true })}`)}
 ${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, { name: 'comments', label: 'Pages of comments' })}`)}
-${section('Activity', html`${await activityTable(visit, activities.data)}${pager(activities.meta, address, { label: 'Pages of activity' })}`)}`,
+${section('Activity', html`${await activityTable(visit, activities.data)}${pager(activities.meta, address, { label: 'Pages of activity' })}`)}
+${
+  visit.user.account.role === 'ADMIN'
+    ? folded(
+        'Redact',
+        request.sent.redact !== undefined,
+        renderForm(request, 'redact', (sent) => redactionFields(sent, ticket, comments.data, attachments.data)),
+      )
+    : null
+}`,
     };
   },
   forms: {
@@ -94,6 +126,29 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
         const { ticketId } = await createAttachment(visit.context, params.id, { name, file: checked });
         const target = { type: 'ticket', id: ticketId } as const;
         return { redirect: `/developer/tickets/${params.id}`, subject: name, target };
+      },
+    }),
+    redact: form({
+      params: TicketIdParam,
+      fields: z.strictObject({
+        texts: several(z.array(z.literal('ticket'))),
+        comments: several(z.array(integerFromText())),
+        attachments: several(z.array(integerFromText())),
+        confirmation: z.string(),
+      }),
+      audit: 'ticket.redacted',
+      roles: ['ADMIN'],
+      ofAccount: true,
+      async run({ visit, params, fields: { texts, comments, attachments, confirmation } }) {
+        const { id, ticketNumber } = await getTicket(visit.context, params.id);
+        if (confirmation.trim().toUpperCase() !== ticketNumber) {
+          throw invalidField('VALIDATION_ERROR', 'confirmation', `must be the number of the ticket: ${ticketNumber}`);
+        }
+        if (texts.length + comments.length === 0) {
+          throw invalidField('VALIDATION_ERROR', 'texts', 'or a comment must be selected');
+        }
+        await redact(visit.context, { tickets: texts.length > 0 ? [id] : [], comments, attachments });
+        return { redirect: `/developer/tickets/${params.id}`, subject: ticketNumber };
       },
     }),
   },
@@ -187,6 +242,32 @@ function commentList(
     return html`<li id="comment-${id}"><p>${names.get(authorId) ?? `user ${authorId}`}, ${visit.time(createdAt)}
  ${visibility === 'INTERNAL' ? badge('internal', 'warn') : null}</p>${text(String(id), body, shortText)}</li>`;
   })}</ol>`;
+}
+
+/** Renders the fields that select what to redact, of the comments and the attachments on the page. */
+function redactionFields(
+  sent: FormState | undefined,
+  { ticketNumber }: Ticket,
+  comments: readonly Comment[],
+  attachments: readonly Attachment[],
+): SafeHtml {
+  const group = (name: string, label: string, options: Option[]) =>
+    options.length === 0 ? null : checkboxes(sent, { name, label, options });
+  return html`<p>Redaction replaces texts by <code>[redacted]</code>, also in the activity and in stored events, and deletes
+the selected attachments. You can't undo it.</p>
+${group('texts', 'Ticket', [{ value: 'ticket', label: 'Title, description and resolution' }])}
+${group(
+  'comments',
+  'Comments on this page',
+  comments.map(({ id, body }) => ({ value: String(id), label: `${id}: ${body.slice(0, 60).toWellFormed()}` })),
+)}
+${group(
+  'attachments',
+  'Attachments to delete',
+  attachments.map(({ id, name }) => ({ value: String(id), label: name })),
+)}
+${textField(sent, { name: 'confirmation', label: 'Number of the ticket', hint: `To confirm, enter ${ticketNumber}.` })}
+${submit('Redact', 'danger')}`;
 }
 
 function renderText(text: string, length: number, whole: boolean, more: string): SafeHtml {

@@ -1,9 +1,12 @@
 import { IdParam, NewUser, type User, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createInvitation } from '../../../auth/accounts/invitations.ts';
+import { eraseUser } from '../../../resources/privacy/erasure.ts';
+import { findMentions, type Mentions } from '../../../resources/privacy/mentions.ts';
 import { listUserKeys, type UserKey } from '../../../resources/users/key-revocation.ts';
 import { activateUser, createUser, deactivateUser, getUser, updateUser } from '../../../resources/users/queries.ts';
 import { TimeZone } from '../../../resources/users/time-zone.ts';
+import { invalidField } from '../../../shared/errors.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type FormState, form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
@@ -92,13 +95,14 @@ export const user = page({
     return {
       title: user.name,
       body: html`<p><a href="${path}">All users</a></p>
-${linkNotice(visit.flash)}
+${linkNotice(visit.flash)}${mentionsNotice(request.sent.erase?.found as Mentions | undefined)}
 ${facts({ Email: user.email, Kind: user.kind === 'SERVICE' ? 'Service account' : null, Status: renderStatus(user), Created: visit.time(user.createdAt), Updated: visit.time(user.updatedAt) })}
 ${section(
   'Details',
   renderForm(request, 'change', (sent) => details(sent, user, keys)),
 )}
-${section('Access', access(request, user, keys))}`,
+${section('Access', access(request, user, keys))}
+${section('Personal data', erasure(request))}`,
     };
   },
   forms: {
@@ -142,6 +146,27 @@ ${section('Access', access(request, user, keys))}`,
       audit: 'user.invited',
       run: async ({ visit, params }) => inviteUser(visit, await getUser(visit.context, params.id)),
     }),
+    erase: form({
+      params: IdParam,
+      fields: z.strictObject({ confirmation: z.string() }),
+      audit: 'user.erased',
+      ofAccount: true,
+      async check({ visit, params, fields: { confirmation } }) {
+        const user = await getUser(visit.context, params.id);
+        if (confirmation.trim().toLowerCase() !== user.email) {
+          throw invalidField(
+            'VALIDATION_ERROR',
+            'confirmation',
+            `must be the email address of the user: ${user.email}`,
+          );
+        }
+        return findMentions(visit.context, user);
+      },
+      async run({ visit, params, checked }) {
+        await eraseUser(visit.context, params.id);
+        return { found: checked };
+      },
+    }),
   },
 });
 
@@ -183,6 +208,31 @@ ${renderForm(request, 'invite', () => submit('Create link', 'plain'))}`;
 ${key}
 <p>After deactivation, the user is signed out within a second, their API keys stop working, and nothing can be assigned to them.</p>
 ${renderForm(request, 'deactivate', deactivation)}`;
+}
+
+function erasure(request: PageRequest<UserContext>): SafeHtml {
+  const fields = (sent: FormState | undefined) => html`
+${textField(sent, { name: 'confirmation', label: 'Email address of the user', hint: 'To confirm, enter the email address.' })}
+${submit('Erase personal data', 'danger')}`;
+  return html`<p>This replaces the name and the email address, deletes the other personal fields, passkeys, password,
+sessions and invitations, and revokes the API keys. You can't undo it. Tickets and comments that contain the name or the
+address don't change. The next page lists them once.</p>
+${renderForm(request, 'erase', fields)}`;
+}
+
+/** Renders the tickets, comments and attachments that contain the name or the email address of an erased user. */
+function mentionsNotice(mentions: Mentions | undefined): SafeHtml | null {
+  if (mentions === undefined) return null;
+  const { tickets, comments, attachments, isCapped } = mentions;
+  const link = (id: number, text: string) => html`<li><a href="/developer/tickets/${id}">${text}</a></li>`;
+  const items = [
+    ...tickets.map(({ id, ticketNumber }) => link(id, ticketNumber)),
+    ...comments.map(({ id, ticketId }) => link(ticketId, `Comment ${id} on ticket ${ticketId}`)),
+    ...attachments.map(({ id, ticketId }) => link(ticketId, `Attachment ${id} of ticket ${ticketId}`)),
+  ];
+  if (items.length === 0) return notice('User erased. No ticket or comment contains the name or the email address.');
+  return notice(html`<p>User erased. These tickets, comments and attachments contain the name or the email address. Redact
+them on their pages. This list is shown only once.${isCapped ? ' More tickets match.' : ''}</p><ul>${items}</ul>`);
 }
 
 /** Renders a badge: `active` or `inactive`. */
