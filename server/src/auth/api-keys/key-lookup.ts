@@ -136,7 +136,10 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
   return {
     find: async (key, beforeUnknown) => (isKey(key) ? findValid(hashKey(key), beforeUnknown) : undefined),
     findAgain: ({ hash }) => findValid(hash),
-    describe: (identity) => queue.run(`details of ${identity.keyId}`, () => readKeyDetails(keyLookups, identity), true),
+    describe: (identity) => {
+      const name = `details of ${identity.tenantId}:${identity.keyId}`;
+      return queue.run(name, () => readKeyDetails(keyLookups, identity), true);
+    },
     get listening() {
       return listener.listening;
     },

@@ -27,16 +27,17 @@ interface LastUsedOptions {
  * writes the uses of all keys in one SQL statement, except keys of tenants in maintenance.
  */
 export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastUsed {
-  const writtenAt = new Map<bigint, number>();
-  const pending = new Map<bigint, { tenantId: TenantId; at: Date; address: string }>();
+  // Two tenants can have a key with the same id, because a tenant that moves to another cell keeps its ids.
+  const writtenAt = new Map<string, number>();
+  const pending = new Map<string, { tenantId: TenantId; id: bigint; at: Date; address: string }>();
 
   async function flush(): Promise<void> {
     if (pending.size === 0) return;
     // All processes update API keys in the same order. Otherwise, concurrent updates could cause a deadlock.
-    const used = [...pending].map(([id, use]) => ({ id, ...use })).sort((a, b) => Number(a.id - b.id));
+    const used = [...pending.values()].sort((a, b) => Number(a.tenantId - b.tenantId || a.id - b.id));
     pending.clear();
-    for (const [id, at] of writtenAt) {
-      if (now().getTime() - at >= minuteMs) writtenAt.delete(id);
+    for (const [name, at] of writtenAt) {
+      if (now().getTime() - at >= minuteMs) writtenAt.delete(name);
     }
     await prisma.$executeRaw`
       UPDATE api_keys SET last_used_at = used.at, last_used_address = used.address
@@ -47,8 +48,9 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
         AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
       // After an error, keeps these times for the next flush, except for keys for which a newer time has been recorded.
-      for (const { id, ...use } of used) {
-        if (!pending.has(id)) pending.set(id, use);
+      for (const use of used) {
+        const name = `${use.tenantId}:${use.id}`;
+        if (!pending.has(name)) pending.set(name, use);
       }
       onError(error);
     });
@@ -60,11 +62,12 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
   return {
     touch({ tenantId, keyId }, client) {
       const at = now();
-      const last = writtenAt.get(keyId);
+      const name = `${tenantId}:${keyId}`;
+      const last = writtenAt.get(name);
       if (last !== undefined && at.getTime() - last < minuteMs) return;
-      writtenAt.set(keyId, at.getTime());
+      writtenAt.set(name, at.getTime());
       const address = parseAddress(client.ip);
-      pending.set(keyId, { tenantId, at, address: address ? textOf(address) : client.ip.slice(0, 100) });
+      pending.set(name, { tenantId, id: keyId, at, address: address ? textOf(address) : client.ip.slice(0, 100) });
     },
     flush,
     async close() {

@@ -23,7 +23,7 @@ const scopeList = z
   .transform((text) => (text.trim() === 'all' ? [...Scope.options] : text.split(',').map((scope) => scope.trim())))
   .pipe(NewKey.shape.scopes);
 
-const Named = z.strictObject({ id: integerFromText() });
+const Named = z.strictObject({ id: integerFromText(), tenant: z.string().optional() });
 const shownOnce = "Store the key in a safe place. You can't display it again.";
 const tryKeyCommands = ({ publicUrl }: { publicUrl: string }) => [
   '$ export ITSM_KEY=…',
@@ -51,7 +51,7 @@ export const list = action({
 
 export const show = action({
   input: Named,
-  work: async (runtime, { id }) => getKey(await keyContext(runtime, id), id),
+  work: async (runtime, { id, tenant }) => getKey(await keyContext(runtime, id, tenant), id),
   format: (key, { card, time }) =>
     card({
       ...{ id: key.id, name: key.name, key: `…${key.lastFour}`, user: key.user },
@@ -82,14 +82,14 @@ export const create = action({
 
 export const update = action({
   input: updateInput(Named.shape, { ...KeyPatch.shape, scopes: scopeList.optional() }),
-  work: async (runtime, { id, ...patch }) => updateKey(await keyContext(runtime, id), id, patch),
+  work: async (runtime, { id, tenant, ...patch }) => updateKey(await keyContext(runtime, id, tenant), id, patch),
   format: (key, output) =>
     `The API key ${key.id} "${key.name}" of ${key.user} has the scopes ${formatScopes(key)} and ${formatExpiry(key, output)}.`,
 });
 
 export const rotate = action({
   input: KeyRotation.extend(Named.shape),
-  work: async (runtime, { id, ...rotation }) => rotateKey(await keyContext(runtime, id), id, rotation),
+  work: async (runtime, { id, tenant, ...rotation }) => rotateKey(await keyContext(runtime, id, tenant), id, rotation),
   format: ({ key }) => key,
   hint: ({ previous, id, name }) =>
     `The API key ${id} "${name}" replaces key ${previous.id}, which ` +
@@ -102,7 +102,7 @@ export const rotate = action({
 
 export const revoke = action({
   input: Named,
-  work: async (runtime, { id }) => revokeKey(await keyContext(runtime, id), id),
+  work: async (runtime, { id, tenant }) => revokeKey(await keyContext(runtime, id, tenant), id),
   format: (key, output) => `The API key ${key.id} "${key.name}" of ${key.user} ${formatExpiry(key, output)}.`,
 });
 export { revoke as deactivate };

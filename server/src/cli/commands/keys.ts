@@ -8,6 +8,11 @@ const scopesHelp = [
 ].join('\n');
 
 const id = { flags: '<id>', about: 'ID of the key, from `keys list`', values: 'keys' } as const;
+const tenant = {
+  ...common.tenant,
+  about: 'name or ID of the tenant, if several tenants have a key with this ID',
+  required: false,
+} as const;
 const allowedNetworks = {
   flags: '--allowed-networks <networks>',
   about: 'IP addresses and CIDR ranges from which the key works, separated by commas',
@@ -18,6 +23,7 @@ const scopeValues = ['all', ...Scope.options];
 const revoke: Verb = {
   summary: 'Revoke an API key immediately and permanently',
   arguments: [id],
+  options: [tenant],
   examples: ['keys revoke 7'],
 };
 
@@ -37,7 +43,7 @@ export const keys = noun({
     show: {
       summary: 'Show an API key without its value',
       arguments: [id],
-      options: [common.utc],
+      options: [tenant, common.utc],
       examples: ['keys show 7'],
     },
     create: {
@@ -74,6 +80,7 @@ export const keys = noun({
       details: scopesHelp,
       arguments: [id],
       options: [
+        tenant,
         { flags: '--name <name>', about: 'purpose of the key' },
         {
           flags: '--scopes <scopes>',
@@ -98,6 +105,7 @@ export const keys = noun({
         'changes made with the new key.',
       arguments: [id],
       options: [
+        tenant,
         {
           flags: '--overlap-hours <hours>',
           about: 'hours until the old key stops working, 0 to 720; 0 revokes it immediately',

@@ -22,7 +22,7 @@ export function completionValues(kind: CompletionKind, tenant: string | undefine
     const all = await listTenants(runtime.prisma);
     if (kind === 'tenants') return all.map(({ id, name }) => [name, `ID ${id}`]);
     // Without `--tenant`, completes the API keys of all tenants, because commands also accept key IDs without
-    // `--tenant`. Key IDs are unique across tenants.
+    // `--tenant`.
     const names =
       tenant === undefined && (kind === 'keys' || all.length === 1) ? all.map(({ id }) => String(id)) : [tenant];
     const found = names.flatMap((name) => (name === undefined ? [] : [findInTenant(kind, runtime, name)]));

@@ -241,11 +241,26 @@ export async function requestContext(sources: RequestSources, nameOrId: string):
   return { ...sources.services, db: tenantClient(sources.databases.requests, toTenantId(id)) };
 }
 
-/** Returns the context for the tenant that owns an API key. @throws ApiError NOT_FOUND if the key doesn't exist */
-export async function keyContext(sources: Sources, id: number): Promise<Context> {
+/**
+ * Returns the context for the tenant that owns an API key. A tenant that was moved from another cell keeps its ids, so
+ * several tenants can have a key with the same id.
+ * @param tenant the name or id of the tenant; required if several tenants have a key with this id
+ * @throws ApiError NOT_FOUND if the key doesn't exist, or VALIDATION_ERROR if several keys have this id
+ */
+export async function keyContext(sources: Sources, id: number, tenant?: string): Promise<Context> {
+  if (tenant !== undefined) return tenantContext(sources, tenant);
   const { prisma } = sources.databases.system;
-  const key = await prisma.apiKey.findFirst({ where: { id }, select: { tenantId: true } });
-  if (key === null) throw new ApiError('NOT_FOUND', `No API key has the id ${id}. List the keys with \`keys list\`.`);
+  const [key, other] = await prisma.apiKey.findMany({ where: { id }, select: { tenantId: true }, take: 2 });
+  if (key === undefined) {
+    throw new ApiError('NOT_FOUND', `No API key has the id ${id}. List the keys with \`keys list\`.`);
+  }
+  if (other !== undefined) {
+    throw invalidField(
+      'VALIDATION_ERROR',
+      'tenant',
+      `is required, because several tenants have a key with the id ${id}.`,
+    );
+  }
   return createContext(sources, { id: serializeId(key.tenantId) });
 }
 
