@@ -82,6 +82,20 @@ describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 },
     expect([exit, output]).toEqual([code, expect.stringContaining(expected)]);
     expect(await readFile(file, 'utf8')).toBe('kept\n');
   });
+
+  it('deletes no tenant if the user enters another name', async () => {
+    const child = spawn('script', ['-qefc', `${program} tenants delete 'Ümlaut 東京'`, '/dev/null'], {
+      env,
+      stdio: 'pipe',
+    });
+    let output = '';
+    child.stdout.on('data', (shown: Buffer) => {
+      output += shown;
+      if (String(shown).includes('Enter the name Ümlaut 東京')) child.stdin.write('y\r');
+    });
+    const [exit] = await once(child, 'exit');
+    expect([exit, output]).toEqual([1, expect.stringContaining('The tenant was not deleted.')]);
+  });
 });
 
 describe('relativeTime', () => {

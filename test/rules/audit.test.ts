@@ -307,7 +307,10 @@ describe('commands', { timeout: 60_000 }, () => {
         return names.map((verb) => `${noun} ${verb}`);
       }),
     );
-    const changing = verbs.flat().filter((name) => !reading.includes(name.split(' ')[1] ?? ''));
+    const changing = verbs
+      .flat()
+      // test/cli/tenant-transfer.test.ts tests the commands that create or delete a whole audit log.
+      .filter((name) => !reading.includes(name.split(' ')[1] ?? '') && !/^tenants (import|delete)$/.test(name));
     expect([...new Set(steps.map(([command]) => command.split(' ').slice(0, 2).join(' ')))].sort()).toEqual(
       changing.sort(),
     );

@@ -317,6 +317,8 @@ describe('commands', { timeout: 60_000 }, () => {
   /** The verbs that change no row of an existing workspace. */
   const reading = [
     ...['list', 'show', 'export', 'template', 'tenants create', 'tenants maintenance'],
+    // test/cli/tenant-transfer.test.ts tests these commands.
+    ...['tenants import', 'tenants delete'],
     ...['seed', 'doctor', 'migrate', 'completion'],
   ];
   /** The other commands. `T` is the workspace, and the other capital letters are ids of its objects. */

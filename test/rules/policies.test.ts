@@ -1,14 +1,12 @@
-import { setKeyPolicy } from '@itsm-api/server/auth/api-keys/key-policy.ts';
 import { assertTenantIsolation } from '@itsm-api/server/database/roles.ts';
-import { keepUpload } from '@itsm-api/server/resources/csv/csv-uploads.ts';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { dispatchQueue } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { signIn } from '../support/visitor.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { fillWorkspace } from '../support/filled-workspace.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
  * Tests which rows and columns each database role can read and write with SQL. Row-level security is the third layer of
@@ -27,7 +25,7 @@ beforeAll(async () => {
   await client.connect();
   mine = await createWorkspace(api);
   theirs = await createWorkspace(api);
-  for (const workspace of [mine, theirs]) await fill(workspace);
+  for (const workspace of [mine, theirs]) await fillWorkspace(api, workspace);
   tables = await rows(`
     SELECT c.relname AS name, CASE c.relname WHEN 'tenants' THEN 'id' ELSE 'tenant_id' END AS owner
     FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND (c.relname = 'tenants'
@@ -39,38 +37,6 @@ afterAll(async () => {
   await client.end();
   await api.close();
 });
-
-/** Inserts one row of the workspace into every table. */
-async function fill(workspace: Workspace): Promise<void> {
-  const webhook = await workspace.createWebhook();
-  await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
-  const { id } = await workspace.createTicket({
-    assigneeId: workspace.userId,
-    watcherUserIds: [workspace.userId],
-    assetIds: [(await workspace.createAsset()).id],
-  });
-  await workspace.createComment(id);
-  await workspace.createLink(id);
-  await workspace.createAttachment(id);
-  const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
-  await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
-  await workspace.createTask();
-  await workspace.createArticle();
-  await setKeyPolicy(workspace.context, { maxLifetimeDays: 90 });
-  await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
-  await signIn(api, workspace);
-  const credentials = `WITH password AS (
-      INSERT INTO passwords (tenant_id, user_id, hash, updated_at) VALUES ($1, $2, '', now()))
-    INSERT INTO passkeys (tenant_id, user_id, credential_id, public_key, name) VALUES ($1, $2, '', '', '')`;
-  await client.query(credentials, [workspace.tenantId, workspace.userId]);
-  await client.query(
-    `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms)
-     SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
-    [workspace.tenantId],
-  );
-  await api.usage.flush();
-  await api.requestLog.flush();
-}
 
 async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
   return (await client.query<Row>(sql, values)).rows;

@@ -23,6 +23,11 @@ export * from './enums.ts';
  */
 export type Installation = Prisma.InstallationModel
 /**
+ * Model DeletedTenant
+ * A deleted tenant. The row has no column tenant_id, because it must outlive the tenant.
+ */
+export type DeletedTenant = Prisma.DeletedTenantModel
+/**
  * Model Tenant
  * 
  */

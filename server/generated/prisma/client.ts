@@ -47,6 +47,11 @@ export { Prisma }
  */
 export type Installation = Prisma.InstallationModel
 /**
+ * Model DeletedTenant
+ * A deleted tenant. The row has no column tenant_id, because it must outlive the tenant.
+ */
+export type DeletedTenant = Prisma.DeletedTenantModel
+/**
  * Model Tenant
  * 
  */

@@ -9,6 +9,7 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/Installation.ts'
+export type * from './models/DeletedTenant.ts'
 export type * from './models/Tenant.ts'
 export type * from './models/User.ts'
 export type * from './models/ApiKey.ts'

@@ -403,6 +403,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   Installation: 'Installation',
+  DeletedTenant: 'DeletedTenant',
   Tenant: 'Tenant',
   User: 'User',
   ApiKey: 'ApiKey',
@@ -458,7 +459,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "tenant" | "user" | "apiKey" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "attachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "apiKey" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "attachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -533,6 +534,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.InstallationCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.InstallationCountAggregateOutputType> | number
+        }
+      }
+    }
+    DeletedTenant: {
+      payload: Prisma.$DeletedTenantPayload<ExtArgs>
+      fields: Prisma.DeletedTenantFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DeletedTenantFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DeletedTenantFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload>
+        }
+        findFirst: {
+          args: Prisma.DeletedTenantFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DeletedTenantFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload>
+        }
+        findMany: {
+          args: Prisma.DeletedTenantFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload>[]
+        }
+        create: {
+          args: Prisma.DeletedTenantCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload>
+        }
+        createMany: {
+          args: Prisma.DeletedTenantCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DeletedTenantCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload>[]
+        }
+        delete: {
+          args: Prisma.DeletedTenantDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload>
+        }
+        update: {
+          args: Prisma.DeletedTenantUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload>
+        }
+        deleteMany: {
+          args: Prisma.DeletedTenantDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DeletedTenantUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DeletedTenantUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload>[]
+        }
+        upsert: {
+          args: Prisma.DeletedTenantUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedTenantPayload>
+        }
+        aggregate: {
+          args: Prisma.DeletedTenantAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDeletedTenant>
+        }
+        groupBy: {
+          args: Prisma.DeletedTenantGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeletedTenantGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DeletedTenantCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeletedTenantCountAggregateOutputType> | number
         }
       }
     }
@@ -3527,12 +3602,25 @@ export const InstallationScalarFieldEnum = {
 export type InstallationScalarFieldEnum = (typeof InstallationScalarFieldEnum)[keyof typeof InstallationScalarFieldEnum]
 
 
+export const DeletedTenantScalarFieldEnum = {
+  id: 'id',
+  name: 'name',
+  beganAt: 'beganAt',
+  completedAt: 'completedAt',
+  osUser: 'osUser',
+  rows: 'rows'
+} as const
+
+export type DeletedTenantScalarFieldEnum = (typeof DeletedTenantScalarFieldEnum)[keyof typeof DeletedTenantScalarFieldEnum]
+
+
 export const TenantScalarFieldEnum = {
   id: 'id',
   name: 'name',
   nameKey: 'nameKey',
   active: 'active',
   maintenanceSince: 'maintenanceSince',
+  incomplete: 'incomplete',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -4148,19 +4236,19 @@ export const SortOrder = {
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
 
 
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
 export const NullableJsonNullValueInput = {
   DbNull: DbNull,
   JsonNull: JsonNull
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
-
-
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {
@@ -4237,6 +4325,20 @@ export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMod
 
 
 /**
+ * Reference to a field of type 'Json'
+ */
+export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
+    
+
+
+/**
+ * Reference to a field of type 'QueryMode'
+ */
+export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
+    
+
+
+/**
  * Reference to a field of type 'Boolean'
  */
 export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
@@ -4268,20 +4370,6 @@ export type BytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, '
  * Reference to a field of type 'Bytes[]'
  */
 export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Bytes[]'>
-    
-
-
-/**
- * Reference to a field of type 'Json'
- */
-export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
-    
-
-
-/**
- * Reference to a field of type 'QueryMode'
- */
-export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
     
 
 
@@ -4464,6 +4552,7 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   installation?: Prisma.InstallationOmit
+  deletedTenant?: Prisma.DeletedTenantOmit
   tenant?: Prisma.TenantOmit
   user?: Prisma.UserOmit
   apiKey?: Prisma.ApiKeyOmit

@@ -52,6 +52,7 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   Installation: 'Installation',
+  DeletedTenant: 'DeletedTenant',
   Tenant: 'Tenant',
   User: 'User',
   ApiKey: 'ApiKey',
@@ -118,12 +119,25 @@ export const InstallationScalarFieldEnum = {
 export type InstallationScalarFieldEnum = (typeof InstallationScalarFieldEnum)[keyof typeof InstallationScalarFieldEnum]
 
 
+export const DeletedTenantScalarFieldEnum = {
+  id: 'id',
+  name: 'name',
+  beganAt: 'beganAt',
+  completedAt: 'completedAt',
+  osUser: 'osUser',
+  rows: 'rows'
+} as const
+
+export type DeletedTenantScalarFieldEnum = (typeof DeletedTenantScalarFieldEnum)[keyof typeof DeletedTenantScalarFieldEnum]
+
+
 export const TenantScalarFieldEnum = {
   id: 'id',
   name: 'name',
   nameKey: 'nameKey',
   active: 'active',
   maintenanceSince: 'maintenanceSince',
+  incomplete: 'incomplete',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -739,19 +753,19 @@ export const SortOrder = {
 export type SortOrder = (typeof SortOrder)[keyof typeof SortOrder]
 
 
+export const JsonNullValueInput = {
+  JsonNull: JsonNull
+} as const
+
+export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
 export const NullableJsonNullValueInput = {
   DbNull: DbNull,
   JsonNull: JsonNull
 } as const
 
 export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
-
-
-export const JsonNullValueInput = {
-  JsonNull: JsonNull
-} as const
-
-export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
 
 
 export const QueryMode = {

@@ -42,6 +42,7 @@ export type TenantMinAggregateOutputType = {
   nameKey: string | null
   active: boolean | null
   maintenanceSince: Date | null
+  incomplete: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -52,6 +53,7 @@ export type TenantMaxAggregateOutputType = {
   nameKey: string | null
   active: boolean | null
   maintenanceSince: Date | null
+  incomplete: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -62,6 +64,7 @@ export type TenantCountAggregateOutputType = {
   nameKey: number
   active: number
   maintenanceSince: number
+  incomplete: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -82,6 +85,7 @@ export type TenantMinAggregateInputType = {
   nameKey?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   maintenanceSince?: true | runtime.Types.Skip
+  incomplete?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -92,6 +96,7 @@ export type TenantMaxAggregateInputType = {
   nameKey?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   maintenanceSince?: true | runtime.Types.Skip
+  incomplete?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
 }
@@ -102,6 +107,7 @@ export type TenantCountAggregateInputType = {
   nameKey?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   maintenanceSince?: true | runtime.Types.Skip
+  incomplete?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -199,6 +205,7 @@ export type TenantGroupByOutputType = {
   nameKey: string
   active: boolean
   maintenanceSince: Date | null
+  incomplete: boolean
   createdAt: Date
   updatedAt: Date
   _count: TenantCountAggregateOutputType | null
@@ -232,6 +239,7 @@ export type TenantWhereInput = {
   nameKey?: Prisma.StringFilter<"Tenant"> | string | runtime.Types.Skip
   active?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   users?: Prisma.UserListRelationFilter | runtime.Types.Skip
@@ -252,6 +260,7 @@ export type TenantOrderByWithRelationInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   users?: Prisma.UserOrderByRelationAggregateInput | runtime.Types.Skip
@@ -275,6 +284,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"Tenant"> | string | runtime.Types.Skip
   active?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   users?: Prisma.UserListRelationFilter | runtime.Types.Skip
@@ -295,6 +305,7 @@ export type TenantOrderByWithAggregationInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TenantCountOrderByAggregateInput | runtime.Types.Skip
@@ -313,6 +324,7 @@ export type TenantScalarWhereWithAggregatesInput = {
   nameKey?: Prisma.StringWithAggregatesFilter<"Tenant"> | string | runtime.Types.Skip
   active?: Prisma.BoolWithAggregatesFilter<"Tenant"> | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolWithAggregatesFilter<"Tenant"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string | runtime.Types.Skip
 }
@@ -323,6 +335,7 @@ export type TenantCreateInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -343,6 +356,7 @@ export type TenantUncheckedCreateInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -363,6 +377,7 @@ export type TenantUpdateInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -383,6 +398,7 @@ export type TenantUncheckedUpdateInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -403,6 +419,7 @@ export type TenantCreateManyInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
 }
@@ -413,6 +430,7 @@ export type TenantUpdateManyMutationInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -423,6 +441,7 @@ export type TenantUncheckedUpdateManyInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
@@ -433,6 +452,7 @@ export type TenantCountOrderByAggregateInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrder | runtime.Types.Skip
+  incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -447,6 +467,7 @@ export type TenantMaxOrderByAggregateInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrder | runtime.Types.Skip
+  incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -457,6 +478,7 @@ export type TenantMinOrderByAggregateInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrder | runtime.Types.Skip
+  incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -470,20 +492,8 @@ export type TenantScalarRelationFilter = {
   isNot?: Prisma.TenantWhereInput | runtime.Types.Skip
 }
 
-export type BigIntFieldUpdateOperationsInput = {
-  set?: bigint | number | runtime.Types.Skip
-  increment?: bigint | number | runtime.Types.Skip
-  decrement?: bigint | number | runtime.Types.Skip
-  multiply?: bigint | number | runtime.Types.Skip
-  divide?: bigint | number | runtime.Types.Skip
-}
-
 export type BoolFieldUpdateOperationsInput = {
   set?: boolean | runtime.Types.Skip
-}
-
-export type DateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | runtime.Types.Skip
 }
 
 export type TenantCreateNestedOneWithoutUsersInput = {
@@ -632,6 +642,7 @@ export type TenantCreateWithoutUsersInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -651,6 +662,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -686,6 +698,7 @@ export type TenantUpdateWithoutUsersInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -705,6 +718,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -724,6 +738,7 @@ export type TenantCreateWithoutApiKeysInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -743,6 +758,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -778,6 +794,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -797,6 +814,7 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -816,6 +834,7 @@ export type TenantCreateWithoutKeyPolicyInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -835,6 +854,7 @@ export type TenantUncheckedCreateWithoutKeyPolicyInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -870,6 +890,7 @@ export type TenantUpdateWithoutKeyPolicyInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -889,6 +910,7 @@ export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -908,6 +930,7 @@ export type TenantCreateWithoutTicketsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -927,6 +950,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -962,6 +986,7 @@ export type TenantUpdateWithoutTicketsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -981,6 +1006,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1000,6 +1026,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1019,6 +1046,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1054,6 +1082,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1073,6 +1102,7 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1092,6 +1122,7 @@ export type TenantCreateWithoutAssetsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1111,6 +1142,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1146,6 +1178,7 @@ export type TenantUpdateWithoutAssetsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1165,6 +1198,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1184,6 +1218,7 @@ export type TenantCreateWithoutProjectsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1203,6 +1238,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1238,6 +1274,7 @@ export type TenantUpdateWithoutProjectsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1257,6 +1294,7 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1276,6 +1314,7 @@ export type TenantCreateWithoutArticlesInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1295,6 +1334,7 @@ export type TenantUncheckedCreateWithoutArticlesInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1330,6 +1370,7 @@ export type TenantUpdateWithoutArticlesInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1349,6 +1390,7 @@ export type TenantUncheckedUpdateWithoutArticlesInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1368,6 +1410,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1387,6 +1430,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1422,6 +1466,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1441,6 +1486,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1460,6 +1506,7 @@ export type TenantCreateWithoutEventsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1479,6 +1526,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1514,6 +1562,7 @@ export type TenantUpdateWithoutEventsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1533,6 +1582,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1646,6 +1696,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: boolean | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
   users?: boolean | Prisma.Tenant$usersArgs<ExtArgs> | runtime.Types.Skip
@@ -1667,6 +1718,7 @@ export type TenantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: boolean | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["tenant"]>
@@ -1677,6 +1729,7 @@ export type TenantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: boolean | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["tenant"]>
@@ -1687,11 +1740,12 @@ export type TenantSelectScalar = {
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: boolean | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "nameKey" | "active" | "maintenanceSince" | "createdAt" | "updatedAt", ExtArgs["result"]["tenant"], runtime.Types.Skip>
+export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "nameKey" | "active" | "maintenanceSince" | "incomplete" | "createdAt" | "updatedAt", ExtArgs["result"]["tenant"], runtime.Types.Skip>
 export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | Prisma.Tenant$usersArgs<ExtArgs> | runtime.Types.Skip
   apiKeys?: boolean | Prisma.Tenant$apiKeysArgs<ExtArgs> | runtime.Types.Skip
@@ -1734,6 +1788,10 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * When maintenance began, or null if the tenant is not in maintenance.
      */
     maintenanceSince: Date | null
+    /**
+     * Whether an import or a deletion has begun and isn't complete. Until then, the tenant stays in maintenance.
+     */
+    incomplete: boolean
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["tenant"]>
@@ -2174,6 +2232,7 @@ export interface TenantFieldRefs {
   readonly nameKey: Prisma.FieldRef<"Tenant", 'String'>
   readonly active: Prisma.FieldRef<"Tenant", 'Boolean'>
   readonly maintenanceSince: Prisma.FieldRef<"Tenant", 'DateTime'>
+  readonly incomplete: Prisma.FieldRef<"Tenant", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Tenant", 'DateTime'>
 }

@@ -735,10 +735,6 @@ export type UserUncheckedUpdateManyWithoutTenantNestedInput = {
   deleteMany?: Prisma.UserScalarWhereInput | Prisma.UserScalarWhereInput[] | runtime.Types.Skip
 }
 
-export type NullableStringFieldUpdateOperationsInput = {
-  set?: string | null | runtime.Types.Skip
-}
-
 export type IntFieldUpdateOperationsInput = {
   set?: number | runtime.Types.Skip
   increment?: number | runtime.Types.Skip

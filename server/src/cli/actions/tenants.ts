@@ -9,6 +9,7 @@ import {
   createTenant,
   deactivateTenant,
   describeTenant,
+  findTenant,
   listTenants,
   NewTenant,
   type Tenant,
@@ -16,7 +17,12 @@ import {
   tenantContext,
   updateTenant,
 } from '../../resources/tenants/queries.ts';
+import { deleteTenant } from '../../resources/tenants/tenant-deletion.ts';
+import { exportTenant, type Manifest } from '../../resources/tenants/tenant-export.ts';
+import { importTenant } from '../../resources/tenants/tenant-import.ts';
 import { ResolutionTargets } from '../../resources/tickets/due-date.ts';
+import { CommandError } from '../lib/cli-errors.ts';
+import { confirmName } from '../lib/confirm.ts';
 import { shell } from '../lib/help.ts';
 import { activeLabel, statusLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
@@ -131,6 +137,41 @@ export const maintenance = action({
 function tenantLabel({ active, maintenanceSince }: Pick<Tenant, 'active' | 'maintenanceSince'>) {
   return maintenanceSince === null ? activeLabel(active) : statusLabel('maintenance');
 }
+
+const Folder = z.string().min(1);
+
+const exportFolder = action({
+  input: Named.extend({ folder: Folder }),
+  work: async (runtime, { tenant, folder }, report) =>
+    exportTenant(runtime, await findTenant(runtime.prisma, tenant), { folder, report }),
+  format: (manifest) =>
+    `Exported ${formatManifest(manifest)}` +
+    `${manifest.maintenanceSince === null ? ' as a backup, because the tenant is not in maintenance' : ''}.`,
+});
+
+const importFolder = action({
+  input: z.strictObject({ folder: Folder }),
+  work: (runtime, { folder }, report) => importTenant(runtime, { folder, report }),
+  format: (manifest) => `Imported ${formatManifest(manifest)}.`,
+});
+
+function formatManifest({ tenant: { id, name }, tables, attachments }: Manifest): string {
+  const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
+  return `the tenant ${name} (ID ${id}): ${rows} rows and ${attachments} attachments`;
+}
+
+const deleteRows = action({
+  input: Named.extend({ moved: Folder.optional(), yes: z.boolean().default(false) }),
+  async work(runtime, { tenant, moved, yes }, report) {
+    const { id, name } = await findTenant(runtime.prisma, tenant);
+    if (!yes && !(await confirmName(`delete all data of the tenant ${name} (ID ${id})`, name)))
+      throw new CommandError('The tenant was not deleted.');
+    return { id, name, rows: await deleteTenant(runtime, { id, name }, { moved, report }) };
+  },
+  format: ({ id, name, rows }) => `Deleted the tenant ${name} (ID ${id}) with ${rows.tickets} tickets.`,
+});
+
+export { deleteRows as delete, exportFolder as export, importFolder as import };
 
 function formatCreated({ tenant, admin }: { tenant: Tenant; admin: { email: string } }): string {
   return `Created the tenant ${tenant.name} (ID ${tenant.id}) with its administrator ${admin.email}.`;

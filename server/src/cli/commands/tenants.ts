@@ -79,6 +79,32 @@ export const tenants = noun({
       arguments: [tenant, { flags: '<state>', about: 'on or off', values: ['on', 'off'] }],
       examples: ['tenants maintenance Acme on', 'tenants maintenance Acme off'],
     },
+    export: {
+      summary: 'Export all data of a tenant to a new folder, for a backup or a move to another cell',
+      details:
+        'To move the tenant, start its maintenance first. Otherwise, the result is a backup. The folder contains password ' +
+        'hashes, so only the current user can read it.',
+      arguments: [tenant, { flags: '<folder>', about: 'folder to create' }],
+      examples: ['tenants export Acme acme-backup'],
+    },
+    import: {
+      summary: 'Import an exported tenant into this installation, with the same IDs',
+      details: 'If the command is interrupted, run `tenants delete` for the incomplete tenant, and import it again.',
+      arguments: [{ flags: '<folder>', about: 'folder that `tenants export` created' }],
+      examples: ['tenants import acme-move'],
+    },
+    delete: {
+      summary: 'Delete a tenant in maintenance, with all its data',
+      details:
+        'The command asks for the name of the tenant. If it is interrupted, run it again. The table `deleted_tenants` ' +
+        'keeps one row.',
+      arguments: [tenant],
+      options: [
+        { flags: '--moved <folder>', about: 'delete nothing if the data differs from this imported export' },
+        common.yes,
+      ],
+      examples: ['tenants delete Acme --moved acme-move'],
+    },
   },
   actions: () => import('../actions/tenants.ts'),
 });

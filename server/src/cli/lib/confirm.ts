@@ -11,6 +11,18 @@ export const maxUnconfirmedReplays = 10;
  * @throws Interrupted after Ctrl-C
  */
 export async function confirm(action: string): Promise<boolean> {
+  return /^y(es)?$/i.test(await ask(action, 'Continue? [y/N]'));
+}
+
+/**
+ * Asks the user to confirm an action by entering a name. Otherwise the same as `confirm`.
+ * @returns whether the user entered the name
+ */
+export async function confirmName(action: string, name: string): Promise<boolean> {
+  return (await ask(action, `Enter the name ${name} to continue:`)) === name;
+}
+
+async function ask(action: string, question: string): Promise<string> {
   if (!process.stdin.isTTY)
     throw new UsageError([{ path: 'yes', message: `is required to ${action} without a terminal` }]);
   const { createInterface } = await import('node:readline/promises');
@@ -22,8 +34,8 @@ export async function confirm(action: string): Promise<boolean> {
       terminal.once('SIGINT', () => reject(new Interrupted('SIGINT')));
       terminal.once('close', () => resolve(''));
     });
-    const reply = await Promise.race([terminal.question(`This will ${action}. Continue? [y/N] `), ended]);
-    return /^y(es)?$/i.test(reply.trim());
+    const reply = await Promise.race([terminal.question(`This will ${action}. ${question} `), ended]);
+    return reply.trim();
   } finally {
     terminal.close();
   }

@@ -1,23 +1,30 @@
 import { deliverySchedule } from '@itsm-api/contract';
+import { Prisma } from '../../../generated/prisma/client.ts';
 import type { Timeouts } from '../../database/client/statement-timeout.ts';
 import { inTransaction } from '../../database/client/transaction.ts';
+import { invalidField } from '../../shared/errors.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { findTenant, type Sources, type Tenant, targetOf, tenantContext } from './queries.ts';
 
 /**
  * Starts or ends the maintenance of a tenant (docs/decisions/maintenance.md). Within `quietAfterMs` after the start, all
  * processes stop writing to the tenant. A repeated call has no effect.
- * @throws ApiError NOT_FOUND
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR at the end if an import or a deletion of the tenant is incomplete
  */
 export async function setMaintenance(sources: Sources, nameOrId: string, isOn: boolean): Promise<Tenant> {
   const { prisma } = sources.databases.system;
   const context = await tenantContext(sources, nameOrId);
   const id = context.db.$tenantId;
   return inTransaction(context.db, async () => {
-    const { count } = await prisma.tenant.updateMany({
-      where: { id, maintenanceSince: isOn ? null : { not: null } },
-      data: { maintenanceSince: isOn ? context.now() : null },
-    });
+    // The clock of PostgreSQL, because an export compares the start with this clock.
+    const [since, condition] = isOn
+      ? [Prisma.sql`clock_timestamp()`, Prisma.sql`maintenance_since IS NULL`]
+      : [Prisma.sql`NULL`, Prisma.sql`maintenance_since IS NOT NULL AND NOT incomplete`];
+    const count = await prisma.$executeRaw`
+      UPDATE tenants SET maintenance_since = ${since}, updated_at = now() WHERE id = ${id} AND ${condition}`;
+    if (!isOn && (await prisma.tenant.count({ where: { id, incomplete: true } })) > 0) {
+      throw invalidField('VALIDATION_ERROR', 'tenant', 'is incomplete. Delete it with `tenants delete`.');
+    }
     const action = isOn ? 'maintenance.began' : 'maintenance.ended';
     if (count > 0) await recordAudit(context, { action, target: targetOf({ id }) });
     return findTenant(prisma, String(id));

@@ -1,0 +1,120 @@
+import type { Connection } from '../../database/client/connection.ts';
+import { inBatches } from '../../database/in-batches.ts';
+import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
+import type { Tenant } from './queries.ts';
+import { readManifest } from './tenant-export.ts';
+import * as db from './tenant-rows.ts';
+
+/**
+ * Deletes a tenant in maintenance with all rows and files, in batches. After an interruption, another call continues.
+ * One row of `deleted_tenants` remains.
+ * @param moved the folder of an export that must contain the same rows, because another installation has imported it
+ * @returns the number of rows of each table
+ * @throws Error if the tenant is not in maintenance, or if its rows differ from the export
+ */
+export async function deleteTenant(
+  sources: db.TransferSources,
+  tenant: Pick<Tenant, 'id' | 'name'>,
+  { moved, report }: { moved?: string | undefined; report: db.Report },
+): Promise<Record<string, number>> {
+  const { storage, osUser } = sources.services;
+  return db.withTransferConnection(sources, async (connection) => {
+    await db.lockTransfer(connection, tenant.id, report);
+    const tables = await db.readTenantTables(connection);
+    const begun = 'SELECT FROM deleted_tenants WHERE id = $1 AND completed_at IS NULL';
+    if ((await connection.query(begun, [tenant.id])).rowCount === 0) {
+      await beginDeletion(connection, { ...tenant, tables, moved, osUser });
+    }
+    // The trigger on tickets allows this session to delete the tickets of this tenant.
+    await connection.query("SELECT set_config('itsm.deleted_tenant', $1, false)", [String(tenant.id)]);
+    // Tables without foreign keys come last. One of them is `changes`, to which the deletion of watchers adds rows.
+    for (const table of tables.toReversed()) {
+      if (table.name !== 'tenants') await deleteRows(connection, table, { id: tenant.id, storage, report });
+    }
+    return (await connection.query(complete, [tenant.id])).rows[0].rows;
+  });
+}
+
+interface Beginning {
+  tables: db.TenantTable[];
+  moved: string | undefined;
+  osUser: string | undefined;
+}
+
+const complete = `
+  WITH deleted AS (DELETE FROM tenants WHERE id = $1)
+  UPDATE deleted_tenants SET completed_at = now() WHERE id = $1 AND completed_at IS NULL RETURNING rows`;
+
+/** Checks that the tenant can be deleted, counts its rows, and marks it as incomplete. */
+async function beginDeletion(
+  connection: Connection,
+  { id, name, tables, moved, osUser }: Pick<Tenant, 'id' | 'name'> & Beginning,
+): Promise<void> {
+  const { since } = await db.readMaintenance(connection, id);
+  if (since === null) {
+    throw new Error(`The tenant ${name} is not in maintenance. Run \`tenants maintenance ${name} on\` first.`);
+  }
+  if (moved !== undefined) {
+    const manifest = await readManifest(moved);
+    const isSame = manifest.tenant.id === id && manifest.maintenanceSince === since;
+    const different = isSame ? await db.findDifferences(connection, id, manifest.tables) : ['another maintenance'];
+    if (different.length > 0) {
+      const problem = `The rows of the tenant differ from the export: ${different.join(', ')}.`;
+      throw new Error(`${problem} Nothing was deleted. Export and import the tenant again.`);
+    }
+  }
+  const counts: Record<string, number> = {};
+  for (const table of tables) {
+    const text = `SELECT count(*)::float8 AS rows FROM "${table.name}" WHERE "${table.owner}" = $1`;
+    counts[table.name] = (await connection.query(text, [id])).rows[0].rows;
+  }
+  const { rowCount } = await connection.query(
+    `WITH marked AS (
+       UPDATE tenants SET incomplete = true WHERE id = $1 AND maintenance_since::text = $2 RETURNING id, name)
+     INSERT INTO deleted_tenants (id, name, os_user, rows) SELECT id, name, $3, $4 FROM marked`,
+    [id, since, osUser ?? null, JSON.stringify(counts)],
+  );
+  if (rowCount === 0) throw new Error(`The maintenance of the tenant ${name} ended. Nothing was deleted.`);
+}
+
+/** Deletes the rows of the tenant from a table, and the files of attachments. */
+async function deleteRows(
+  connection: Connection,
+  { name, selfReferences }: db.TenantTable,
+  { id, storage, report }: { id: number; storage: AttachmentStorage; report: db.Report },
+): Promise<void> {
+  for (const column of selfReferences) {
+    // A batch could contain a row without the rows that refer to it.
+    const update = (rows: string) => connection.query(`UPDATE "${name}" SET "${column}" = NULL WHERE ${rows}`);
+    await changeRows(connection, `"${name}" WHERE tenant_id = ${id} AND "${column}" IS NOT NULL`, update);
+  }
+  const returned = name === 'attachments' ? ' RETURNING storage_key' : '';
+  const deleted = await changeRows(connection, `"${name}" WHERE tenant_id = ${id}`, async (rows) => {
+    const found = await connection.query(`DELETE FROM "${name}" WHERE tenant_id = ${id} AND ${rows}${returned}`);
+    // If the command stops before it deletes these files, the nightly job deletes them.
+    for (const { storage_key } of found.rows) await storage.delete(storage_key);
+  });
+  if (deleted > 0) report(`${name}: deleted ${deleted} rows.`);
+}
+
+/** The number of rows that one statement changes. */
+const batchSize = 2000;
+
+/**
+ * Calls `change` with a condition for each batch of rows. Finds the rows once with a cursor, because each further search
+ * would read all rows that were deleted before.
+ */
+async function changeRows(
+  connection: Connection,
+  rows: string,
+  change: (condition: string) => Promise<unknown>,
+): Promise<number> {
+  await connection.query(`DECLARE found_rows CURSOR WITH HOLD FOR SELECT ctid FROM ${rows}`);
+  const count = await inBatches(batchSize, async () => {
+    const found = await connection.query({ text: `FETCH ${batchSize} FROM found_rows`, rowMode: 'array' });
+    if (found.rows.length > 0) await change(`ctid = ANY ('{${found.rows.map(([ctid]: string[]) => `"${ctid}"`)}}')`);
+    return found.rows.length;
+  });
+  await connection.query('CLOSE found_rows');
+  return count;
+}

@@ -1,0 +1,130 @@
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import type { Connection } from '../../database/client/connection.ts';
+import { tenantNameKey } from './queries.ts';
+import { type Manifest, readAttachments, readLines, readManifest, verify } from './tenant-export.ts';
+import * as db from './tenant-rows.ts';
+
+/**
+ * Writes an export into this installation, with the same ids, and compares the rows with the export. The tenant is in
+ * maintenance until the import is complete (docs/decisions/tenant-transfer.md).
+ * @throws Error before the first row, if the tenant or its name exists, if the schema version differs, or if
+ * `WEBHOOK_SECRET_KEY` lacks a key
+ */
+export async function importTenant(
+  sources: db.TransferSources,
+  { folder, report }: { folder: string; report: db.Report },
+): Promise<Manifest> {
+  const { storage, secretCipher, osUser } = sources.services;
+  const manifest = await readManifest(folder);
+  const { id, name } = manifest.tenant;
+  await db.withTransferConnection(sources, async (connection) => {
+    await db.lockTransfer(connection, id, report);
+    await checkTarget(connection, manifest, secretCipher.keyIds);
+    const tables = (await db.readTenantTables(connection)).filter(({ isDerived }) => !isDerived);
+    for (const table of tables) await importTable(connection, table, { id, folder, report });
+    for await (const file of readAttachments(folder)) {
+      const content = Readable.from(verify(createReadStream(file.path), file), { objectMode: false });
+      await storage.move(await storage.writeTemporary(content, file.size), file.key);
+    }
+    for (const table of tables) await raiseSequence(connection, table, id);
+    report('Comparing the rows with the export …');
+    const different = await db.findDifferences(connection, id, manifest.tables);
+    if (different.length > 0) {
+      throw new Error(`The rows of ${different.join(', ')} differ from the export. ${repeatImport(name)}`);
+    }
+    await connection.query(complete, [id, osUser ?? null]);
+  });
+  return manifest;
+}
+
+/** Ends the maintenance of an imported tenant, and records the import in the audit log. */
+const complete = `
+  WITH completed AS (UPDATE tenants SET maintenance_since = NULL, incomplete = false WHERE id = $1 RETURNING id)
+  INSERT INTO audit_entries (tenant_id, action, target_type, target_id, os_user, address, user_agent)
+  SELECT id, 'workspace.imported', 'workspace', id, $2, '', '' FROM completed`;
+
+function repeatImport(name: string): string {
+  return `Delete the incomplete tenant with \`tenants delete ${name}\` and import it again.`;
+}
+
+async function checkTarget(connection: Connection, manifest: Manifest, keyIds: readonly string[]): Promise<void> {
+  const { id, name } = manifest.tenant;
+  const existing = 'SELECT name, incomplete FROM tenants WHERE id = $1 OR name_key = $2';
+  const [found] = (await connection.query(existing, [id, tenantNameKey(name)])).rows;
+  if (found !== undefined) {
+    const next = found.incomplete ? repeatImport(found.name) : 'Delete or rename it first.';
+    throw new Error(`The tenant ${found.name} with the same id or name exists. ${next}`);
+  }
+  const version = await db.readSchemaVersion(connection);
+  if (version !== manifest.schemaVersion) {
+    const difference = `The export has the schema version ${manifest.schemaVersion}, but this database has ${version}.`;
+    throw new Error(`${difference} Run the same release in both installations and export the tenant again.`);
+  }
+  const missing = manifest.secretKeys.filter((keyId) => !keyIds.includes(keyId));
+  if (missing.length > 0) {
+    throw new Error(
+      `WEBHOOK_SECRET_KEY: lacks the keys with the ids ${missing.join(', ')}, which encrypted webhook secrets of the ` +
+        'export. Add the keys of the other installation at the end of the setting.',
+    );
+  }
+}
+
+/**
+ * Imports the rows of a table in batches. Foreign keys are checked after each statement. Therefore, a row that refers to
+ * a later row of the same table waits, and so do the rows that refer to waiting rows. One statement inserts them at the
+ * end.
+ */
+async function importTable(
+  connection: Connection,
+  table: db.TenantTable,
+  { id, folder, report }: { id: number; folder: string; report: db.Report },
+): Promise<void> {
+  const waiting = new Map<string, string>();
+  const isReady = (line: string) => {
+    if (table.selfReferences.length === 0) return true;
+    const row = JSON.parse(line);
+    const others = table.selfReferences.flatMap((column) => row[column] ?? []);
+    if (!others.some((other) => BigInt(other) > BigInt(row.id) || waiting.has(other))) return true;
+    waiting.set(row.id, line);
+    return false;
+  };
+  let rows = 0;
+  for await (const lines of readLines(folder, table.name)) {
+    await insertRows(connection, table, id, lines.filter(isReady));
+    rows += lines.length;
+    report(`${table.name}: ${rows} rows …`);
+  }
+  await insertRows(connection, table, id, [...waiting.values()]);
+}
+
+/**
+ * Inserts rows of the tenant. Takes the id of the tenant from the manifest instead of the rows, so that a manipulated
+ * file can't add rows to another tenant.
+ */
+async function insertRows(connection: Connection, table: db.TenantTable, id: number, lines: string[]): Promise<void> {
+  const { name, owner, columns } = table;
+  const values = columns.map((each) => (each.name === owner ? '$2::bigint' : `"r"."${each.name}"::${each.type}`));
+  // A new tenant is incomplete and in maintenance from its first moment.
+  const [more, moreValues] = name === 'tenants' ? [', maintenance_since, incomplete', ', now(), true'] : ['', ''];
+  await connection.query(
+    `INSERT INTO "${name}" (${columns.map((each) => `"${each.name}"`)}${more}) SELECT ${values}${moreValues}
+     FROM json_to_recordset($1::json) AS "r" (${columns.map((each) => `"${each.name}" text`)})`,
+    [`[${lines.join(',')}]`, id],
+  );
+}
+
+/**
+ * Raises the sequence of a table past the imported ids. Calls `nextval` for each id in between, because `setval` could
+ * undo concurrent calls of `nextval`. Skips the sequence of `tenants` if the id belongs to another cell.
+ */
+async function raiseSequence(connection: Connection, { name, owner, sequence }: db.TenantTable, id: number) {
+  if (sequence === null) return;
+  const isOfCell = name === 'tenants' ? 'enter_cell(0) = $1::bigint / 1000000000' : 'true';
+  await connection.query(
+    `WITH reached AS MATERIALIZED (SELECT nextval('${sequence}') AS id WHERE ${isOfCell})
+     SELECT count(nextval('${sequence}')) FROM reached, generate_series(
+       reached.id + 1, (SELECT max(id) FROM "${name}" WHERE "${owner}" = $1::bigint))`,
+    [id],
+  );
+}

@@ -1,0 +1,39 @@
+import { setKeyPolicy } from '@itsm-api/server/auth/api-keys/key-policy.ts';
+import { keepUpload } from '@itsm-api/server/resources/csv/csv-uploads.ts';
+import type { Api } from './api.ts';
+import { query } from './database.ts';
+import { signIn } from './visitor.ts';
+import { ticket, type Workspace } from './workspace.ts';
+
+/** Inserts one row of the workspace into every table. */
+export async function fillWorkspace(api: Api, workspace: Workspace): Promise<void> {
+  const webhook = await workspace.createWebhook();
+  await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
+  const { id } = await workspace.createTicket({
+    assigneeId: workspace.userId,
+    watcherUserIds: [workspace.userId],
+    assetIds: [(await workspace.createAsset()).id],
+  });
+  await workspace.createComment(id);
+  await workspace.createLink(id);
+  await workspace.createAttachment(id);
+  const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
+  await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
+  await workspace.createTask();
+  await workspace.createArticle();
+  await setKeyPolicy(workspace.context, { maxLifetimeDays: 90 });
+  await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
+  await signIn(api, workspace);
+  const credentials = `WITH password AS (
+      INSERT INTO passwords (tenant_id, user_id, hash, updated_at) VALUES ($1, $2, '', now()))
+    INSERT INTO passkeys (tenant_id, user_id, credential_id, public_key, name) VALUES ($1, $2, '', '', '')`;
+  await query(api.databaseUrl, credentials, [workspace.tenantId, workspace.userId]);
+  await query(
+    api.databaseUrl,
+    `INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms)
+     SELECT tenant_id, id, 1, now(), 1 FROM deliveries WHERE tenant_id = $1`,
+    [workspace.tenantId],
+  );
+  await api.usage.flush();
+  await api.requestLog.flush();
+}
