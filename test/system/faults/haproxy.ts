@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { steadyPort } from '../../support/postgres-server.ts';
@@ -64,6 +67,30 @@ export async function startPostgresHaproxy(first: Candidate, second: Candidate):
     PATRONI_PORT_2: String(second.statusPort),
   });
   return { port, stop };
+}
+
+interface CellsHaproxy {
+  port: number;
+  /** Routes the requests for a host to another cell, as an operator does. */
+  route(host: string, cell: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts HAProxy with deploy/cells.cfg for two cells, and an empty map in `folder`. */
+export async function startCellsHaproxy(folder: string, cells: [string, string]): Promise<CellsHaproxy> {
+  const port = await steadyPort();
+  const address = `127.0.0.1:${port}`;
+  const [CELLS_MAP, ADMIN_SOCKET] = [join(folder, 'cells.map'), join(folder, 'admin.sock')];
+  await writeFile(CELLS_MAP, '');
+  const stop = await run(['../../../deploy/cells.cfg'], address, {
+    ...{ BIND: address, CELLS_MAP, ADMIN_SOCKET, CELL_0: cells[0], CELL_1: cells[1] },
+  });
+  const route = async (host: string, cell: string) => {
+    const socket = connect(ADMIN_SOCKET).end(`add map ${CELLS_MAP} ${host} ${cell}\n`);
+    const reply = (await text(socket)).trim();
+    if (reply !== '') throw new Error(reply);
+  };
+  return { port, route, stop };
 }
 
 /** Starts HAProxy and waits until HAProxy listens on `address`. Returns a function that stops HAProxy. */
