@@ -212,6 +212,15 @@ describe('tenants export and import', () => {
     expect((await readTenant(target.url, theirs.tenantId)).tenants).toEqual([]);
   });
 
+  it('rejects an export with the file of another tenant before the first row', async () => {
+    const file = join(folder, 'backup/attachments.jsonl');
+    const attachments = await readFile(file, 'utf8');
+    await writeFile(file, attachments.replace(`"${theirs.tenantId}/`, `"${other.tenantId}/`));
+    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain("doesn't belong to the tenant");
+    await writeFile(file, attachments);
+    expect((await readTenant(target.url, theirs.tenantId)).tenants).toEqual([]);
+  });
+
   it('keeps a tenant incomplete and in maintenance if its rows differ from the export', async () => {
     const file = join(folder, 'backup/comments.jsonl');
     const comments = await readFile(file, 'utf8');

@@ -8,8 +8,8 @@ import * as db from './tenant-rows.ts';
 /**
  * Writes an export into this installation, with the same ids, and compares the rows with the export. The tenant is in
  * maintenance until the import is complete (docs/decisions/tenant-transfer.md).
- * @throws Error before the first row, if the tenant or its name exists, if the schema version differs, or if
- * `WEBHOOK_SECRET_KEY` lacks a key
+ * @throws Error before the first row, if the tenant or its name exists, if the schema version differs, if
+ * `WEBHOOK_SECRET_KEY` lacks a key, or if an attachment has the file of another tenant
  */
 export async function importTenant(
   sources: db.TransferSources,
@@ -21,6 +21,7 @@ export async function importTenant(
   await db.withTransferConnection(sources, async (connection) => {
     await db.lockTransfer(connection, id, report);
     await checkTarget(connection, manifest, secretCipher.keyIds);
+    await checkAttachmentKeys(folder, id);
     const tables = (await db.readTenantTables(connection)).filter(({ isDerived }) => !isDerived);
     for (const table of tables) await importTable(connection, table, { id, folder, report });
     for await (const file of readAttachments(folder)) {
@@ -67,6 +68,15 @@ async function checkTarget(connection: Connection, manifest: Manifest, keyIds: r
       `WEBHOOK_SECRET_KEY: lacks the keys with the ids ${missing.join(', ')}, which encrypted webhook secrets of the ` +
         'export. Add the keys of the other installation at the end of the setting.',
     );
+  }
+}
+
+/** Checks that a manipulated export doesn't replace, read or delete the files of another tenant. */
+async function checkAttachmentKeys(folder: string, id: number): Promise<void> {
+  for await (const { key } of readAttachments(folder)) {
+    if (!new RegExp(`^${id}/[\\da-f-]{36}$`).test(key)) {
+      throw new Error(`The key ${key} in attachments.jsonl doesn't belong to the tenant. Export the tenant again.`);
+    }
   }
 }
 
