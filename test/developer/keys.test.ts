@@ -138,7 +138,7 @@ describe('/developer/keys/:id', () => {
     expect([wider.status, wider.text.includes('this key lacks tickets:read. Create a new key')]).toEqual([400, true]);
 
     const endless = await send('end', { expiresInDays: 'never' });
-    expect(endless.text).toContain('<dd>No expiration</dd>');
+    expect(endless.text).toContain('<dd>No expiry</dd>');
 
     const rotated = await send('rotate', { overlapHours: 12 });
     const next = keyIn(rotated.text) as string;

@@ -179,7 +179,7 @@ function renderFacts(key: Key, { requests, successors }: KeyActivity, { time }: 
     User: key.user,
     'Allowed networks': networks.length === 0 ? 'All' : html`${networks}`,
     Created: time(key.createdAt),
-    [key.revokedAt === null ? 'Expires' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'No expiration'),
+    [key.revokedAt === null ? 'Expires' : 'Revoked']: time(key.revokedAt ?? key.expiresAt, 'No expiry'),
     'Last used': html`${time(key.lastUsedAt, 'never')}${key.lastUsedAddress && html` from ${key.lastUsedAddress}`}`,
     'Requests in 24 h': html`${sparkLine(requests)} <a href="/developer/usage?key=${key.id}">Usage</a>`,
     Replaces: key.rotatedFrom === null ? null : keyLink(key.rotatedFrom),
@@ -225,17 +225,17 @@ ${submit('Rename', 'plain')}`,
       ),
     ),
     part(
-      'Expiration',
+      'Expiry',
       'end',
       renderForm(
         request,
         'end',
         (sent) =>
           html`${selectField(sent, {
-            ...{ name: 'expiresInDays', label: 'Expiration, counted from now', value: initialLifetime(policy) },
+            ...{ name: 'expiresInDays', label: 'Expiry, counted from now', value: initialLifetime(policy) },
             options: lifetimeOptions(policy),
           })}
-${submit('Set expiration', 'plain')}`,
+${submit('Set expiry', 'plain')}`,
       ),
     ),
     part(

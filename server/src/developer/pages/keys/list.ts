@@ -29,7 +29,7 @@ export const keys = page({
       sparkLine(requests.get(key.id)),
       visit.time(key.lastUsedAt, 'never'),
       html`${visit.time(key.createdAt)}<small>for ${key.user}</small>`,
-      visit.time(key.revokedAt ?? key.expiresAt, 'No expiration'),
+      visit.time(key.revokedAt ?? key.expiresAt, 'No expiry'),
     ]);
     const isFiltered = [query.q, query.state, query.scope, query.user].some((value) => value !== undefined);
     return {

@@ -24,7 +24,7 @@ export function lifetimeOptions(policy: KeyPolicy): Option[] {
   const days = [30, 60, 90, 365].filter((days) => max === null || days < max);
   if (max !== null) days.push(max);
   const options = days.map((days) => ({ value: String(days), label: days === 1 ? '1 day' : `${days} days` }));
-  return requiresExpiry(policy) ? options : [...options, { value: 'never', label: 'No expiration' }];
+  return requiresExpiry(policy) ? options : [...options, { value: 'never', label: 'No expiry' }];
 }
 
 /** Returns the lifetime that is selected initially: 90 days, or the longest lifetime if that is shorter. */
@@ -68,7 +68,7 @@ ${renderForm(
   (sent) => html`
 ${textField(sent, { name: 'name', label: 'Name', hint: 'The program that uses the key, such as "nightly export".', required: true })}
 ${isAdmin ? textField(sent, { ...user, type: 'email' }) : null}
-${selectField(sent, { name: 'expiresInDays', label: 'Expiration', value: initialLifetime(policy), options: lifetimeOptions(policy) })}
+${selectField(sent, { name: 'expiresInDays', label: 'Expiry', value: initialLifetime(policy), options: lifetimeOptions(policy) })}
 ${scopeTable(sent, { label: 'Scopes', offered, chosen: [] })}
 ${textArea(sent, networksField)}
 ${
@@ -76,7 +76,7 @@ ${
     ? checkbox(
         'isImport',
         'yes',
-        html`For an import, with an expiration of at most 30 days. The key can set the original times and authors of new
+        html`For an import, with an expiry of at most 30 days. The key can set the original times and authors of new
 tickets and comments, and emits no webhook events.`,
         sent?.values.isImport !== undefined,
       )

@@ -34,11 +34,11 @@ export const settings = page({
       html`${textField(sent, {
         name: 'maxLifetimeDays',
         label: 'Maximum lifetime (days)',
-        hint: 'From 1 to 3650. If empty, there is no limit. A maximum lifetime also requires an expiration.',
+        hint: 'From 1 to 3650. If empty, there is no limit. A maximum lifetime also requires an expiry.',
         type: 'number',
         value: policy.maxLifetimeDays,
       })}
-${checkbox('expiryRequired', 'yes', 'API keys must have an expiration', sent ? 'expiryRequired' in sent.values : policy.expiryRequired)}
+${checkbox('expiryRequired', 'yes', 'API keys must have an expiry', sent ? 'expiryRequired' in sent.values : policy.expiryRequired)}
 ${submit('Save')}`;
     const targetSection = section(
       'Resolution targets',
@@ -48,7 +48,7 @@ ${renderForm(request, 'targets', fields)}`,
     );
     const policySection = section(
       'API keys',
-      html`<p>These rules apply to new and rotated API keys, and to later expirations of existing keys.</p>
+      html`<p>These rules apply to new and rotated API keys, and to a later expiry of existing keys.</p>
 ${renderForm(request, 'keys', policyFields)}`,
     );
     return { title: 'Settings', body: html`${targetSection}${policySection}` };
