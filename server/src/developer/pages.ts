@@ -17,7 +17,7 @@ import { projectFiles, projects } from './pages/projects/list.ts';
 import { requests } from './pages/requests/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
 import { attachmentContent, ticket } from './pages/tickets/detail.ts';
-import { usage } from './pages/usage/overview.ts';
+import { usage } from './pages/usage/usage-page.ts';
 import { newServiceAccount, newUser, user } from './pages/users/detail.ts';
 import { users } from './pages/users/list.ts';
 import { webhook } from './pages/webhooks/detail.ts';

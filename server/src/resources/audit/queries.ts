@@ -2,7 +2,7 @@ import type { PageQuery } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
-import { type Page, readPage } from '../shared/lists.ts';
+import { type Page, readCappedPage } from '../shared/lists.ts';
 import type { AuditChanges, AuditTarget } from './audit-entry.ts';
 
 /** An entry of the audit log (docs/decisions/audit-log.md). */
@@ -60,10 +60,13 @@ export async function findActor(
 /** Returns a page of the audit log, newest first. */
 export function listAudit({ db }: Pick<Context, 'db'>, query: PageQuery & AuditFilter): Promise<Page<AuditEntry>> {
   const where = toWhere(query);
-  return readPage(query, {
-    count: () => db.auditEntry.count({ where }),
-    find: async (range) => {
-      const rows = await db.auditEntry.findMany({ where, orderBy: { id: 'desc' }, ...range });
+  return readCappedPage(query, {
+    count: (limit) => db.auditEntry.count({ where, take: limit }),
+    find: async ({ skip, take, orderBy }) => {
+      const direction = orderBy?.id ?? 'desc';
+      // With a filter by time, sorts by time first, so that PostgreSQL starts at the first matching entry.
+      const byTime: Prisma.AuditEntryOrderByWithRelationInput[] = 'at' in where ? [{ at: direction }] : [];
+      const rows = await db.auditEntry.findMany({ where, orderBy: [...byTime, { id: direction }], skip, take });
       return rows.map(presentEntry);
     },
   });

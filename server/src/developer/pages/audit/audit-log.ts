@@ -3,19 +3,19 @@ import * as z from 'zod';
 import { auditTargetTypes } from '../../../resources/audit/audit-entry.ts';
 import { type AuditEntry, findActor, listAudit } from '../../../resources/audit/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
-import { getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';
 import { page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
 import { PageNumber, withAnyOption } from '../../ui/filtered-list.ts';
 import { optional, selectField, submit, textField } from '../../ui/form-fields.ts';
 import { html, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
+import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
 
 const path = '/developer/audit';
 const perPage = 50;
 
 const Query = z.strictObject({
   page: PageNumber,
-  since: optional(LocalTime),
-  until: optional(LocalTime),
+  ...timeRangeQuery,
   /** The id or email address of a user, or the name of an operating-system user. */
   actor: optional(text(1, 255)),
   action: optional(text(1, 100)),
@@ -32,12 +32,10 @@ export const audit = page({
   query: Query,
   async show({ visit, query, address }) {
     const { since, until, actor, ...equal } = query;
-    const { timeZone } = visit.user.account;
     const { data, meta } = await listAudit(visit.context, {
       ...equal,
       ...(await findActor(visit.context, actor)),
-      ...(since !== undefined && { since: parseLocalTime(since, timeZone) }),
-      ...(until !== undefined && { until: parseLocalTime(until, timeZone) }),
+      ...parseTimeRange({ since, until }, visit),
       perPage,
     });
     const names = await findUserNames(
@@ -67,7 +65,7 @@ export const audit = page({
       title: 'Audit log',
       body: html`<p class="lead">Changes to users, API keys, webhooks and settings, and other actions in the developer area,
 newest first. To export the log, run <code>itsm audit export</code>.</p>
-${filters(query, getZoneName(timeZone))}
+${filters(query, visit)}
 ${isFiltered ? html`<p><a class="button plain" href="${path}">Clear filters</a></p>` : null}
 ${table('Audit log', heads, rows, isFiltered ? 'No entries match your filters.' : 'No entries.')}
 ${pager(meta, address)}`,
@@ -75,11 +73,10 @@ ${pager(meta, address)}`,
   },
 });
 
-function filters({ since, until, actor, targetType, targetId }: Query, zone: string): SafeHtml {
-  const moment = { type: 'datetime-local' } as const;
+function filters(query: Query, visit: UserContext): SafeHtml {
+  const { actor, targetType, targetId } = query;
   return html`<form class="filters" method="get" action="${path}" role="search">
-${textField(undefined, { ...moment, name: 'since', label: `Since (${zone})`, value: since })}
-${textField(undefined, { ...moment, name: 'until', label: `Before (${zone})`, value: until })}
+${timeRangeFields(query, visit)}
 ${textField(undefined, { name: 'actor', label: 'Actor', placeholder: 'Email or ID of a user', value: actor })}
 ${selectField(undefined, { name: 'targetType', label: 'Target', value: targetType, options: withAnyOption(auditTargetTypes, 'Any') })}
 ${textField(undefined, { name: 'targetId', label: 'Target ID', type: 'number', value: targetId })}

@@ -2,11 +2,11 @@ import { DeliveryState, EventType, integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
 import { DeliveryFilter, findDeliveries } from '../../../resources/deliveries/queries.ts';
 import { listWebhooks, type TrackedWebhook } from '../../../resources/webhooks/queries.ts';
-import { getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { type Option, optional, selectField, submit, textField } from '../../ui/form-fields.ts';
+import { type Option, optional, selectField, submit } from '../../ui/form-fields.ts';
 import { html, type SafeHtml, withQuery } from '../../ui/html.ts';
+import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
 import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
 
 const perPage = 50;
@@ -17,8 +17,7 @@ const Query = z.strictObject({
   subscription: optional(integerFromText()),
   event: optional(DeliveryFilter.shape.event.unwrap()),
   state: optional(DeliveryState),
-  since: optional(LocalTime),
-  until: optional(LocalTime),
+  ...timeRangeQuery,
   page: optional(integerFromText(z.int().min(1).max(maxPage))),
 });
 type Query = z.output<typeof Query>;
@@ -31,14 +30,13 @@ export const deliveries = page({
   query: Query,
   async show({ visit, query, address }) {
     const { page = 1, since, until, ...named } = query;
-    const { timeZone } = visit.user.account;
-    const moments = {
-      ...(since !== undefined && { since: parseLocalTime(since, timeZone) }),
-      ...(until !== undefined && { until: parseLocalTime(until, timeZone) }),
-    };
     const madeBy = getOwnerFilter(visit);
     const extent = { skip: (page - 1) * perPage, take: perPage, madeBy };
-    const { data, hasMore } = await findDeliveries(visit.context, { ...named, ...moments }, extent);
+    const { data, hasMore } = await findDeliveries(
+      visit.context,
+      { ...named, ...parseTimeRange({ since, until }, visit) },
+      extent,
+    );
     const webhooks = await listWebhooks(visit.context, { page: 1, perPage: 100 }, { inactive: true, madeBy });
     const filtered = Object.keys(query).length > 0;
     const list = deliveryTable(visit, data, {
@@ -64,7 +62,7 @@ export function getOwnerFilter({ user, context }: UserContext): bigint | undefin
   return user.account.role === 'ADMIN' ? undefined : context.userId;
 }
 
-function filters(query: Query, webhooks: readonly TrackedWebhook[], { user }: UserContext): SafeHtml {
+function filters(query: Query, webhooks: readonly TrackedWebhook[], visit: UserContext): SafeHtml {
   const all = { value: '', label: 'Any' };
   const options = (named: readonly Option[], chosen: string | number | undefined) => {
     const isListed = chosen === undefined || named.some(({ value }) => value === String(chosen));
@@ -72,15 +70,12 @@ function filters(query: Query, webhooks: readonly TrackedWebhook[], { user }: Us
   };
   const each = (value: string): Option => ({ value, label: value.toLowerCase() });
   const subscriptions = webhooks.map(({ id, url }) => ({ value: String(id), label: `${id}: ${shortenUrl(url)}` }));
-  const { subscription, event, state, since, until } = query;
-  const zone = getZoneName(user.account.timeZone);
-  const moment = { type: 'datetime-local' } as const;
+  const { subscription, event, state } = query;
   return html`<form class="filters" method="get" action="/developer/deliveries" data-live="found" role="search">
 ${selectField(undefined, { name: 'subscription', label: 'Webhook', value: subscription, options: options(subscriptions, subscription) })}
 ${selectField(undefined, { name: 'event', label: 'Event', value: event, options: options(EventType.options.map(each), event) })}
 ${selectField(undefined, { name: 'state', label: 'Status', value: state, options: options(DeliveryState.options.map(each), state) })}
-${textField(undefined, { ...moment, name: 'since', label: `Since (${zone})`, value: since })}
-${textField(undefined, { ...moment, name: 'until', label: `Before (${zone})`, value: until })}
+${timeRangeFields(query, visit)}
 ${submit('Filter', 'plain')}</form>`;
 }
 

@@ -10,12 +10,12 @@ import {
 } from '../../../resources/requests/queries.ts';
 import type { NamedKey } from '../../../resources/usage/queries.ts';
 import { loggedErrorCodes } from '../../../usage/logged-error-codes.ts';
-import { getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { type Option, optional, selectField, submit, textField } from '../../ui/form-fields.ts';
 import { badge, type Cell, facts, html, type SafeHtml, table, withQuery } from '../../ui/html.ts';
-import { formatKeyName, isAdmin, listVisibleKeys } from '../usage/overview.ts';
+import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
+import { formatKeyName, isAdmin, listVisibleKeys } from '../usage/usage-page.ts';
 
 const here = '/developer/requests';
 const perPage = 50;
@@ -24,8 +24,7 @@ const Query = z.strictObject({
   requestId: optional(text(1, 100)),
   key: optional(integerFromText(Id)),
   error: optional(RequestFilter.shape.error.unwrap()),
-  since: optional(LocalTime),
-  until: optional(LocalTime),
+  ...timeRangeQuery,
   after: optional(RequestPosition),
 });
 type Query = z.output<typeof Query>;
@@ -41,7 +40,8 @@ export const requests = page({
     const { context } = visit;
     const keys = await listVisibleKeys(visit);
     const keyIds = isAdmin(visit) ? undefined : keys.map(({ id }) => id);
-    const filter = toFilter(query, visit);
+    const { key, error } = query;
+    const filter = { key, error, ...parseTimeRange(query, visit) } satisfies RequestFilter;
     const { data, next } =
       requestId === undefined
         ? await listRequests(context, filter, { take: perPage, after: query.after, keyIds })
@@ -66,15 +66,6 @@ ${pagination(query, next, address)}</div>`,
   },
 });
 
-function toFilter({ key, error, since, until }: Query, { user }: UserContext): RequestFilter {
-  const { timeZone } = user.account;
-  return {
-    ...{ key, error },
-    ...(since !== undefined && { since: parseLocalTime(since, timeZone) }),
-    ...(until !== undefined && { until: parseLocalTime(until, timeZone) }),
-  };
-}
-
 function renderRow(request: LoggedRequest, { time }: UserContext, keys: readonly NamedKey[]): Cell[] {
   const { at, requestId, keyId, method, path, status, errorCode, milliseconds, address } = request;
   const key = keys.find(({ id }) => id === keyId);
@@ -94,7 +85,8 @@ function renderCode(code: string): SafeHtml {
   return html`<br>${data === undefined ? html`<code>${code}</code>` : html`<a href="${docsOf(data)}"><code>${code}</code></a>`}`;
 }
 
-function filters({ requestId, key, error, since, until }: Query, keys: NamedKey[], { user }: UserContext): SafeHtml {
+function filters(query: Query, keys: NamedKey[], visit: UserContext): SafeHtml {
+  const { requestId, key, error } = query;
   const any: Option = { value: '', label: 'Any' };
   const keyOptions = [any, ...keys.map((each) => ({ value: String(each.id), label: formatKeyName(each) }))];
   const errorOptions = [
@@ -102,14 +94,11 @@ function filters({ requestId, key, error, since, until }: Query, keys: NamedKey[
     { value: 'any', label: 'All errors' },
     ...loggedErrorCodes.map((value) => ({ value, label: value })),
   ];
-  const zone = getZoneName(user.account.timeZone);
-  const moment = { type: 'datetime-local' } as const;
   return html`<form class="filters" method="get" action="${here}" data-live="found" role="search">
 ${textField(undefined, { name: 'requestId', label: 'Request id', type: 'search', value: requestId })}
 ${selectField(undefined, { name: 'key', label: 'API key', value: key, options: keyOptions })}
 ${selectField(undefined, { name: 'error', label: 'Error', value: error, options: errorOptions })}
-${textField(undefined, { ...moment, name: 'since', label: `Since (${zone})`, value: since })}
-${textField(undefined, { ...moment, name: 'until', label: `Before (${zone})`, value: until })}
+${timeRangeFields(query, visit)}
 ${submit('Filter', 'plain')}</form>`;
 }
 
