@@ -48,10 +48,39 @@ describe('/developer/users', () => {
       return [id, other.id].filter((each) => text.includes(`/developer/users/${each}"`));
     };
     expect(await found('')).toEqual([id, other.id]);
-    expect(await found(new URLSearchParams({ q: name, role: '', active: '' }).toString())).toEqual([id]);
-    expect(await found('role=AGENT&active=true')).toEqual([other.id]);
-    expect(await found('active=false')).toEqual([]);
+    expect(await found(new URLSearchParams({ q: name, role: '', status: '' }).toString())).toEqual([id]);
+    expect(await found('role=AGENT&status=active')).toEqual([other.id]);
+    expect(await found('status=inactive')).toEqual([]);
     expect((await admin.get('/developer/users?q=%2B')).text).toContain('must contain a letter or a digit');
+  });
+
+  it('shows who was invited and has not joined, and the last sign-in', async () => {
+    const email = `${unique()}@example.com`;
+    const sent = await admin.submit('/developer/users/new', 'create', { name: 'Eve', email, role: 'AGENT' });
+    const to = sent.headers.location ?? '';
+    const link = linkIn((await admin.get(to)).text) ?? '';
+    const rowOf = async (query: string) => {
+      const { text } = await admin.get(`/developer/users?${query}`);
+      const row = (text.match(/<tr role="row">.*?<\/tr>/gs) ?? []).find((each) => each.includes(email));
+      return row?.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+    };
+    expect(await rowOf('status=invited')).toContain('AGENT invited, not joined never');
+    expect(await rowOf('status=invited&q=eve&role=AGENT')).toBeDefined();
+    expect((await admin.get(to)).text).toMatch(/joined yet\. The invitation link works until <time/);
+    const where = { tenantId: workspace.tenantId, usedAt: null };
+    await api.prisma.invitation.updateMany({ where, data: { expiresAt: new Date(0) } });
+    expect((await admin.get(to)).text).toContain('the invitation link expired on');
+    await api.prisma.invitation.updateMany({ where, data: { expiresAt: new Date('2100-01-01') } });
+
+    const password = `correct horse ${unique()} battery`;
+    expect((await openBrowser(api).submit(link, 'password', { username: email, password })).status).toBe(303);
+    // A second invitation lets the user choose a new password, but the user has already joined.
+    await admin.submit(to, 'invite');
+    expect(await rowOf('status=invited')).toBeUndefined();
+    expect(await rowOf('status=active')).toMatch(/AGENT active \d+ \w+ \d{4}/);
+    expect((await admin.get(to)).text).toMatch(/<dt>Last sign-in<\/dt><dd><time/);
+    const stranger = await signIn(api, await createWorkspace(api));
+    expect((await stranger.get('/developer/users?status=invited')).text).toContain('No users match');
   });
 });
 

@@ -9,16 +9,29 @@ import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
-import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
+import { anyOf, type Page, pageMeta, readSearchablePage } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { type KeyChoice, revokeUserKeys, type UserKey } from './key-revocation.ts';
 import type { UserReference } from './user-reference.ts';
 
 type UserRow = Prisma.UserGetPayload<object>;
 
-/** Returns a page of users, newest first (spec §4). */
-export function listUsers({ db }: Context, query: UserQuery): Promise<Page<User>> {
-  const where = { ...anyOf('role', query.role), ...anyOfActive(query.active), ...anyOf('email', query.email) };
+/**
+ * Returns a page of users, newest first (spec §4).
+ * @param ids limits the list to these users; default: all users
+ */
+export async function listUsers(
+  { db }: Context,
+  query: UserQuery,
+  { ids }: { ids?: number[] } = {},
+): Promise<Page<User>> {
+  if (ids?.length === 0) return { data: [], meta: pageMeta(query, { totalCount: 0 }) };
+  const where = {
+    ...anyOf('role', query.role),
+    ...anyOfActive(query.active),
+    ...anyOf('email', query.email),
+    ...anyOf('id', ids),
+  };
   return readSearchablePage(query, {
     db,
     resource: 'users',

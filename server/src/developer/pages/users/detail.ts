@@ -1,6 +1,7 @@
 import { IdParam, NewUser, type User, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createInvitation } from '../../../auth/accounts/invitations.ts';
+import { findSignInStatus, type SignInStatus } from '../../../auth/accounts/sign-in-status.ts';
 import { eraseUser } from '../../../resources/privacy/erasure.ts';
 import { findMentions, type Mentions } from '../../../resources/privacy/mentions.ts';
 import { listUserKeys, type UserKey } from '../../../resources/users/key-revocation.ts';
@@ -92,11 +93,20 @@ export const user = page({
     const { visit, params } = request;
     const user = await getUser(visit.context, params.id);
     const keys = await listUserKeys(visit.context, user.id);
+    const signIn = (await findSignInStatus(visit.accounts, visit.user.account.tenantId, [user.id])).get(user.id);
     return {
       title: user.name,
       body: html`<p><a href="${path}">All users</a></p>
 ${linkNotice(visit.flash)}${mentionsNotice(request.sent.erase?.found as Mentions | undefined)}
-${facts({ Email: user.email, Kind: user.kind === 'SERVICE' ? 'Service account' : null, Status: renderStatus(user), Created: visit.time(user.createdAt), Updated: visit.time(user.updatedAt) })}
+${facts({
+  Email: user.email,
+  Kind: user.kind === 'SERVICE' ? 'Service account' : null,
+  Status: renderStatus(user, signIn),
+  'Last sign-in': canSignIn(user) ? visit.time(signIn?.lastSignInAt ?? null) : null,
+  Created: visit.time(user.createdAt),
+  Updated: visit.time(user.updatedAt),
+})}
+${invitationNotice(visit, user, signIn)}
 ${section(
   'Details',
   renderForm(request, 'change', (sent) => details(sent, user, keys)),
@@ -235,9 +245,27 @@ function mentionsNotice(mentions: Mentions | undefined): SafeHtml | null {
 them on their pages. This list is shown only once.${isCapped ? ' More tickets match.' : ''}</p><ul>${items}</ul>`);
 }
 
-/** Renders a badge: `active` or `inactive`. */
-export function renderStatus({ active }: User): SafeHtml {
-  return active ? badge('active', 'good') : badge('inactive');
+/** Renders a badge: `active`, `inactive`, or `invited, not joined` for an active user who hasn't joined. */
+export function renderStatus({ active }: User, signIn: SignInStatus | undefined): SafeHtml {
+  if (!active) return badge('inactive');
+  return signIn?.invitedUntil == null ? badge('active', 'good') : badge('invited, not joined', 'warn');
+}
+
+/** Returns true if users of this kind and role can sign in to the developer area. */
+export function canSignIn({ kind, role }: User): boolean {
+  return kind === 'PERSON' && role !== 'REQUESTER';
+}
+
+/** Renders when the invitation link of a user who hasn't joined expires, unless the page shows the link. */
+function invitationNotice({ context, flash, time }: UserContext, { active }: User, signIn: SignInStatus | undefined) {
+  if (!active || signIn?.invitedUntil == null || flash !== undefined) return null;
+  const { invitedUntil } = signIn;
+  return new Date(invitedUntil) > context.now()
+    ? notice(html`<p>The user hasn't joined yet. The invitation link works until ${time(invitedUntil)}.</p>`, 'warn')
+    : notice(
+        html`<p>The user hasn't joined, and the invitation link expired on ${time(invitedUntil)}. Create a new link below.</p>`,
+        'warn',
+      );
 }
 
 function toResult({ id, email }: User) {

@@ -1,5 +1,6 @@
 import { UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
+import { findSignInStatus, listInvitedUsers } from '../../../auth/accounts/sign-in-status.ts';
 import { listUsers } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
 import {
@@ -13,7 +14,7 @@ import {
 } from '../../ui/filtered-list.ts';
 import { optional, selectField } from '../../ui/form-fields.ts';
 import { badge, html, linkButton, pager, table } from '../../ui/html.ts';
-import { renderStatus } from './detail.ts';
+import { canSignIn, renderStatus } from './detail.ts';
 
 const path = '/developer/users';
 const roles = ['ADMIN'] as const;
@@ -27,19 +28,29 @@ export const users = page({
     page: PageNumber,
     q: SearchText,
     role: optional(UserRole),
-    active: optional(z.enum(['true', 'false'])),
+    status: optional(z.enum(['active', 'inactive', 'invited'])),
   }),
   async show({ visit, query, address }) {
-    const { q, role, active, page } = query;
+    const { accounts, context, user: signedIn, time } = visit;
+    const { tenantId } = signedIn.account;
+    const { q, role, status, page } = query;
+    const invited = status === 'invited' ? { ids: await listInvitedUsers(accounts, tenantId) } : {};
+    const active = status === undefined ? undefined : [status !== 'inactive'];
     const { list, words } = await searchList(q, UserQuery.shape.q, (q) =>
-      listUsers(visit.context, { page, perPage, q, role: role && [role], active: active && [active === 'true'] }),
+      listUsers(context, { page, perPage, q, role: role && [role], active }, invited),
+    );
+    const signIns = await findSignInStatus(
+      accounts,
+      tenantId,
+      list.data.map(({ id }) => id),
     );
     const rows = list.data.map((user) => [
       html`<a href="${path}/${user.id}">${user.name}</a> ${user.kind === 'SERVICE' ? badge('service account') : null}`,
       user.email,
       user.role,
-      renderStatus(user),
-      visit.time(user.createdAt),
+      renderStatus(user, signIns.get(user.id)),
+      canSignIn(user) ? time(signIns.get(user.id)?.lastSignInAt ?? null) : null,
+      time(user.createdAt),
     ]);
     const filters = [
       selectField(undefined, {
@@ -48,7 +59,7 @@ export const users = page({
         value: role,
         options: withAnyOption(UserRole.options, 'Any'),
       }),
-      selectField(undefined, { name: 'active', label: 'Status', value: active, options: states }),
+      selectField(undefined, { name: 'status', label: 'Status', value: status, options: statuses }),
     ];
     return {
       title: 'Users',
@@ -56,14 +67,15 @@ export const users = page({
 <p class="actions">${linkButton(`${path}/new`, 'Invite a user', 'main')}
 ${linkButton(`${path}/new-service-account`, 'Create a service account')}</p>
 ${searchForm(path, words, 'Name or email', filters)}
-<div id="found">${table('Users', ['Name', 'Email', 'Role', 'Status', 'Created'], rows, renderEmptyList(words, 'No users match your search.'))}
+<div id="found">${table('Users', ['Name', 'Email', 'Role', 'Status', 'Last sign-in', 'Created'], rows, renderEmptyList(words, 'No users match your search.'))}
 ${pager(list.meta, address)}</div>`,
     };
   },
 });
 
-const states = [
+const statuses = [
   { value: '', label: 'Any' },
-  { value: 'true', label: 'active' },
-  { value: 'false', label: 'inactive' },
+  { value: 'active', label: 'active' },
+  { value: 'inactive', label: 'inactive' },
+  { value: 'invited', label: 'invited, not joined' },
 ];

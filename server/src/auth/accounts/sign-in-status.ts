@@ -1,0 +1,63 @@
+import { serializeTimestamp } from '../../shared/serialize.ts';
+import type { TenantId } from '../../shared/tenant-id.ts';
+import { type AccountStore, isSecured } from './account.ts';
+
+/** Whether and when a user has signed in to the developer area. */
+export interface SignInStatus {
+  /** The time of the last sign-in, or null if the user has never signed in. */
+  lastSignInAt: string | null;
+  /**
+   * When the user's invitation link expires or expired, or null. Only users who have to join have one: they haven't
+   * opened the link, and have neither a password nor a passkey.
+   */
+  invitedUntil: string | null;
+}
+
+/**
+ * SQL that selects the unused invitation of the user in `users u`. A user has at most one unused invitation, because a
+ * new invitation replaces the earlier ones.
+ */
+const openInvitation = `SELECT i.expires_at FROM invitations i
+  WHERE i.tenant_id = u.tenant_id AND i.user_id = u.id AND i.used_at IS NULL AND NOT ${isSecured}
+  ORDER BY i.id DESC LIMIT 1`;
+
+const statusSql = `SELECT u.id, (${openInvitation}) AS invited_until,
+    (SELECT s.created_at FROM sessions s WHERE s.tenant_id = u.tenant_id AND s.user_id = u.id ORDER BY s.id DESC LIMIT 1)
+      AS signed_in_at
+  FROM users u WHERE u.tenant_id = $1 AND u.id = ANY ($2::bigint[])`;
+
+/** Returns a map from user id to the status. Contains only users of the tenant. */
+export async function findSignInStatus(
+  { accounts }: Pick<AccountStore, 'accounts'>,
+  tenantId: TenantId,
+  userIds: readonly number[],
+): Promise<Map<number, SignInStatus>> {
+  type Row = { id: string; invited_until: Date | null; signed_in_at: Date | null };
+  const { rows }: { rows: Row[] } = await accounts.query(statusSql, [tenantId, userIds]);
+  return new Map(
+    rows.map(({ id, invited_until, signed_in_at }) => [
+      Number(id),
+      {
+        lastSignInAt: signed_in_at && serializeTimestamp(signed_in_at),
+        invitedUntil: invited_until && serializeTimestamp(invited_until),
+      },
+    ]),
+  );
+}
+
+/** The maximum number of ids that `listInvitedUsers` returns. */
+const maxInvited = 1000;
+
+/** Returns the ids of the active users who were invited and haven't joined, newest first, at most 1,000. */
+export async function listInvitedUsers(
+  { accounts }: Pick<AccountStore, 'accounts'>,
+  tenantId: TenantId,
+): Promise<number[]> {
+  const { rows }: { rows: { id: string }[] } = await accounts.query(
+    `SELECT DISTINCT u.id FROM invitations i JOIN users u ON u.tenant_id = i.tenant_id AND u.id = i.user_id
+     WHERE i.tenant_id = $1 AND i.used_at IS NULL AND u.active AND NOT ${isSecured}
+     ORDER BY u.id DESC LIMIT ${maxInvited}`,
+    [tenantId],
+  );
+  return rows.map(({ id }) => Number(id));
+}
