@@ -22,6 +22,7 @@ const sitePages = {
   reference: '/docs/',
 };
 const areaPages = {
+  'area-overview': '/developer/overview',
   'area-keys': '/developer/keys',
   'area-key-new': '/developer/keys/new',
   'area-key': '/developer/keys/1',
@@ -89,7 +90,7 @@ async function signIn({ link }: FirstStart): Promise<Awaited<ReturnType<BrowserC
   const page = await context.newPage();
   await page.goto(link);
   await page.getByRole('button', { name: 'Skip for now' }).click();
-  await page.waitForURL('**/developer/keys');
+  await page.waitForURL('**/developer/overview');
   const state = await context.storageState();
   await context.close();
   return state;

@@ -379,8 +379,8 @@ describe('addresses', () => {
   });
 
   it('links to the last page of a list if the page number is too high', async () => {
-    const { text } = await admin.get('/developer/audit?page=1000000');
-    expect(text).toContain('<a href="/developer/audit?page=1" rel="prev">Newer</a>');
+    const { text } = await admin.get('/developer/users?page=1000000');
+    expect(text).toContain('<a href="/developer/users?page=1" rel="prev">Newer</a>');
   });
 });
 

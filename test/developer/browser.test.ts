@@ -51,12 +51,12 @@ describe('passkeys', () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
     await press('Create a passkey');
-    await page.waitForURL(`${origin}/developer/keys`);
+    await page.waitForURL(`${origin}/developer/overview`);
     await page.goto(`${origin}/developer/account`);
     await press('Sign out');
     await page.waitForURL(`${origin}/developer/sign-in`);
     await press('Sign in with a passkey');
-    await page.waitForURL(`${origin}/developer/keys`);
+    await page.waitForURL(`${origin}/developer/overview`);
     await page.goto(`${origin}/developer/account`);
     await page.getByRole('cell', { name: 'Created on Linux', exact: true }).waitFor();
     expect(pageErrors).toEqual([]);
@@ -71,14 +71,14 @@ describe('passkeys', () => {
     await page.getByRole('alert').filter({ hasText: 'The passkey is unknown' }).waitFor();
     // The rejected passkey doesn't use up the invitation link.
     await press('Create a passkey');
-    await page.waitForURL(`${origin}/developer/keys`);
+    await page.waitForURL(`${origin}/developer/overview`);
   });
 
   it('rejects a passkey that the server has deleted', async () => {
     await addAuthenticator(page);
     await page.goto(await linkFor());
     await press('Create a passkey');
-    await page.waitForURL(`${origin}/developer/keys`);
+    await page.waitForURL(`${origin}/developer/overview`);
     await api.prisma.passkey.deleteMany({ where: { tenantId: mine.tenantId } });
     await page.goto(`${origin}/developer/account`);
     await press('Sign out');
@@ -91,7 +91,7 @@ describe('passkeys', () => {
 async function enter(): Promise<void> {
   await page.goto(await linkFor({ demo: true }));
   await press('Skip for now');
-  await page.waitForURL(`${origin}/developer/keys`);
+  await page.waitForURL(`${origin}/developer/overview`);
 }
 
 const endSessions = () =>
@@ -147,7 +147,7 @@ describe('API keys', () => {
   it('creates, finds and revokes an API key in a browser', async () => {
     await page.goto(await linkFor({ demo: true }));
     await press('Skip for now');
-    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('link', { name: 'API keys', exact: true }).click();
     await page.getByRole('link', { name: 'Create API key' }).click();
     const allowed = page.getByRole('status').filter({ hasText: 'With these scopes' });
     expect(await allowed.textContent()).toContain('only GET /me');

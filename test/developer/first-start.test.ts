@@ -77,7 +77,7 @@ describe.each([
       await page.getByLabel('Password').fill('seven wandering walruses');
       await press('Set password');
     }
-    await page.waitForURL(`${server.origin}/developer/keys`);
+    await page.waitForURL(`${server.origin}/developer/overview`);
   });
 
   it('creates an API key, calls the API with the client library, and revokes the key', async () => {

@@ -13,6 +13,7 @@ interface Sample {
 
 /** Sample requests for all pages of the developer area, by path. rules.test.ts fails if a page has no sample. */
 export const samples: Record<string, Sample> = {
+  '/developer/overview': {},
   '/developer/keys': {},
   '/developer/keys/new': {},
   '/developer/keys/:id': { params: async ({ context }) => ({ id: Number(context.keyId) }) },
@@ -35,7 +36,7 @@ export const samples: Record<string, Sample> = {
   '/developer/articles': {},
   '/developer/articles/new': {},
   '/developer/articles/:id': { params: async (workspace) => ({ id: (await workspace.createArticle()).id }) },
-  '/developer/tickets/:id': { params: async (workspace) => ({ id: (await workspace.createTicket()).id }) },
+  '/developer/tickets/:id': { params: async (workspace) => ({ id: (await workspace.createAttachment()).ticketId }) },
   '/developer/attachments/:id/content': {
     params: async (workspace) => ({ id: (await workspace.createAttachment()).id }),
     kind: 'file',

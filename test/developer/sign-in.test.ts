@@ -33,7 +33,7 @@ async function joined(workspace: Workspace, userId = workspace.userId, chosen = 
   const response = await visitor.submit(`/developer/join?token=${await invite(workspace, userId)}`, 'password', {
     password: chosen,
   });
-  expect(response).toMatchObject({ status: 303, headers: { location: '/developer/keys' } });
+  expect(response).toMatchObject({ status: 303, headers: { location: '/developer/overview' } });
   return visitor;
 }
 
@@ -54,7 +54,7 @@ describe('invitations', () => {
 
     const again = openBrowser(api);
     const sent = await again.submit('/developer/sign-in', 'password', { email: await emailOf(mine), password });
-    expect(sent).toMatchObject({ status: 303, headers: { location: '/developer/keys' } });
+    expect(sent).toMatchObject({ status: 303, headers: { location: '/developer/overview' } });
     expect((await again.get(account)).status).toBe(200);
   });
 
@@ -183,7 +183,7 @@ describe('sign-in', () => {
     for (const next of [...others, ...doubled]) {
       const path = `/developer/sign-in?next=${encodeURIComponent(next)}`;
       const response = await openBrowser(api).submit(path, 'password', fields);
-      expect(response.headers.location).toBe('/developer/keys');
+      expect(response.headers.location).toBe('/developer/overview');
     }
   });
 
@@ -211,7 +211,7 @@ describe('sign-in', () => {
     expect((await intruder.get(account)).text).not.toContain(name);
     const again = openBrowser(api);
     const fields = { email: await emailOf(mine), password: other };
-    expect((await again.submit('/developer/sign-in', 'password', fields)).headers.location).toBe('/developer/keys');
+    expect((await again.submit('/developer/sign-in', 'password', fields)).headers.location).toBe('/developer/overview');
     expect((await again.get(account)).text).not.toContain(name);
   });
 

@@ -178,7 +178,7 @@ describe('requests', () => {
     await maintain(true);
     const visitor = openBrowser(api);
     const sent = await visitor.submit('/developer/sign-in', 'password', { email, password });
-    expect(sent).toMatchObject({ status: 303, headers: { location: '/developer/keys' } });
+    expect(sent).toMatchObject({ status: 303, headers: { location: '/developer/overview' } });
     expect((await visitor.get('/developer/keys')).status).toBe(200);
   });
 });

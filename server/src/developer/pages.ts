@@ -12,6 +12,7 @@ import { deliveries } from './pages/deliveries/list.ts';
 import { oneKey } from './pages/keys/detail.ts';
 import { keys } from './pages/keys/list.ts';
 import { newKey } from './pages/keys/new-key.ts';
+import { overview } from './pages/overview/overview-page.ts';
 import { newProject, project } from './pages/projects/detail.ts';
 import { projectFiles, projects } from './pages/projects/list.ts';
 import { requests } from './pages/requests/list.ts';
@@ -26,6 +27,7 @@ import { webhookReplay } from './pages/webhooks/webhook-replay.ts';
 
 /** All pages of the developer area, in the order in which the navigation lists them. */
 export const pages: readonly AnyPage[] = [
+  ...[overview],
   ...[keys, newKey, oneKey],
   ...[usage, requests],
   ...[webhooks, newWebhook, webhook, webhookReplay],

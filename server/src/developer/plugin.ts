@@ -39,6 +39,7 @@ import { findRedirectUrl, findSite, isFromSite } from './framework/public-origin
 import type { RequestContext, SignedIn, UserContext } from './framework/request-context.ts';
 import { sendError, sendResponse } from './framework/send-response.ts';
 import { addStaticFiles } from './framework/static-files.ts';
+import { overviewPath } from './pages/overview/overview-page.ts';
 import { pages } from './pages.ts';
 import { createTimeFormatter } from './ui/format-time.ts';
 
@@ -105,7 +106,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       sendError(thrown, { request, reply: reply.headers(pageHeaders), errors: options }),
     );
     for (const page of pages) addPage(scope, page, options);
-    scope.get('/developer', (_request, reply) => reply.redirect('/developer/keys', 303));
+    scope.get('/developer', (_request, reply) => reply.redirect(overviewPath, 303));
     scope.get('/developer/*', async () => {
       throw new ApiError('NOT_FOUND', 'This page does not exist. Check the address.');
     });
@@ -287,5 +288,5 @@ function runLimited<Result>(visit: RequestContext, work: () => Promise<Result>):
 
 /** Returns the URL of the sign-in page. After the sign-in, the browser opens the requested page. */
 function getSignInUrl(url: string): string {
-  return url === '/developer/keys' ? '/developer/sign-in' : `/developer/sign-in?next=${encodeURIComponent(url)}`;
+  return url === overviewPath ? '/developer/sign-in' : `/developer/sign-in?next=${encodeURIComponent(url)}`;
 }

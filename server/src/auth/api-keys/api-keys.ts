@@ -150,11 +150,16 @@ function targetOf(id: number) {
 }
 
 /** The maximum number of valid API keys of an agent, because each key has its own rate limit. */
-const maxAgentKeys = 100;
+export const maxAgentKeys = 100;
 
-async function checkKeyCount({ db, now }: Context, userId: bigint): Promise<void> {
+/** Returns the number of a user's API keys that are neither revoked nor expired. */
+export function countValidKeys({ db, now }: Context, userId: bigint): Promise<number> {
   const isValid = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now() } }] };
-  if ((await db.apiKey.count({ where: { userId, ...isValid } })) < maxAgentKeys) return;
+  return db.apiKey.count({ where: { userId, ...isValid } });
+}
+
+async function checkKeyCount(context: Context, userId: bigint): Promise<void> {
+  if ((await countValidKeys(context, userId)) < maxAgentKeys) return;
   throw invalidField(
     'VALIDATION_ERROR',
     'user',

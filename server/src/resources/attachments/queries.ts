@@ -94,6 +94,14 @@ export async function checkQuota(context: Context, reference: TicketReference, s
   if ((row.bytes ?? 0) + size > context.attachmentLimits.quotaBytes) throw quotaExceeded(context);
 }
 
+/** Returns the number of bytes of all attachments of the workspace. */
+export async function getStoredBytes({ db }: Context): Promise<number> {
+  const row = await queryOne<{ bytes: number | null }>(db, storedBytes, []);
+  return Number(row?.bytes ?? 0);
+}
+
+const storedBytes = tenantQuery('SELECT bytes FROM attachment_usage WHERE tenant_id = $1');
+
 function quotaExceeded({ attachmentLimits: { quotaBytes } }: Context): ApiError {
   const message = `The attachments of this workspace would exceed its quota of ${quotaBytes} bytes. Delete attachments, then retry.`;
   return new ApiError('QUOTA_EXCEEDED', message);

@@ -235,10 +235,16 @@ export interface NamedKey {
   lastFour: string;
 }
 
-/** Returns up to 1,000 API keys sorted by name, including revoked and expired keys. */
-export async function namedKeys({ db }: Usable, { user }: { user?: bigint | undefined }): Promise<NamedKey[]> {
+/**
+ * Returns up to 1,000 API keys sorted by name, including revoked and expired keys.
+ * @param filter limits the result to the keys of a user, or to the keys with the given ids
+ */
+export async function namedKeys(
+  { db }: Pick<Usable, 'db'>,
+  { user, ids }: { user?: bigint | undefined; ids?: readonly number[] },
+): Promise<NamedKey[]> {
   const rows = await db.apiKey.findMany({
-    where: user === undefined ? {} : { userId: user },
+    where: { ...(user !== undefined && { userId: user }), ...(ids !== undefined && { id: { in: [...ids] } }) },
     select: { id: true, name: true, lastFour: true },
     orderBy: [{ name: 'asc' }, { id: 'asc' }],
     take: 1000,

@@ -47,6 +47,8 @@ interface Listed {
   inactive?: boolean;
   /** Limits the list to subscriptions that were created with one of this user's API keys. */
   madeBy?: bigint | undefined;
+  /** Whether to return only subscriptions that aren't healthy, except those that a user has paused. */
+  failing?: boolean;
 }
 
 /**
@@ -59,12 +61,13 @@ const known = { events: { hasSome: [...EventType.options] } };
 export function listWebhooks(
   { db, now }: Context,
   query: WebhookQuery,
-  { inactive = false, madeBy }: Listed = {},
+  { inactive = false, madeBy, failing = false }: Listed = {},
 ): Promise<Page<TrackedWebhook>> {
   const where = {
     ...known,
     ...(!inactive && { active: true }),
     ...(madeBy !== undefined && { key: { userId: madeBy } }),
+    ...(failing && isFailing),
   };
   return readPage(query, {
     count: () => db.webhookSubscription.count({ where }),
@@ -74,6 +77,15 @@ export function listWebhooks(
     },
   });
 }
+
+/** The Prisma condition for subscriptions that aren't healthy. Keep it consistent with `presentHealth`. */
+const isFailing = {
+  OR: [
+    { quotaReachedAt: { not: null } },
+    { held: false, pausedAt: { not: null } },
+    { held: false, failures: { gt: 0 } },
+  ],
+};
 
 /** Returns one webhook subscription, active or deactivated. @throws ApiError NOT_FOUND */
 export async function getWebhook({ db, now }: Context, id: number): Promise<TrackedWebhook> {
@@ -164,6 +176,11 @@ export const keptNewWebhook = {
   },
 };
 
+/** Returns the number of active subscriptions of the workspace. */
+export function countActiveWebhooks({ db }: Pick<Context, 'db'>): Promise<number> {
+  return db.webhookSubscription.count({ where: { active: true } });
+}
+
 /**
  * Checks that the workspace has fewer than `maxActiveWebhooks` active subscriptions. Acquires a lock, so that
  * concurrent requests can't exceed the limit.
@@ -171,7 +188,7 @@ export const keptNewWebhook = {
  */
 async function checkActiveLimit(db: TenantClient): Promise<void> {
   await lockTenant(db, 'webhookCount');
-  if ((await db.webhookSubscription.count({ where: { active: true } })) < maxActiveWebhooks) return;
+  if ((await countActiveWebhooks({ db })) < maxActiveWebhooks) return;
   const message = `This workspace has the maximum of ${maxActiveWebhooks} active webhook subscriptions. Deactivate one first.`;
   throw new ApiError('VALIDATION_ERROR', message);
 }

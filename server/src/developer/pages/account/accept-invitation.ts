@@ -10,6 +10,7 @@ import type { RequestContext } from '../../framework/request-context.ts';
 import { signInAccount } from '../../framework/sign-in-session.ts';
 import { renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { html, notice } from '../../ui/html.ts';
+import { overviewPath } from '../overview/overview-page.ts';
 
 /**
  * The page that an invitation link opens, where the user chooses a sign-in method. Opening the page changes nothing,
@@ -122,7 +123,7 @@ async function acceptInvitation(
     }
     return true;
   });
-  return { redirect: '/developer/keys' };
+  return { redirect: overviewPath };
 }
 
 function invalidLink(): ApiError {

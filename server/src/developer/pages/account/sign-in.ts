@@ -10,6 +10,7 @@ import type { RequestContext } from '../../framework/request-context.ts';
 import { signInAccount } from '../../framework/sign-in-session.ts';
 import { renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { html } from '../../ui/html.ts';
+import { overviewPath } from '../overview/overview-page.ts';
 
 const Query = z.object({ next: z.string().optional().catch(undefined) });
 
@@ -125,7 +126,7 @@ async function findOfferedAccounts({
 function getNextPath({ next }: z.output<typeof Query>): string {
   const to = next?.startsWith('/developer/') ? URL.parse(next, 'http://area') : null;
   const own = to !== null && /^(?!.*\/\/)\/developer\/(?!sign-in|workspaces|join)/.test(to.pathname);
-  return own ? to.pathname + to.search : '/developer/keys';
+  return own ? to.pathname + to.search : overviewPath;
 }
 
 function getNextPathOfAddress(address: string): string {

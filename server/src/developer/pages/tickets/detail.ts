@@ -33,6 +33,7 @@ import {
   submit,
   textField,
 } from '../../ui/form-fields.ts';
+import { formatSize } from '../../ui/format-size.ts';
 import {
   badge,
   emptyState,
@@ -225,11 +226,6 @@ function attachmentTable(
     return [link, formatSize(size), names.get(uploaderId) ?? `user ${uploaderId}`, visit.time(createdAt)];
   });
   return table('Attachments', ['Name', 'Size', 'Uploaded by', 'Time'], rows, 'No attachments yet.');
-}
-
-function formatSize(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  return bytes < 2 ** 20 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
 function commentList(
