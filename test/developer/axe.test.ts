@@ -1,5 +1,5 @@
 import { pages } from '@itsm-api/server/developer/pages.ts';
-import type { Browser, BrowserContext } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { launchBrowser, rulesOfLooks, violations } from '../support/browser.ts';
@@ -12,7 +12,10 @@ let api: Api;
 let mine: Workspace;
 let origin: string;
 let browser: Browser;
-let cookies: Parameters<BrowserContext['addCookies']>[0];
+let signedIn: BrowserContext;
+let signedOut: BrowserContext;
+/** The open pages of each context that no test uses. Opening a page takes as long as a check. */
+let idle: Map<BrowserContext, Page[]>;
 
 beforeAll(async () => {
   api = await startApi();
@@ -20,25 +23,45 @@ beforeAll(async () => {
   const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }));
   origin = `http://localhost:${port}`;
   const visitor = await signIn(api, mine);
-  cookies = [...visitor.cookies].map(([name, value]) => ({ name, value, domain: 'localhost', path: '/developer' }));
+  const cookies = [...visitor.cookies].map(([name, value]) => ({
+    name,
+    value,
+    domain: 'localhost',
+    path: '/developer',
+  }));
+  await makeProblems();
   browser = await launchBrowser();
+  [signedIn, signedOut] = [await browser.newContext(), await browser.newContext()];
+  await signedIn.addCookies(cookies);
+  idle = new Map([
+    [signedIn, []],
+    [signedOut, []],
+  ]);
 }, 60_000);
 afterAll(async () => {
   await browser?.close();
   await api.close();
 });
 
+/** Creates a key that expires and a failing webhook, so that the overview shows problems. */
+async function makeProblems(): Promise<void> {
+  await mine.createKey({ expiresAt: new Date(Date.now() + 86_400_000) });
+  const { id } = await mine.createWebhook();
+  const where = { tenantId: mine.tenantId, id: BigInt(id) };
+  await api.prisma.webhookSubscription.updateMany({ where, data: { failures: 2, failingSince: new Date() } });
+}
+
 const seen = pages.filter(({ path }) => samples[path]?.kind === undefined);
 
 const looks = [
   { colorScheme: 'light', width: 1400, height: 900, rules: undefined },
-  { colorScheme: 'dark', width: 390, height: 844, rules: rulesOfLooks },
+  { colorScheme: 'dark', width: 1400, height: 900, rules: rulesOfLooks },
+  { colorScheme: 'light', width: 390, height: 844, rules: rulesOfLooks },
 ] as const;
 
-it.each(seen)('has no accessibility violations and no horizontal scrolling on $path', async ({ path, roles }) => {
-  const context = await browser.newContext();
-  if (roles !== 'everyone') await context.addCookies(cookies);
-  const page = await context.newPage();
+it.concurrent.each(seen)('has no violations and no horizontal scrolling on $path', async ({ path, roles }) => {
+  const context = roles === 'everyone' ? signedOut : signedIn;
+  const page = idle.get(context)?.pop() ?? (await context.newPage());
   await page.goto(origin + (await addressOf(path, mine)));
   for (const { colorScheme, rules, ...viewport } of looks) {
     await page.emulateMedia({ colorScheme });
@@ -48,13 +71,11 @@ it.each(seen)('has no accessibility violations and no horizontal scrolling on $p
     // A wide table can scroll horizontally, but the page must not.
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), look).toBeLessThanOrEqual(0);
   }
-  await context.close();
+  idle.get(context)?.push(page);
 });
 
 it('has no accessibility violations in the preview of an article', async () => {
-  const context = await browser.newContext();
-  await context.addCookies(cookies);
-  const page = await context.newPage();
+  const page = await signedIn.newPage();
   await page.goto(`${origin}/developer/articles/new`);
   const body =
     '# Steps\n\n- [x] Read [this](https://example.com)\n\n```\ncode\n```\n\n| Code | Place |\n| --- | --- |\n| 1 | Flap |';
@@ -62,5 +83,4 @@ it('has no accessibility violations in the preview of an article', async () => {
   await page.getByRole('button', { name: 'Preview' }).click();
   await page.getByRole('heading', { name: 'Steps' }).waitFor();
   expect(await violations(page, undefined)).toEqual([]);
-  await context.close();
 });
