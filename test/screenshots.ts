@@ -44,7 +44,7 @@ const areaPages = {
   'area-projects-import': '/developer/projects/import',
   'area-articles': '/developer/articles',
   'area-article': '/developer/articles/1',
-  'area-ticket': '/developer/tickets/40',
+  'area-ticket': '/developer/tickets/INC-17',
   'area-settings': '/developer/settings',
   'area-audit': '/developer/audit',
   'area-account': '/developer/account',

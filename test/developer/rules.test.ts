@@ -78,6 +78,10 @@ describe.each(pages)('$path', ({ path, roles }) => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/unsafe|data:|\*/);
     expect(response.text).not.toMatch(/<[^>]+ (style|on\w+)=|<script>|<style/);
+    // Without a button, a browser without scripts can't submit a form.
+    for (const [form] of response.text.matchAll(/<form .*?<\/form>/gs)) {
+      expect(form).toMatch(/<button (?![^>]*type="button")/);
+    }
   });
 });
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type * as z from 'zod';
 import { type Api, startApi } from '../support/api.ts';
 import { endpoints } from '../support/samples.ts';
+import { signIn } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
@@ -81,22 +82,32 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
     INSERT INTO ticket_links (tenant_id, type, ticket_id, target_id)
       SELECT tenant_id, 'BLOCKS', id, id - 1 FROM tickets WHERE tenant_id = ${tenantId} AND ordinal > 1;
     INSERT INTO attachments (tenant_id, ticket_id, name, content_type, size, sha256, storage_key, uploader_id)
-      SELECT tenant_id, id, 'a.txt', 'text/plain', 1, '', 'key ' || id, ${userId} FROM tickets WHERE tenant_id = ${tenantId}`);
+      SELECT tenant_id, id, 'a.txt', 'text/plain', 1, '', 'key ' || id, ${userId} FROM tickets WHERE tenant_id = ${tenantId};
+    INSERT INTO api_keys (tenant_id, user_id, name, hash, last_four, scopes, expires_at, updated_at)
+      SELECT ${tenantId}, ${userId}, 'Key', sha256((${tenantId} * 10000 + i)::text::bytea), 'abcd', '{}',
+        now() + (i - 1500) * interval '1 day', now() ${each};
+    INSERT INTO usage_hours (tenant_id, at, key_id, endpoint, outcome, requests, latencies, global_peak, group_peak)
+      SELECT ${tenantId}, date_trunc('hour', now()) - i * interval '1 hour', 1, 'tickets_list', 'SUCCESSFUL', 1, '{}',
+        CASE WHEN i % 2 = 0 THEN 100 ELSE 1 END, 1 ${each}`);
 }
 
 interface Plan {
   'Node Type': string;
   'Relation Name'?: string;
   'Index Cond'?: string;
+  'Recheck Cond'?: string;
   Filter?: string;
   'Actual Rows'?: number;
   Plans?: Plan[];
 }
 
 /** Sends a GET request. Returns its SQL statements, each with all nodes of its query plan. */
-async function getPlans(path: string): Promise<{ text: string; nodes: Plan[] }[]> {
+async function getPlans(
+  path: string,
+  send = (path: string): Promise<{ status: number }> => workspace.call('GET', path),
+): Promise<{ text: string; nodes: Plan[] }[]> {
   const query = vi.spyOn(api.databases.requests.pool, 'runPipeline');
-  const { status } = await workspace.call('GET', path);
+  const { status } = await send(path);
   expect(status, path).toBe(200);
   const configs = query.mock.calls.flatMap(([configs]) => configs);
   query.mockRestore();
@@ -275,6 +286,26 @@ it.each(feeds.map(({ title, route }) => [title, route.path.slice(pathPrefix.leng
     }
   },
 );
+
+it('uses an index for every query of the overview in the developer area', async () => {
+  const visitor = await signIn(api, workspace);
+  const plans = await getPlans('/developer/overview', visitor.get);
+  const indexed = {
+    webhook_subscriptions: 'active',
+    api_keys: '(expires_at|\\bid\\b)',
+    users: '\\bid\\b',
+    usage_hours: '\\bat\\b',
+    attachment_usage: 'tenant_id',
+  };
+  const nodes = plans.flatMap((plan) => plan.nodes);
+  const conditions = (table: string) =>
+    nodes.filter((node) => node['Relation Name'] === table).map((node) => node['Index Cond'] ?? node['Recheck Cond']);
+  for (const [table, column] of Object.entries(indexed)) {
+    expect(conditions(table).length, table).toBeGreaterThan(0);
+    for (const condition of conditions(table)) expect(condition, table).toMatch(new RegExp(column));
+  }
+  expect(new Set(nodes.map((node) => node['Relation Name']))).toEqual(new Set([undefined, ...Object.keys(indexed)]));
+});
 
 it.each(['/assets', '/projects', '/users?active=true'])(
   'reads the last page of GET %s from the end of the index',

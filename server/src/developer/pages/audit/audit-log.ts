@@ -77,7 +77,7 @@ function filters(query: Query, visit: UserContext): SafeHtml {
   const { actor, targetType, targetId } = query;
   return html`<form class="filters" method="get" action="${path}" role="search">
 ${timeRangeFields(query, visit)}
-${textField(undefined, { name: 'actor', label: 'Actor', placeholder: 'Email or ID of a user', value: actor })}
+${textField(undefined, { name: 'actor', label: 'Actor', placeholder: 'Email or ID', value: actor })}
 ${selectField(undefined, { name: 'targetType', label: 'Target', value: targetType, options: withAnyOption(auditTargetTypes, 'Any') })}
 ${textField(undefined, { name: 'targetId', label: 'Target ID', type: 'number', value: targetId })}
 ${submit('Filter', 'plain')}</form>`;
