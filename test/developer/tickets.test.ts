@@ -91,6 +91,31 @@ describe('/developer/tickets/:id', () => {
     }
   });
 
+  it('handles other requests of the workspace while the storage is slow, and rejects an upload after a sign-out', async () => {
+    const own = await startApi({ env: { DATABASE_POOL_SIZE: '4' } });
+    const mine = await createWorkspace(own);
+    const admin = await signIn(own, mine);
+    const { id } = await mine.createTicket();
+    const { storage } = own.services;
+    const writeTemporary = storage.writeTemporary.bind(storage);
+    const [started, resume] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    storage.writeTemporary = async (content, size) => {
+      started.resolve();
+      await resume.promise;
+      return writeTemporary(content, size);
+    };
+    const sent = upload(admin, `/developer/tickets/${id}`, 'The log.', { form: 'attach' });
+    await started.promise;
+    // With four connections, the workspace can run one request at a time.
+    expect((await admin.get('/developer/account')).status).toBe(200);
+    await own.prisma.session.updateMany({ where: { tenantId: mine.tenantId }, data: { endedAt: new Date() } });
+    resume.resolve();
+    const { status, headers } = await sent;
+    expect([status, headers.location]).toEqual([303, expect.stringContaining('/developer/sign-in')]);
+    expect((await mine.call('GET', `/tickets/${id}/attachments`)).body.data).toEqual([]);
+    await own.close();
+  });
+
   it('shows the due date of a ticket and whether it is overdue', async () => {
     const { id } = await workspace.createTicket({ dueAt: '2025-03-04T05:06:07.000Z' });
     const { text } = await agent.get(`/developer/tickets/${id}`);

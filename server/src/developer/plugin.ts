@@ -31,6 +31,7 @@ import {
   type ReceivedForm,
   renderRejectedForm,
   type Submission,
+  storeFormFile,
 } from './framework/handle-form.ts';
 import type { AnyPage, PageResponse, UploadedFile } from './framework/page.ts';
 import { assertRole, forbiddenError, limitsOf, unsupportedFormError, uploadLimits } from './framework/page-errors.ts';
@@ -192,8 +193,14 @@ function addPage(scope: FastifyInstance, page: AnyPage, options: AreaOptions): v
         assertRole(findForm(page, request).form.roles ?? page.roles, reloaded);
         return handle({ ...submission, visit: reloaded });
       });
+    const stored = await storeFormFile(page, { visit, request, errors: options }).then(
+      (file) => ({ file }),
+      (error: unknown) => ({ error }),
+    );
     const { response, status, retryAfterSeconds } = await runAuthorized((submission) =>
-      handleForm(page, submission),
+      'error' in stored
+        ? renderRejectedForm(page, submission, stored.error)
+        : handleForm(page, submission, stored.file),
     ).catch(async (error: unknown) => {
       if (!(error instanceof TenantLimitExceeded)) throw error;
       // Waits a second and then renders the form again with the typed values.

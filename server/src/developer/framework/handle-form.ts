@@ -36,16 +36,29 @@ export function findForm(page: AnyPage, request: FastifyRequest): { name: string
 }
 
 /**
+ * Stores the file of a form with `store`, and returns the result of `store`. Returns undefined for other forms, and if
+ * the session has ended while the file arrived.
+ */
+export async function storeFormFile(page: AnyPage, { visit, request }: Submission): Promise<unknown> {
+  const { form } = findForm(page, request);
+  if (form.store === undefined || (await (visit as UserContext).reloadUser()) === undefined) return undefined;
+  const pageRequest = parsePageRequest(page, { visit, request });
+  return form.store({ ...pageRequest, fields: parseWith(form.fields, getValues(request), unknownField) });
+}
+
+/**
  * Validates the fields of a form and runs the form. If an error occurs, renders the page again with the typed values
  * and the errors.
+ * @param stored the result of `storeFormFile`
  */
-export async function handleForm(page: AnyPage, submission: Submission): Promise<ReceivedForm> {
+export async function handleForm(page: AnyPage, submission: Submission, stored?: unknown): Promise<ReceivedForm> {
   const { visit, request } = submission;
   const { form } = findForm(page, request);
   const pageRequest = parsePageRequest(page, { visit, request });
   const values = getValues(request);
   try {
-    const done = await runWithAudit(form, { ...pageRequest, fields: parseWith(form.fields, values, unknownField) });
+    const fields = parseWith(form.fields, values, unknownField);
+    const done = await runWithAudit(form, { ...pageRequest, fields }, stored);
     if ('found' in done) {
       const sent = { values: getTextValues(values), errors: {}, found: done.found };
       return { response: await renderAgain(page, submission, sent), status: 200 };
@@ -108,10 +121,11 @@ function getValues({ body }: FastifyRequest): Record<string, unknown> {
 async function runWithAudit(
   form: AnyForm,
   pageRequest: PageRequest<RequestContext> & { fields: unknown },
+  stored: unknown,
 ): ReturnType<AnyForm['run']> {
   const { visit } = pageRequest;
   const { audit: action } = form;
-  const checked = await form.check?.(pageRequest);
+  const checked = stored ?? (await form.check?.(pageRequest));
   // Sign-in forms write their own audit entry, because the browser may be signed in with another account.
   if (action === null || !('context' in visit)) return form.run({ ...pageRequest, checked });
   const signedIn = visit as UserContext;

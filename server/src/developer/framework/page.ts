@@ -119,6 +119,11 @@ export interface Form<
    */
   ofAccount?: boolean;
   /**
+   * Writes an uploaded file to the storage, instead of `check`. Runs outside of the workspace's concurrency limit,
+   * because the storage can be slow.
+   */
+  store?(request: PageRequest<Visiting, Params> & { fields: Fields }): Promise<Checked>;
+  /**
    * Runs before the transaction. Use it for slow checks, and for writes that must remain if the transaction is rolled
    * back.
    */

@@ -121,7 +121,7 @@ ${
       upload: 'attachment',
       fields: z.strictObject({ file: AttachedFile }),
       audit: 'attachment.added',
-      check: ({ visit, params, fields }) => storeUploadedFile(visit.context, params.id, fields.file),
+      store: ({ visit, params, fields }) => storeUploadedFile(visit.context, params.id, fields.file),
       async run({ visit, params, fields, checked }) {
         const { name } = fields.file;
         const { ticketId } = await createAttachment(visit.context, params.id, { name, file: checked });
