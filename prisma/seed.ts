@@ -113,9 +113,14 @@ async function fill(
       },
     ],
   });
-  const invitation = newToken(toTenantId(tenantId));
-  await tx.invitation.create({
-    data: { tenantId, userId, hash: invitation.hash, demo: true, expiresAt: moment(invitationDays) },
+  const [invitation, discarded] = [newToken(toTenantId(tenantId)), newToken(toTenantId(tenantId))];
+  const expiresAt = moment(invitationDays);
+  await tx.invitation.createMany({
+    data: [
+      { tenantId, userId, hash: invitation.hash, demo: true, expiresAt },
+      // The token of this link is discarded. The list of users shows a user who was invited and hasn't joined.
+      { tenantId, userId: users.jonas.id, hash: discarded.hash, expiresAt },
+    ],
   });
   return { key, tenant, adminEmail: email, invitation: invitation.text };
 }

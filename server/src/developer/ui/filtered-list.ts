@@ -4,7 +4,7 @@ import type { Page } from '../../resources/shared/lists.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { FormState } from '../framework/page.ts';
 import { submit, textField } from './form-fields.ts';
-import { type Cell, html, type SafeHtml } from './html.ts';
+import { type Cell, html, maxUncountedPage, type SafeHtml } from './html.ts';
 
 /*
  * Functions for lists with full-text search and filters. The search text and the filters are query parameters of the
@@ -19,6 +19,9 @@ const pageNumbers = 'must be a whole number from 1 to 1000000';
 export const PageNumber = integerFromText(z.int(pageNumbers).min(1, pageNumbers).max(1_000_000, pageNumbers)).default(
   1,
 );
+
+/** The page number of a list with `uncountedPager`. */
+export const UncountedPageNumber = integerFromText(z.int().min(1).max(maxUncountedPage)).default(1);
 
 /**
  * The schema of the search text. It accepts any text of up to 1000 characters, because `searchList` validates the text

@@ -113,6 +113,23 @@ export function pager(
 <span class="count">Page ${page} of ${last}, ${all}</span>${link(page + 1, 'Older', 'next')}</nav>`;
 }
 
+/** The maximum page number of `uncountedPager`. To find older rows, users filter by time. */
+export const maxUncountedPage = 2000;
+
+/** Renders links to newer and older rows. Doesn't show the total count, because counting is slow. */
+export function uncountedPager(
+  { page, hasMore }: { page: number; hasMore: boolean },
+  address: string,
+): SafeHtml | null {
+  if (page === 1 && !hasMore) return null;
+  const to = (other: number) => withQuery(address, { page: other === 1 ? undefined : other });
+  const older = hasMore && page < maxUncountedPage;
+  return html`<nav class="pager" aria-label="Pages">
+${page > 1 ? html`<a href="${to(page - 1)}" rel="prev">Newer</a>` : html`<span>Newer</span>`}
+<span class="count">Page ${page}</span>
+${older ? html`<a href="${to(page + 1)}" rel="next">Older</a>` : html`<span>Older</span>`}</nav>`;
+}
+
 /** Returns a path with changed query parameters. If a value is undefined, removes its parameter. */
 export function withQuery(address: string, values: Record<string, string | number | undefined>): string {
   const url = new URL(address, 'http://localhost');

@@ -2,7 +2,6 @@ import type { PageQuery } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
-import { type Page, readCappedPage } from '../shared/lists.ts';
 import type { AuditChanges, AuditTarget } from './audit-entry.ts';
 
 /** An entry of the audit log (docs/decisions/audit-log.md). */
@@ -57,19 +56,21 @@ export async function findActor(
   return user === null ? { osUser: actor } : { userId: serializeId(user.id) };
 }
 
-/** Returns a page of the audit log, newest first. */
-export function listAudit({ db }: Pick<Context, 'db'>, query: PageQuery & AuditFilter): Promise<Page<AuditEntry>> {
-  const where = toWhere(query);
-  return readCappedPage(query, {
-    count: (limit) => db.auditEntry.count({ where, take: limit }),
-    find: async ({ skip, take, orderBy }) => {
-      const direction = orderBy?.id ?? 'desc';
-      // With a filter by time, sorts by time first, so that PostgreSQL starts at the first matching entry.
-      const byTime: Prisma.AuditEntryOrderByWithRelationInput[] = 'at' in where ? [{ at: direction }] : [];
-      const rows = await db.auditEntry.findMany({ where, orderBy: [...byTime, { id: direction }], skip, take });
-      return rows.map(presentEntry);
-    },
+/** Returns a page of the audit log, newest first, and whether older entries follow. */
+export async function listAudit(
+  { db }: Pick<Context, 'db'>,
+  { page, perPage, ...filter }: PageQuery & AuditFilter,
+): Promise<{ data: AuditEntry[]; hasMore: boolean }> {
+  const where = toWhere(filter);
+  // With a filter by time, sorts by time first, so that PostgreSQL starts at the first matching entry.
+  const byTime: Prisma.AuditEntryOrderByWithRelationInput[] = 'at' in where ? [{ at: 'desc' }] : [];
+  const rows = await db.auditEntry.findMany({
+    where,
+    orderBy: [...byTime, { id: 'desc' }],
+    skip: (page - 1) * perPage,
+    take: perPage + 1,
   });
+  return { data: rows.slice(0, perPage).map(presentEntry), hasMore: rows.length > perPage };
 }
 
 const batchSize = 1000;

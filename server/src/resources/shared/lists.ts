@@ -51,25 +51,6 @@ async function findRange<Row>(
   return (await find({ skip: remaining, take, orderBy: { id: 'asc' } })).reverse();
 }
 
-interface CappedSource<Row> {
-  /** Counts the rows, but at most `limit`. */
-  count(limit: number): Promise<number>;
-  find(range: Range): Promise<Row[]>;
-}
-
-/**
- * Reads one page of a list that can be too long to count. Counts at most `maxCounted` rows, and returns no rows after
- * them.
- */
-export async function readCappedPage<Row>(query: PageQuery, { count, find }: CappedSource<Row>): Promise<Page<Row>> {
-  const counted = await count(maxCounted + 1);
-  if (counted <= maxCounted) return readPage(query, { count: async () => counted, find });
-  const skip = (query.page - 1) * query.perPage;
-  const take = Math.min(query.perPage, maxCounted - skip);
-  const data = take > 0 ? await find({ skip, take }) : [];
-  return { data, meta: pageMeta(query, { totalCount: maxCounted, isCapped: true }) };
-}
-
 interface SearchableSource<Row, Where extends SearchWhere> {
   db: TenantClient;
   resource: Searched;

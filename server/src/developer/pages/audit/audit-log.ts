@@ -5,16 +5,16 @@ import { type AuditEntry, findActor, listAudit } from '../../../resources/audit/
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { PageNumber, withAnyOption } from '../../ui/filtered-list.ts';
+import { UncountedPageNumber, withAnyOption } from '../../ui/filtered-list.ts';
 import { optional, selectField, submit, textField } from '../../ui/form-fields.ts';
-import { html, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
+import { html, type SafeHtml, table, uncountedPager, withQuery } from '../../ui/html.ts';
 import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
 
 const path = '/developer/audit';
 const perPage = 50;
 
 const Query = z.strictObject({
-  page: PageNumber,
+  page: UncountedPageNumber,
   ...timeRangeQuery,
   /** The id or email address of a user, or the name of an operating-system user. */
   actor: optional(text(1, 255)),
@@ -32,7 +32,7 @@ export const audit = page({
   query: Query,
   async show({ visit, query, address }) {
     const { since, until, actor, ...equal } = query;
-    const { data, meta } = await listAudit(visit.context, {
+    const { data, hasMore } = await listAudit(visit.context, {
       ...equal,
       ...(await findActor(visit.context, actor)),
       ...parseTimeRange({ since, until }, visit),
@@ -68,7 +68,7 @@ newest first. To export the log, run <code>itsm audit export</code>.</p>
 ${filters(query, visit)}
 ${isFiltered ? html`<p><a class="button plain" href="${path}">Clear filters</a></p>` : null}
 ${table('Audit log', heads, rows, isFiltered ? 'No entries match your filters.' : 'No entries.')}
-${pager(meta, address)}`,
+${uncountedPager({ page: query.page, hasMore }, address)}`,
     };
   },
 });

@@ -4,21 +4,20 @@ import { DeliveryFilter, findDeliveries } from '../../../resources/deliveries/qu
 import { listWebhooks, type TrackedWebhook } from '../../../resources/webhooks/queries.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
+import { UncountedPageNumber } from '../../ui/filtered-list.ts';
 import { type Option, optional, selectField, submit } from '../../ui/form-fields.ts';
-import { html, type SafeHtml, withQuery } from '../../ui/html.ts';
+import { html, type SafeHtml, uncountedPager } from '../../ui/html.ts';
 import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
 import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
 
 const perPage = 50;
-/** Maximum page number. To find older deliveries, users filter by time. */
-const maxPage = 2000;
 
 const Query = z.strictObject({
   subscription: optional(integerFromText()),
   event: optional(DeliveryFilter.shape.event.unwrap()),
   state: optional(DeliveryState),
   ...timeRangeQuery,
-  page: optional(integerFromText(z.int().min(1).max(maxPage))),
+  page: UncountedPageNumber,
 });
 type Query = z.output<typeof Query>;
 
@@ -29,7 +28,7 @@ export const deliveries = page({
   roles: ['ADMIN', 'AGENT'],
   query: Query,
   async show({ visit, query, address }) {
-    const { page = 1, since, until, ...named } = query;
+    const { page, since, until, ...named } = query;
     const madeBy = getOwnerFilter(visit);
     const extent = { skip: (page - 1) * perPage, take: perPage, madeBy };
     const { data, hasMore } = await findDeliveries(
@@ -38,7 +37,7 @@ export const deliveries = page({
       extent,
     );
     const webhooks = await listWebhooks(visit.context, { page: 1, perPage: 100 }, { inactive: true, madeBy });
-    const filtered = Object.keys(query).length > 0;
+    const filtered = Object.entries(query).some(([name, value]) => name !== 'page' && value !== undefined);
     const list = deliveryTable(visit, data, {
       names: createNameRenderer(visit, webhooks.data),
       empty: filtered
@@ -49,7 +48,7 @@ export const deliveries = page({
       title: 'Deliveries',
       reload: data.some(isPending) ? pendingReload : undefined,
       body: html`<p class="lead">Events sent to webhooks, newest first. Deliveries are kept for 30 days after they are settled.</p>
-${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${pagination(page, hasMore, address)}</div>`,
+${filters(query, webhooks.data, visit)}<div id="found" data-watched>${list}${uncountedPager({ page, hasMore }, address)}</div>`,
     };
   },
 });
@@ -93,15 +92,4 @@ export function shortenUrl(url: string): string {
   const { host, pathname } = new URL(url);
   const text = host + (pathname === '/' ? '' : pathname);
   return text.length > 32 ? `${text.slice(0, 31)}…` : text;
-}
-
-/** Renders links to newer and older deliveries. Doesn't show the total count, because counting is slow. */
-function pagination(page: number, hasMore: boolean, address: string): SafeHtml | null {
-  if (page === 1 && !hasMore) return null;
-  const to = (other: number) => withQuery(address, { page: other === 1 ? undefined : other });
-  const older = hasMore && page < maxPage;
-  return html`<nav class="pager" aria-label="Pages">
-${page > 1 ? html`<a href="${to(page - 1)}" rel="prev">Newer</a>` : html`<span>Newer</span>`}
-<span class="count">Page ${page}</span>
-${older ? html`<a href="${to(page + 1)}" rel="next">Older</a>` : html`<span>Older</span>`}</nav>`;
 }
