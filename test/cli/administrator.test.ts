@@ -2,13 +2,17 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Comment, type NewComment, pathPrefix, type Ticket, type TicketActivity } from '@itsm-api/contract';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { keepUpload } from '@itsm-api/server/resources/csv/csv-uploads.ts';
+import { redact } from '@itsm-api/server/resources/privacy/redaction.ts';
+import { claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
+import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { signIn } from '../support/visitor.ts';
-import { comment, createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { comment, createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 import { commandLine, secretKey } from './itsm.ts';
 
 /** Tests the tasks of an administrator with the command line, the API and SQL. */
@@ -272,4 +276,75 @@ it('rejects rows of another workspace, and the last administrator', async () => 
   }
   expect((await mine.call('GET', `/tickets/${own.id}`)).body.data).toEqual(own);
   expect((await theirs.call('GET', `/tickets/${id}/comments`)).body.data).toEqual([written]);
+});
+
+it('redacts the names of attachments that were deleted before', async () => {
+  await mine.createWebhook();
+  const name = `Deleted ${unique()}.pdf`;
+  const { id } = await mine.createTicket();
+  const path = `/tickets/${id}/attachments?name=${encodeURIComponent(name)}`;
+  const headers = { 'content-type': 'text/plain', 'idempotency-key': unique() };
+  const { id: attachmentId } = await post(path, 'x', headers);
+  await mine.call('DELETE', `/attachments/${attachmentId}`);
+  const kept = await mine.createAttachment(id, { name: 'kept.pdf' });
+  await redact(mine.context, { tickets: [id] });
+  const { data } = (await mine.call('GET', `/tickets/${id}/activity`)).body;
+  expect(JSON.stringify(data)).not.toContain(name);
+  expect(data).toContainEqual(
+    expect.objectContaining({
+      changes: expect.objectContaining({ attachments: { from: null, to: { id: kept.id, name: 'kept.pdf' } } }),
+    }),
+  );
+  expect(await api.prisma.event.count({ where: { body: { contains: name } } })).toBe(0);
+  expect(await post(path, 'x', headers)).toMatchObject({ id: attachmentId, name: '[redacted]' });
+});
+
+it('does not change the stored response of a link that has the id of a redacted ticket', async () => {
+  const other = await createWorkspace(api);
+  const { id } = await other.createTicket();
+  await api.owner.pool.query(`SELECT setval('ticket_links_id_seq', $1, false)`, [id]);
+  const second = await other.createTicket();
+  const create = () =>
+    other.call('POST', `/tickets/${id}/links`, { type: 'BLOCKS', ticketId: second.id }, { 'idempotency-key': 'link' });
+  const { body } = await create();
+  expect(body.data.id).toBe(id);
+  await redact(other.context, { tickets: [id] });
+  expect((await create()).body).toEqual(body);
+});
+
+it('keeps no response of a receiver to an event that a worker is sending during the redaction', async () => {
+  const other = await createWorkspace(api);
+  const { id: webhookId } = await other.createWebhook();
+  const { id } = await other.createTicket();
+  const { tenantId } = other;
+  const [delivery] = await claimDue(api.prisma, [{ tenantId, subscriptionId: BigInt(webhookId), slots: 1 }]);
+  if (delivery === undefined) throw new Error('No delivery is due.');
+  await redact(other.context, { tickets: [id] });
+  const outcome = {
+    delivered: true,
+    status: 200,
+    durationMs: 1,
+    error: null,
+    answer: null,
+    publicAnswer: ticket.title,
+  };
+  await recordResults(api.prisma, [{ delivery, outcome: { ...outcome, retryAfter: undefined } }]);
+  const attempts = await api.prisma.deliveryAttempt.findMany({ where: { tenantId } });
+  expect(attempts.map(({ publicAnswer }) => publicAnswer)).not.toContain(ticket.title);
+});
+
+it('ends only after the storage has deleted the files', async () => {
+  const { id, ticketId } = await mine.createAttachment();
+  const { storage } = mine.context;
+  let isDeleted = false;
+  const deleteLater = async (key: string) => {
+    await sleep(50);
+    await storage.delete(key);
+    isDeleted = true;
+  };
+  await redact(
+    { ...mine.context, storage: { ...storage, delete: deleteLater } },
+    { tickets: [ticketId], attachments: [id] },
+  );
+  expect(isDeleted).toBe(true);
 });

@@ -28,7 +28,8 @@ export function redactCopy(value: unknown, rows: RedactedRows): unknown {
   const fields = value as Fields;
   const { id } = fields as { id: number };
   const ticket = rows.tickets.get(id);
-  if ('ticketNumber' in fields && ticket?.isRedacted) {
+  // A link also has an id and a ticket number.
+  if ('ticketNumber' in fields && 'title' in fields && ticket?.isRedacted) {
     const { customFields } = ticket;
     const { redactedAt } = rows;
     return { ...fields, ...redactTexts(fields, ticketTexts), customFields, redactedAt };

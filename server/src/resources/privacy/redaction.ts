@@ -58,7 +58,7 @@ export function redact(
         rows.map((row) => [row.id, { isRedacted: ticketIds.has(row.id), customFields: row.customFields }]),
       ),
       comments: commentIds,
-      attachments: new Set(removed.map(({ id }) => id)),
+      attachments: new Set([...removed.map(({ id }) => id), ...(await findDeletedAttachments(context, ticketIds))]),
       redactedAt: at.toISOString(),
     });
     return { tickets: [...ticketIds], comments: [...commentIds], attachments: removed.map(({ id }) => id) };
@@ -71,6 +71,17 @@ async function findTicketsOfComments({ db }: Context, ids: ReadonlySet<number>):
   const rows = await db.comment.findMany({ where: { id: { in: [...ids] } }, select: { ticketId: true } });
   if (rows.length < ids.size) throw notFound('comment');
   return rows.map(({ ticketId }) => Number(ticketId));
+}
+
+/** Returns the attachments of tickets that a request has deleted. Copies of the tickets still contain their names. */
+async function findDeletedAttachments({ db }: Context, ticketIds: ReadonlySet<number>): Promise<number[]> {
+  const rows = await queryRows<{ id: string }>(db, {
+    text: `SELECT changes #>> '{attachments,from,id}' AS id FROM activities
+      WHERE tenant_id = $1 AND resource = 'TICKET' AND resource_id = ANY ($2::bigint[])
+        AND changes #>> '{attachments,from,id}' IS NOT NULL`,
+    values: [db.$tenantId, [...ticketIds]],
+  });
+  return rows.map(({ id }) => Number(id));
 }
 
 interface RemovedAttachment {
@@ -93,8 +104,8 @@ async function deleteAttachments(
   if (rows.length < ids.length) throw invalidField('INVALID_REFERENCE', 'attachments', noSuchAttachment);
   await addUsage(context, -rows.reduce((sum, { size }) => sum + Number(size), 0));
   // If the storage fails, the nightly cleanup deletes the content.
-  context.afterCommit(() => {
-    for (const { storageKey } of rows) void storage.delete(storageKey).catch(() => undefined);
+  context.afterCommit(async () => {
+    for (const { storageKey } of rows) await storage.delete(storageKey).catch(() => undefined);
   });
   return rows.map(({ id, ticketId }) => ({ id: Number(id), ticketId: Number(ticketId) }));
 }

@@ -7,7 +7,8 @@ import { type RedactedRows, redactChanges, redactCopy } from './redacted-copy.ts
 /**
  * Redacts the copies of tickets, comments and attachments: in the activity, in events that wait for their delivery or
  * are kept, and in responses that are stored for an `Idempotency-Key`. Also deletes what receivers responded to such an
- * event, because a response can contain the event. The caller has locked the tickets.
+ * event, because a response can contain the event, and removes the claims of its deliveries. The caller has locked the
+ * tickets.
  */
 export async function redactCopies(context: Context & Transaction, rows: RedactedRows): Promise<void> {
   await redactActivities(context, rows);
@@ -55,6 +56,16 @@ const nextEvents = `WITH page AS MATERIALIZED (
 
 const selectBodies = 'SELECT id, body FROM events WHERE tenant_id = $1 AND id = ANY ($2::bigint[])';
 
+/**
+ * Removes the claims of deliveries. A worker that is sending such a delivery can't record its result, which can contain
+ * the event, so the delivery is sent again when its lease expires. Locks the rows in the order of `recordResults`.
+ */
+const removeClaims = `WITH pending AS MATERIALIZED (
+    SELECT id FROM deliveries WHERE tenant_id = $1 AND event_id = ANY ($2::bigint[]) AND state = 'PENDING'
+    ORDER BY id FOR NO KEY UPDATE
+  )
+  UPDATE deliveries d SET claim = NULL FROM pending WHERE d.tenant_id = $1 AND d.id = pending.id`;
+
 const updateEvents = `WITH given AS MATERIALIZED (
     SELECT * FROM unnest($2::bigint[], $3::text[]) AS given (id, body)
   ), attempt AS (
@@ -76,7 +87,9 @@ async function redactEvents({ db }: Context, rows: RedactedRows): Promise<void> 
         values: [db.$tenantId, ids],
       });
       const changed = events.flatMap(({ id, body }) => redactJson(body, rows, (text) => ({ id, body: text })));
-      const values = [db.$tenantId, changed.map(({ id }) => id), changed.map(({ body }) => body)];
+      const changedIds = changed.map(({ id }) => id);
+      await queryRows(db, { text: removeClaims, values: [db.$tenantId, changedIds] });
+      const values = [db.$tenantId, changedIds, changed.map(({ body }) => body)];
       await queryRows(db, { text: updateEvents, values });
     }
     after = page?.last ?? null;

@@ -61,8 +61,11 @@ export interface UserContext extends Context {
  * together.
  */
 export interface Transaction {
-  /** Registers a callback that runs after the commit. After a rollback, the callback does not run. */
-  afterCommit(action: () => void): void;
+  /**
+   * Registers a callback that runs after the commit. After a rollback, the callback does not run. `transaction` waits
+   * for the promise of the callback, which must not reject.
+   */
+  afterCommit(action: () => unknown): void;
 }
 
 /** Returns true if the context is in an open transaction. */
@@ -81,14 +84,14 @@ export async function transaction<Given extends Pick<Context, 'db' | 'checksMain
   boundaries?: BoundaryStatements<Result>,
 ): Promise<Result> {
   if (isWithin(context)) return work(context);
-  const actions: (() => void)[] = [];
-  const afterCommit = (action: () => void) => actions.push(action);
+  const actions: (() => unknown)[] = [];
+  const afterCommit = (action: () => unknown) => actions.push(action);
   const run = async () => {
     if (context.checksMaintenance === true) await assertServed(context.db);
     return work({ ...context, afterCommit });
   };
   const result = await inTransaction(context.db, run, boundaries);
-  for (const action of actions) action();
+  for (const action of actions) await action();
   return result;
 }
 
