@@ -211,6 +211,10 @@ describe('/developer/users/:id', () => {
     expect(text).not.toContain('Edna');
     expect((await theirs.get('/developer/keys')).status).toBe(303);
     expect((await admin.get(path)).text).not.toContain('shown only once');
+    const activated = await admin.submit(path, 'activate');
+    expect([activated.status, activated.text.includes('This user was erased.')]).toEqual([400, true]);
+    await expect(updateUser(workspace.context, id, { name: 'Edna', email })).rejects.toThrow('This user was erased.');
+    expect(await getUser(workspace.context, id)).toMatchObject({ name: `Erased user ${id}`, active: false });
   });
 
   it('revokes the API keys of a deactivated or demoted user, unless the administrator keeps the keys', async () => {

@@ -15,12 +15,12 @@ import { dispatchQueue } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import type { PgBoss } from 'pg-boss';
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { commandLine, secretKey } from '../cli/itsm.ts';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { execute, query } from '../support/database.ts';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
-import { openBrowser, signIn } from '../support/visitor.ts';
+import { openBrowser, signIn, upload } from '../support/visitor.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /* Tests that nothing writes to a workspace in maintenance: requests, workers, scheduled jobs and commands. */
@@ -147,6 +147,23 @@ describe('requests', () => {
     for (const { status, headers, text } of answers) {
       expect([status, headers['retry-after'], text.includes(message)]).toEqual([503, '30', true]);
     }
+    expect(changedTables(before, await rowsOf(mine))).toEqual([]);
+  });
+
+  it('rejects an upload if maintenance begins while the server stores the file', async () => {
+    const { id } = await mine.createTicket();
+    const visitor = await signIn(api, mine);
+    const path = `/developer/tickets/${id}`;
+    const { storage } = api.services;
+    const { writeTemporary } = storage;
+    let before: Record<string, string[]> = {};
+    vi.spyOn(storage, 'writeTemporary').mockImplementationOnce(async (...given) => {
+      await maintain(true);
+      before = await rowsOf(mine);
+      return writeTemporary(...given);
+    });
+    const answer = await upload(visitor, path, 'text', { name: 'a.txt', form: 'attach' });
+    expect([answer.status, answer.headers['retry-after'], answer.text.includes(message)]).toEqual([503, '30', true]);
     expect(changedTables(before, await rowsOf(mine))).toEqual([]);
   });
 

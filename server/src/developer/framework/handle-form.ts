@@ -114,6 +114,8 @@ function getValues({ body }: FastifyRequest): Record<string, unknown> {
   return values;
 }
 
+const toSignIn = { redirect: '/developer/sign-in' };
+
 /**
  * Runs a form. If the form returns a target, writes an audit entry in the same transaction. Otherwise, the functions
  * that the form calls write the entry.
@@ -130,11 +132,12 @@ async function runWithAudit(
   if (action === null || !('context' in visit)) return form.run({ ...pageRequest, checked });
   const signedIn = visit as UserContext;
   const { accounts, user, context: ofRequest } = signedIn;
+  // `form.check` can take minutes, for example to store a file. Maintenance may have begun in the meantime.
+  if (form.check !== undefined && (await signedIn.reloadUser()) === undefined) return toSignIn;
   const db = form.ofAccount === true ? workspaceOf(accounts, user.account) : ofRequest.db;
   return await transaction({ ...ofRequest, db }, async (context) => {
     // Checks the session again, because it may have ended while `form.check` ran.
-    if (form.ofAccount === true && !(await lockSession(accounts, user.session)))
-      return { redirect: '/developer/sign-in' };
+    if (form.ofAccount === true && !(await lockSession(accounts, user.session))) return toSignIn;
     const done = await form.run({ ...pageRequest, checked, visit: { ...signedIn, context } });
     if ('target' in done && done.target !== undefined) {
       await recordAudit(context, { action, target: done.target, changes: done.changes });

@@ -5,7 +5,7 @@ import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { revokeUserKeys, type UserKey } from '../users/key-revocation.ts';
-import { assertAdministrator, findUser, presentUser } from '../users/queries.ts';
+import { assertAdministrator, erasedEmail, findUser, presentUser } from '../users/queries.ts';
 import { redactedText } from './redacted-copy.ts';
 
 /** An erased user, and the API keys that were revoked. The keys have the names from before. */
@@ -25,9 +25,8 @@ export function eraseUser(context: Context, reference: string | number): Promise
     await lockRow(db, 'users', id);
     const before = await findUser(context, id);
     const name = `Erased user ${id}`;
-    const email = `erased-${id}@erased.invalid`;
     const personal = { jobTitle: null, department: null, phone: null, timeZone: null };
-    const data = { name, email, active: false, ...personal };
+    const data = { name, email: erasedEmail(id), active: false, ...personal };
     const [row] = await db.user.updateManyAndReturn({ where: { id }, data });
     if (row === undefined) throw new Error('The locked user was deleted.');
     if (before.role === 'ADMIN') await assertAdministrator(db);

@@ -176,7 +176,7 @@ export function isLowerRole(role: UserRole, before: UserRole): boolean {
  * ends the user's sessions in the developer area. Only the command line and the developer area use this function,
  * because API v1 has no endpoint for it.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use, if no
- * administrator would remain, or if the role of a service account isn't AGENT
+ * administrator would remain, if the user was erased, or if the role of a service account isn't AGENT
  */
 export function updateUser(
   context: Context,
@@ -189,6 +189,7 @@ export function updateUser(
     const { id } = await findUser({ db }, reference);
     await lockRow(db, 'users', id);
     const before = await findUser({ db }, id);
+    assertNotErased(before);
     if (ifMatch !== undefined) requireMatch(ifMatch, before);
     checkRole(before.kind, data.role ?? before.role);
     const [row] = await createUnique('email', takenBy('user', String(data.email)), () =>
@@ -231,9 +232,27 @@ async function endAccess(db: TenantClient, userId: number | bigint): Promise<voi
   await db.invitation.updateMany({ where: { userId, usedAt: null }, data: { usedAt: now } });
 }
 
-/** Activates a user. The user's unrevoked API keys become valid again. @throws ApiError NOT_FOUND */
+/**
+ * Activates a user. The user's unrevoked API keys become valid again.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the user was erased
+ */
 export function activateUser(context: AuditContext, reference: string | number): Promise<User> {
-  return transaction(context, (context) => setActive(context, reference, true));
+  return transaction(context, async (context) => {
+    const user = await setActive(context, reference, true);
+    assertNotErased(user);
+    return user;
+  });
+}
+
+/** Returns the email address of a user after their personal data was erased. It marks the user as erased. */
+export function erasedEmail(id: number): string {
+  return `erased-${id}@erased.invalid`;
+}
+
+/** Rejects changes to an erased user, because another person would take over the history of the user. */
+function assertNotErased({ id, email }: User): void {
+  if (email !== erasedEmail(id)) return;
+  throw new ApiError('VALIDATION_ERROR', 'This user was erased. Create a new user instead.');
 }
 
 /** A repeated call changes nothing. */
