@@ -12,6 +12,7 @@ import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { signIn } from '../support/visitor.ts';
+import { requestsWaiting } from '../support/waiting.ts';
 import { comment, createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 import { commandLine, secretKey } from './itsm.ts';
 
@@ -347,4 +348,22 @@ it('ends only after the storage has deleted the files', async () => {
     { tickets: [ticketId], attachments: [id] },
   );
   expect(isDeleted).toBe(true);
+});
+
+it('does not block uploads to other tickets while a redaction searches the events', async () => {
+  await mine.createWebhook();
+  const { id, ticketId } = await mine.createAttachment();
+  const other = await mine.createTicket();
+  const connection = await api.owner.pool.connect();
+  await connection.query('BEGIN');
+  await connection.query('SELECT FROM events WHERE tenant_id = $1 FOR UPDATE', [mine.tenantId]);
+  const redaction = redact(mine.context, { tickets: [ticketId], attachments: [id] });
+  try {
+    await vi.waitUntil(async () => (await requestsWaiting(api, 'system')) === 1);
+    await mine.createAttachment(other.id);
+  } finally {
+    await connection.query('ROLLBACK');
+    connection.release();
+    await redaction;
+  }
 });

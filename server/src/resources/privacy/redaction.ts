@@ -61,6 +61,8 @@ export function redact(
       attachments: new Set([...removed.map(({ id }) => id), ...(await findDeletedAttachments(context, ticketIds))]),
       redactedAt: at.toISOString(),
     });
+    // The last statement, because uploads of the workspace wait for its lock.
+    if (removed.length > 0) await addUsage(context, -removed.reduce((sum, { size }) => sum + size, 0));
     return { tickets: [...ticketIds], comments: [...commentIds], attachments: removed.map(({ id }) => id) };
   });
 }
@@ -87,9 +89,11 @@ async function findDeletedAttachments({ db }: Context, ticketIds: ReadonlySet<nu
 interface RemovedAttachment {
   id: number;
   ticketId: number;
+  /** In bytes. */
+  size: number;
 }
 
-/** Deletes attachments of the given tickets, and their content after the commit. */
+/** Deletes attachments of the given tickets, and their content after the commit. The caller updates the usage. */
 async function deleteAttachments(
   context: Context & Transaction,
   { ticketIds, ids }: { ticketIds: number[]; ids: number[] },
@@ -102,12 +106,11 @@ async function deleteAttachments(
     values: [db.$tenantId, ids, ticketIds],
   });
   if (rows.length < ids.length) throw invalidField('INVALID_REFERENCE', 'attachments', noSuchAttachment);
-  await addUsage(context, -rows.reduce((sum, { size }) => sum + Number(size), 0));
   // If the storage fails, the nightly cleanup deletes the content.
   context.afterCommit(async () => {
     for (const { storageKey } of rows) await storage.delete(storageKey).catch(() => undefined);
   });
-  return rows.map(({ id, ticketId }) => ({ id: Number(id), ticketId: Number(ticketId) }));
+  return rows.map(({ id, ticketId, size }) => ({ id: Number(id), ticketId: Number(ticketId), size: Number(size) }));
 }
 
 const updateTicket = `UPDATE tickets SET attachment_count = attachment_count - $3, updated_at = ${nextUpdatedAt('$4')},
