@@ -12,6 +12,7 @@ import { claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
 import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import { scheduleRetention } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
 import { dispatchQueue } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
+import { enforceQuota } from '@itsm-api/server/webhooks/outbox/quota.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import type { PgBoss } from 'pg-boss';
 import { pino } from 'pino';
@@ -316,6 +317,21 @@ describe('workers', () => {
       });
     }
   });
+});
+
+it('changes no quota if maintenance begins after the worker has found the workspace', async () => {
+  await mine.createDelivery();
+  const before = await rowsOf(mine);
+  const { prisma } = api.databases.system;
+  const late = {
+    $queryRaw: (...given: Parameters<typeof prisma.$queryRaw>) => prisma.$queryRaw(...given),
+    $transaction: async (...given: Parameters<typeof prisma.$transaction>) => {
+      await maintain(true);
+      return prisma.$transaction(...given);
+    },
+  };
+  await enforceQuota({ prisma: late as unknown as typeof prisma, logger: silent, maxPendingDeliveries: 1 });
+  expect(changedTables(before, await rowsOf(mine))).toEqual(['audit_entries']);
 });
 
 it('records the result of a delivery attempt that began before the maintenance', async () => {

@@ -90,13 +90,15 @@ async function tryLock(tx: Prisma.TransactionClient, tenantId: TenantId): Promis
   return row?.taken === true;
 }
 
+/** Returns no subscriptions if maintenance of the tenant has begun since `findCandidates`. */
 function countPending(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<Subscription[]> {
   return tx.$queryRaw`
     SELECT s.id, s.active, s.quota_reached_at AS "quotaReachedAt", s.quota_pending AS "quotaPending",
       s.quota_reached_at > now() - ${quotaInterval}::int * interval '1 millisecond' AS "isSettling",
       (SELECT count(*)::int FROM deliveries d
        WHERE d.tenant_id = ${tenantId} AND d.subscription_id = s.id AND d.state = 'PENDING') AS pending
-    FROM webhook_subscriptions s WHERE s.tenant_id = ${tenantId}`;
+    FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${servedSql}
+    WHERE s.tenant_id = ${tenantId}`;
 }
 
 interface Reached {
