@@ -238,7 +238,7 @@ export interface Comments {
   /**
    * List the comments of all tickets.
    *
-   * Returns the comments of all tickets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once, for example after an administrator has redacted it. Without `since` and `cursor`, the feed starts with the oldest item.
+   * Returns the comments of all tickets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once. Without `since` and `cursor`, the feed starts with the oldest item.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -525,7 +525,7 @@ export interface Activities {
   /**
    * List the activity of all tickets.
    *
-   * Returns the activity of all tickets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once, for example after an administrator has redacted it. Without `since` and `cursor`, the feed starts with the oldest item.
+   * Returns the activity of all tickets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once. Without `since` and `cursor`, the feed starts with the oldest item.
    *
    * Requires the scope `tickets:read`: list and read tickets.
    *
@@ -553,7 +553,7 @@ export interface Activities {
   /**
    * List the activity of all assets.
    *
-   * Returns the activity of all assets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once, for example after an administrator has redacted it. Without `since` and `cursor`, the feed starts with the oldest item.
+   * Returns the activity of all assets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once. Without `since` and `cursor`, the feed starts with the oldest item.
    *
    * Requires the scope `assets:read`: list and read assets.
    *

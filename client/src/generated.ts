@@ -212,7 +212,7 @@ export interface Ticket {
   dueAt: string | null;
   /** When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   firstRespondedAt: string | null;
-  /** When an administrator last replaced the texts of the ticket by `[redacted]` to erase personal data, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When an administrator last replaced `title`, `description` and `resolution` with `[redacted]` to erase personal data, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   redactedAt: string | null;
   /** The number of PUBLIC and INTERNAL comments. */
   commentCount: number;
@@ -496,9 +496,9 @@ export interface Comment {
   attachmentIds: number[];
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId: string | null;
-  /** When the comment was created. Comments never change, unless an administrator redacts them. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the comment was created. A comment changes only if an administrator redacts it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
-  /** When an administrator replaced `body` by `[redacted]` to erase personal data, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When an administrator last replaced `body` with `[redacted]` to erase personal data, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   redactedAt: string | null;
 }
 
@@ -1491,7 +1491,7 @@ export interface EventComment {
   body: string;
   /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
   visibility: Open<CommentVisibility>;
-  /** When the comment was created. Comments never change, unless an administrator redacts them. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the comment was created. A comment changes only if an administrator redacts it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
 }
 

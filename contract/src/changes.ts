@@ -66,7 +66,8 @@ export function changesOf<const Path extends string, Row extends z.ZodType>(
 }
 
 /**
- * Returns the change feed endpoint of a resource whose rows change only when an administrator redacts them, such as comments.
+ * Returns the change feed endpoint of a resource whose rows never change, such as asset activity, or change only when an
+ * administrator redacts them, such as comments.
  * @param path the complete path, such as `/comments/changes`
  * @param what the rows, as the summary and the description name them, such as `the comments of all tickets`
  */
@@ -83,8 +84,7 @@ export function newRowsOf<const Path extends string, Row extends z.ZodType>(
     description:
       `Returns ${what} for incremental sync, in the order in which the transactions were committed. ` +
       'To get the next page, send `nextCursor` as `cursor`. ' +
-      'The feed never omits an item, and an item can appear more than once, ' +
-      'for example after an administrator has redacted it. ' +
+      'The feed never omits an item, and an item can appear more than once. ' +
       'Without `since` and `cursor`, the feed starts with the oldest item.',
     metadata,
     query: ChangesQuery,

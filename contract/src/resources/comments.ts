@@ -43,10 +43,10 @@ export const Comment = z
     attachmentIds: AttachmentIds,
     externalId: responseText(ExternalId).nullable(),
     createdAt: Timestamp.meta({
-      description: 'When the comment was created. Comments never change, unless an administrator redacts them.',
+      description: 'When the comment was created. A comment changes only if an administrator redacts it.',
     }),
     redactedAt: Timestamp.nullable().meta({
-      description: 'When an administrator replaced `body` by `[redacted]` to erase personal data, or null.',
+      description: 'When an administrator last replaced `body` with `[redacted]` to erase personal data, or null.',
     }),
   })
   .meta({

@@ -160,7 +160,7 @@ export const Ticket = z
     }),
     redactedAt: Timestamp.nullable().meta({
       description:
-        'When an administrator last replaced the texts of the ticket by `[redacted]` to erase personal data, or null.',
+        'When an administrator last replaced `title`, `description` and `resolution` with `[redacted]` to erase personal data, or null.',
     }),
     commentCount: z.int().min(0).meta({ description: 'The number of PUBLIC and INTERNAL comments.' }),
     attachmentCount: z.int().min(0).meta({ description: 'The number of attachments.' }),

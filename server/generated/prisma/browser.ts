@@ -108,7 +108,8 @@ export type TicketAsset = Prisma.TicketAssetModel
 export type TicketLink = Prisma.TicketLinkModel
 /**
  * Model Comment
- * A comment on a ticket. Comments change only when an administrator redacts them. The ticket stores the number of its comments.
+ * A comment on a ticket. A comment changes only if an administrator redacts it. The ticket stores the number of its
+ * comments.
  */
 export type Comment = Prisma.CommentModel
 /**

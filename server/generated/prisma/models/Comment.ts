@@ -16,7 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Comment
- * A comment on a ticket. Comments change only when an administrator redacts them. The ticket stores the number of its comments.
+ * A comment on a ticket. A comment changes only if an administrator redacts it. The ticket stores the number of its
+ * comments.
  */
 export type CommentModel = runtime.Types.Result.DefaultSelection<Prisma.$CommentPayload>
 
