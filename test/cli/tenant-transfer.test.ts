@@ -193,12 +193,14 @@ describe('tenants export and import', () => {
   it('marks an export without maintenance as a backup', async () => {
     const backup = join(folder, 'backup');
     const { stdout } = await atSource(`tenants export ${theirs.tenantId} ${backup}`);
-    expect(stdout).toContain('and 1 attachments as a backup, because the tenant is not in maintenance.');
+    expect(stdout).toContain(
+      'and 1 file of attachments. The export is only a backup, because the tenant is not in maintenance.',
+    );
     expect(JSON.parse(await readFile(join(backup, 'manifest.json'), 'utf8')).maintenanceSince).toBeNull();
     expect(await fail(atSource, `tenants export ${theirs.tenantId} ${backup}`)).toContain('already exists');
     await beginMaintenance(theirs);
     const deletion = await fail(atSource, `tenants delete ${theirs.tenantId} --moved ${backup} --yes`);
-    expect(deletion).toContain('differ from the export: another maintenance');
+    expect(deletion).toContain("isn't from the current maintenance");
     await query(source.databaseUrl, 'UPDATE tenants SET maintenance_since = NULL WHERE id = $1', [theirs.tenantId]);
   });
 

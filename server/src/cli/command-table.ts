@@ -6,11 +6,11 @@ import type { Entry } from './lib/command.ts';
  */
 export const commands: Readonly<Record<string, Entry>> = {
   tenants: {
-    summary: 'Manage tenants: list, show, create, update, deactivate, activate',
+    summary: 'Manage tenants: list, show, create, update, deactivate, activate, maintenance, export, import, delete',
     load: async () => (await import('./commands/tenants.ts')).tenants,
   },
   users: {
-    summary: 'Manage the users of a tenant: list, show, create, update, deactivate, activate, invite, export',
+    summary: 'Manage the users of a tenant: list, show, create, update, deactivate, activate, invite, erase, export',
     load: async () => (await import('./commands/users.ts')).users,
   },
   keys: {
@@ -41,9 +41,9 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'List, show and replay webhook deliveries',
     load: async () => (await import('./commands/deliveries.ts')).deliveries,
   },
-  tickets: { summary: 'Export tickets', load: async () => (await import('./commands/tickets.ts')).tickets },
+  tickets: { summary: 'Export and redact tickets', load: async () => (await import('./commands/tickets.ts')).tickets },
   comments: {
-    summary: 'Export the comments of all tickets',
+    summary: 'Export and redact comments',
     load: async () => (await import('./commands/comments.ts')).comments,
   },
   tasks: { summary: 'Export the tasks of projects', load: async () => (await import('./commands/tasks.ts')).tasks },

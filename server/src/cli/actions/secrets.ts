@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { maintenanceError } from '../../shared/errors.ts';
+import type { PrismaClient } from '../../database/client/prisma.ts';
+import { commandMaintenanceError } from '../../shared/errors.ts';
 import { serializeId } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { reencryptSecrets } from '../../webhooks/secrets/reencrypt.ts';
@@ -11,7 +12,7 @@ export const reencrypt = action({
   input: z.strictObject({}),
   work: async ({ prisma, databases, services: { secretCipher } }, _, report) => {
     const { pool } = databases.system;
-    if ((await prisma.tenant.count({ where: { maintenanceSince: { not: null } } })) > 0) throw maintenanceError();
+    await assertNoMaintenance(prisma);
     const pending = countSecrets((await readKeyUse(pool, secretCipher)).filter(isOlder));
     const { reencrypted, damaged } = await reencryptSecrets(prisma, secretCipher, {
       onBatch: (done) => report(`Re-encrypted ${done} of ${Math.max(done, pending)} …`),
@@ -22,6 +23,12 @@ export const reencrypt = action({
   },
   format: ({ reencrypted, keys }) => [formatCount(reencrypted), ...nextSteps(keys)].join('\n'),
 });
+
+/** Checks that no tenant is in maintenance, because the command would skip its secrets. */
+async function assertNoMaintenance(prisma: PrismaClient): Promise<void> {
+  const tenant = await prisma.tenant.findFirst({ where: { maintenanceSince: { not: null } }, orderBy: { id: 'asc' } });
+  if (tenant !== null) throw commandMaintenanceError(`The tenant ${tenant.name}`);
+}
 
 function isOlder({ position }: KeyUse): boolean {
   return position !== null && position > 1;

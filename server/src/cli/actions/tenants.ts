@@ -145,8 +145,8 @@ const exportFolder = action({
   work: async (runtime, { tenant, folder }, report) =>
     exportTenant(runtime, await findTenant(runtime.prisma, tenant), { folder, report }),
   format: (manifest) =>
-    `Exported ${formatManifest(manifest)}` +
-    `${manifest.maintenanceSince === null ? ' as a backup, because the tenant is not in maintenance' : ''}.`,
+    `Exported ${formatManifest(manifest)}.` +
+    `${manifest.maintenanceSince === null ? ' The export is only a backup, because the tenant is not in maintenance.' : ''}`,
 });
 
 const importFolder = action({
@@ -157,7 +157,7 @@ const importFolder = action({
 
 function formatManifest({ tenant: { id, name }, tables, attachments }: Manifest): string {
   const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
-  return `the tenant ${name} (ID ${id}): ${rows} rows and ${attachments} attachments`;
+  return `the tenant ${name} (ID ${id}), ${rows} rows and ${attachments} ${attachments === 1 ? 'file' : 'files'} of attachments`;
 }
 
 const deleteRows = action({
@@ -168,7 +168,8 @@ const deleteRows = action({
       throw new CommandError('The tenant was not deleted.');
     return { id, name, rows: await deleteTenant(runtime, { id, name }, { moved, report }) };
   },
-  format: ({ id, name, rows }) => `Deleted the tenant ${name} (ID ${id}) with ${rows.tickets} tickets.`,
+  format: ({ id, name, rows }) =>
+    `Deleted the tenant ${name} (ID ${id}) with ${rows.tickets} ${rows.tickets === 1 ? 'ticket' : 'tickets'}.`,
 });
 
 export { deleteRows as delete, exportFolder as export, importFolder as import };

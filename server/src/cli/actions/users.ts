@@ -156,14 +156,14 @@ export const erase = action({
   format: ({ name, id, revokedKeys, tickets, comments, attachments, isCapped }, { table }) => {
     const rows = [
       ...tickets.map(({ id, ticketNumber }) => ['ticket', String(id), ticketNumber]),
-      ...comments.map(({ id, ticketId }) => ['comment', String(id), `on ticket ${ticketId}`]),
-      ...attachments.map(({ id, ticketId }) => ['attachment', String(id), `of ticket ${ticketId}`]),
+      ...comments.map(({ id, ticketId }) => ['comment', String(id), String(ticketId)]),
+      ...attachments.map(({ id, ticketId }) => ['attachment', String(id), String(ticketId)]),
     ];
     const found =
       rows.length === 0
-        ? ['No ticket or comment contains the name or the email address.']
-        : ['These contain the name or the email address:', table(['TYPE', 'ID', ''], rows)];
-    const more = isCapped ? ['More tickets match. Search for the name again after you have redacted these.'] : [];
+        ? ['No ticket, comment or file name contains the name or the email address.']
+        : ['These items contain the name or the email address:', table(['TYPE', 'ID', 'TICKET'], rows)];
+    const more = isCapped ? ['More tickets match. Redact these tickets, then search for the name again.'] : [];
     return [`Erased user ${id}. The name is now "${name}".`, ...formatRevoked(revokedKeys), ...found, ...more].join(
       '\n',
     );

@@ -71,36 +71,41 @@ export const tenants = noun({
       examples: ['tenants activate Acme'],
     },
     maintenance: {
-      summary: 'Start or end the maintenance of a tenant, in which nothing writes to it',
+      summary: 'Start or end the maintenance of a tenant, during which its data does not change',
       details:
         'During maintenance, the API, the MCP server and the developer area respond with 503 `SERVICE_UNAVAILABLE` and ' +
-        '`Retry-After: 30` to requests of the tenant. Workers send no webhooks, scheduled jobs skip the tenant, and ' +
-        'commands that write to it fail. Pending deliveries are sent after the end.',
+        '`Retry-After: 30` to requests of the tenant. Workers send it no webhooks, scheduled jobs skip it, and commands ' +
+        'that change its data fail. After the end, workers send the pending deliveries.',
       arguments: [tenant, { flags: '<state>', about: 'on or off', values: ['on', 'off'] }],
       examples: ['tenants maintenance Acme on', 'tenants maintenance Acme off'],
     },
     export: {
       summary: 'Export all data of a tenant to a new folder, for a backup or a move to another cell',
       details:
-        'To move the tenant, start its maintenance first. Otherwise, the result is a backup. The folder contains password ' +
-        'hashes, so only the current user can read it.',
+        'To move the tenant, start its maintenance first. Without maintenance, the export is only a backup. The folder ' +
+        'contains personal data and password hashes, so only the current user can read it.',
       arguments: [tenant, { flags: '<folder>', about: 'folder to create' }],
       examples: ['tenants export Acme acme-backup'],
     },
     import: {
       summary: 'Import an exported tenant into this installation, with the same IDs',
-      details: 'If the command is interrupted, run `tenants delete` for the incomplete tenant, and import it again.',
+      details:
+        'Both installations must run the same release. WEBHOOK_SECRET_KEY must contain the keys of the other installation. ' +
+        'If the command fails or is interrupted, delete the incomplete tenant with `tenants delete`, and import it again.',
       arguments: [{ flags: '<folder>', about: 'folder that `tenants export` created' }],
       examples: ['tenants import acme-move'],
     },
     delete: {
       summary: 'Delete a tenant in maintenance, with all its data',
       details:
-        'The command asks for the name of the tenant. If it is interrupted, run it again. The table `deleted_tenants` ' +
-        'keeps one row.',
+        "You can't undo this. To confirm, enter the name of the tenant. If the command is interrupted, run it again. " +
+        'The name of the tenant and the number of its rows remain in the table `deleted_tenants`.',
       arguments: [tenant],
       options: [
-        { flags: '--moved <folder>', about: 'delete nothing if the data differs from this imported export' },
+        {
+          flags: '--moved <folder>',
+          about: 'folder of the imported export; deletes nothing if the data differs from it',
+        },
         common.yes,
       ],
       examples: ['tenants delete Acme --moved acme-move'],

@@ -5,10 +5,11 @@ export const tickets = noun({
   verbs: {
     export: exportVerb('tickets'),
     redact: {
-      summary: 'Replace the texts of tickets by [redacted], to erase personal data',
+      summary: 'Replace the texts of tickets with [redacted] to erase personal data',
       details:
-        'Replaces title, description and resolution, also in the activity, in stored events and in stored responses. You ' +
-        "can't undo this. The command sends no event.",
+        'Replaces the title, description and resolution of each ticket, also in the activity, in stored events and in ' +
+        "stored responses. You can't undo this. The server sends no event. To erase personal data from a custom field, " +
+        'change the field first.',
       arguments: [{ flags: '<tickets...>', about: 'IDs or numbers of tickets' }],
       options: [common.tenant, common.attachments, common.yes],
       examples: [

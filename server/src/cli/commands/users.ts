@@ -97,11 +97,11 @@ export const users = noun({
       examples: ['users invite jonas@acme.example --tenant Acme'],
     },
     erase: {
-      summary: 'Erase the personal data of a user, and list the tickets and comments that name them',
+      summary: 'Erase the personal data of a user, and list the tickets and comments that contain their name',
       details:
-        'Replaces the name and the email address, deletes the other personal fields and everything that the user signs in ' +
-        "with, and revokes their API keys. You can't undo this. The command doesn't change tickets and comments. It lists " +
-        'those that contain the name or the email address, so that you can redact them.',
+        'Replaces the name and the email address. Deletes the other personal fields, the passkeys, password, sessions and ' +
+        "invitations. Deactivates the user and revokes the API keys. You can't undo this. The command doesn't change " +
+        'tickets and comments. It lists those that contain the name or the email address, so that you can redact them.',
       arguments: [user],
       options: [common.tenant, common.yes],
       examples: ['users erase jonas@acme.example --tenant Acme', 'users erase 7 --tenant Acme --yes --json'],

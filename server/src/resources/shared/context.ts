@@ -3,7 +3,7 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type BoundaryStatements, inTransaction } from '../../database/client/transaction.ts';
 import { isServed } from '../../database/served-tenants.ts';
 import type { Acting } from '../../shared/actor.ts';
-import { maintenanceError } from '../../shared/errors.ts';
+import { commandMaintenanceError } from '../../shared/errors.ts';
 import type { Etags } from '../../shared/etag.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 import type { HostLimits } from '../../webhooks/delivery/in-flight.ts';
@@ -104,9 +104,9 @@ export function readTransaction<Result>(
   return isWithin(context) ? read(db) : inTransaction(db, () => read(db));
 }
 
-/** Checks that a tenant isn't in maintenance. @throws ApiError SERVICE_UNAVAILABLE */
+/** Checks that the tenant of a command isn't in maintenance. @throws ApiError SERVICE_UNAVAILABLE */
 async function assertServed(db: TenantClient): Promise<void> {
   const text = `SELECT t.id FROM tenants t WHERE t.id = $1 AND ${isServed}`;
   const found = await queryRows(db, { text, values: [db.$tenantId] });
-  if (found.length === 0) throw maintenanceError();
+  if (found.length === 0) throw commandMaintenanceError();
 }

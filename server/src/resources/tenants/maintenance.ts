@@ -23,7 +23,11 @@ export async function setMaintenance(sources: Sources, nameOrId: string, isOn: b
     const count = await prisma.$executeRaw`
       UPDATE tenants SET maintenance_since = ${since}, updated_at = now() WHERE id = ${id} AND ${condition}`;
     if (!isOn && (await prisma.tenant.count({ where: { id, incomplete: true } })) > 0) {
-      throw invalidField('VALIDATION_ERROR', 'tenant', 'is incomplete. Delete it with `tenants delete`.');
+      throw invalidField(
+        'VALIDATION_ERROR',
+        'tenant',
+        'is incomplete after an import or a deletion. Delete it with `tenants delete`.',
+      );
     }
     const action = isOn ? 'maintenance.began' : 'maintenance.ended';
     if (count > 0) await recordAudit(context, { action, target: targetOf({ id }) });

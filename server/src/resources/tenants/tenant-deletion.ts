@@ -56,11 +56,13 @@ async function beginDeletion(
   }
   if (moved !== undefined) {
     const manifest = await readManifest(moved);
-    const isSame = manifest.tenant.id === id && manifest.maintenanceSince === since;
-    const different = isSame ? await db.findDifferences(connection, id, manifest.tables) : ['another maintenance'];
+    const next = 'Nothing was deleted. Export and import the tenant again.';
+    if (manifest.tenant.id !== id || manifest.maintenanceSince !== since) {
+      throw new Error(`The export isn't from the current maintenance of the tenant. ${next}`);
+    }
+    const different = await db.findDifferences(connection, id, manifest.tables);
     if (different.length > 0) {
-      const problem = `The rows of the tenant differ from the export: ${different.join(', ')}.`;
-      throw new Error(`${problem} Nothing was deleted. Export and import the tenant again.`);
+      throw new Error(`The rows of the tenant differ from the export: ${different.join(', ')}. ${next}`);
     }
   }
   const counts: Record<string, number> = {};

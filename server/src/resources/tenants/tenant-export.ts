@@ -35,7 +35,11 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const file = join(folder, 'manifest.json');
   return readFile(file, 'utf8')
     .then((text) => Manifest.parse(JSON.parse(text)))
-    .catch((error: Error) => Promise.reject(new Error(`${file} can't be read: ${error.message}`)));
+    .catch((error: Error) =>
+      Promise.reject(
+        new Error(`${file} can't be read: ${error.message}. Enter a folder that \`tenants export\` created.`),
+      ),
+    );
 }
 
 /**
@@ -73,7 +77,8 @@ export async function* verify(content: Readable, { key, sha256 }: { key: string;
     digest.update(chunk);
     yield chunk;
   }
-  if (digest.digest('hex') !== sha256) throw new Error(`The file of the attachment ${key} is damaged.`);
+  if (digest.digest('hex') !== sha256)
+    throw new Error(`The file of the attachment ${key} is damaged. Restore it from a backup.`);
 }
 
 /**
@@ -90,7 +95,10 @@ export async function exportTenant(
   return writeFolder(folder, (partial) =>
     db.withTransferConnection(sources, async (connection) => {
       const { since, incomplete } = await db.readMaintenance(connection, id);
-      if (incomplete) throw new Error(`The tenant ${name} is incomplete. Delete it with \`tenants delete\`.`);
+      if (incomplete)
+        throw new Error(
+          `An import or a deletion of the tenant ${name} is incomplete. Delete the tenant with \`tenants delete\`.`,
+        );
       if (since !== null) {
         await waitForWriters(connection, { id, quietMs: quietAfterMs(sources.databases.options.timeouts), report });
       }
@@ -132,7 +140,8 @@ async function waitForWriters(
   let open = await readOpen();
   for (let attempt = 1; open.length > 0; attempt++) {
     // Every 10 seconds, lists the processes of PostgreSQL, so that the administrator can end them.
-    if (attempt % 100 === 0) report(`Waiting for transactions (process and id): ${open.join(', ')} …`);
+    if (attempt % 100 === 0)
+      report(`Waiting for open transactions (process ID and transaction ID): ${open.join(', ')} …`);
     await sleep(100);
     const still = await readOpen();
     open = open.filter((transaction) => still.includes(transaction));
