@@ -74,7 +74,7 @@ async function makeProblems(): Promise<{ failing: number; paused: number }> {
 }
 
 describe('/developer/overview', () => {
-  it('says that nothing needs attention, and links to the pages that an administrator uses first', async () => {
+  it('reports that nothing needs attention, and links to the pages that an administrator uses first', async () => {
     const fresh = await createWorkspace(api);
     const { text } = await (await signIn(api, fresh)).get(path);
     expect(text).toContain('Nothing needs attention.');
@@ -85,24 +85,24 @@ describe('/developer/overview', () => {
   it('shows failing webhooks, keys that expire, keys that reached a limit, and full quotas', async () => {
     const { failing, paused } = await makeProblems();
     const { text } = await admin.get(path);
-    expect(text).toContain('5 things need attention.');
+    expect(text).toContain('5 items need attention.');
     const cards = await cardsOf(admin);
     expect(cards['Failing webhooks']).toMatch(
       /^Failing webhooks 2 gone\.example\.com PAUSED The endpoint returned 410 Gone\. failing\.example\.com RETRYING The last 2 attempts failed\. Show/,
     );
     expect(text).toContain(`href="/developer/webhooks/${failing}"`);
-    expect(cards['Keys that expire within']).toMatch(/30 days 1 Nightly \(…\w{4}\) .* Show keys that expire$/);
+    expect(cards['API keys that expire within']).toMatch(/30 days 1 Nightly \(…\w{4}\) .* Show expiring API keys$/);
     expect(text).toContain(`href="/developer/keys/${agentsKey}"`);
-    expect(cards['Limits reached in the last']).toMatch(
-      /24 hours 1 Nightly \(…\w{4}\) Limit for tickets endpoints, 7 rejected, last in the hour from .* Show usage$/,
+    expect(cards['Rate limits reached in the last']).toMatch(
+      /24 hours 1 Nightly \(…\w{4}\) Limit for tickets endpoints: 7 requests rejected, most recently in the hour from .* Show usage$/,
     );
     expect(cards.Quotas).toBe('Quotas 1 Attachments 16 B of 20 B 80 % Active webhooks 4 of 100 4 %');
 
     const own = await cardsOf(agent);
     expect(own['Failing webhooks']).toContain('Failing webhooks 1 gone.example.com PAUSED');
     expect((await agent.get(path)).text).toContain(`href="/developer/deliveries?subscription=${paused}"`);
-    expect(own['Keys that expire within']).toContain('30 days 1 Nightly');
-    expect(own['Limits reached in the last']).toContain('24 hours 1 Nightly');
+    expect(own['API keys that expire within']).toContain('30 days 1 Nightly');
+    expect(own['Rate limits reached in the last']).toContain('24 hours 1 Nightly');
     expect(own.Quotas).toBe('Quotas OK Valid API keys 2 of 100 2 %');
   });
 

@@ -48,7 +48,7 @@ describe('/developer/tickets/:id', () => {
     expect((await agent.submit(path, 'redact', { confirmation: ticketNumber })).status).toBe(403);
     for (const [fields, message] of [
       [{ texts: 'ticket', confirmation: 'INC' }, `must be the number of the ticket: ${ticketNumber}`],
-      [{ attachments: attached.id, confirmation: ticketNumber }, 'or a comment must be selected'],
+      [{ attachments: attached.id, confirmation: ticketNumber }, 'must be selected, unless you select a comment'],
     ] as const) {
       const { status, text } = await admin.submit(path, 'redact', fields);
       expect([status, text.includes(message)]).toEqual([400, true]);

@@ -205,7 +205,7 @@ describe('/developer/users/:id', () => {
     expect(status).toBe(200);
     expect(text).toContain(`<a href="/developer/tickets/${ticket.id}">${ticket.ticketNumber}</a>`);
     expect(text).toContain(
-      `<a href="/developer/tickets/${ticket.id}">Comment ${comment.id} on ticket ${ticket.id}</a>`,
+      `<a href="/developer/tickets/${ticket.id}">Comment ${comment.id} of ticket ${ticket.id}</a>`,
     );
     expect(text).toContain(`<h1>Erased user ${id}</h1>`);
     expect(text).not.toContain('Edna');

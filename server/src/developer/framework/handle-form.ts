@@ -36,8 +36,8 @@ export function findForm(page: AnyPage, request: FastifyRequest): { name: string
 }
 
 /**
- * Stores the file of a form with `store`, and returns the result of `store`. Returns undefined for other forms, and if
- * the session has ended while the file arrived.
+ * Runs `store` of a form, and returns its result. Returns undefined if the form has no `store`, or if the session ended
+ * during the upload.
  */
 export async function storeFormFile(page: AnyPage, { visit, request }: Submission): Promise<unknown> {
   const { form } = findForm(page, request);

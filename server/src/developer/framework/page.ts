@@ -114,8 +114,8 @@ export interface Form<
    */
   upload?: boolean | 'attachment';
   /**
-   * Whether the form changes credentials or sessions, or erases personal data. If so, its transaction uses a database
-   * role with these rights.
+   * Whether the form changes credentials or sessions, or erases or redacts personal data. If so, its transaction uses a
+   * database role with these rights.
    */
   ofAccount?: boolean;
   /**

@@ -16,23 +16,26 @@ import { renderHealth } from '../webhooks/webhook-health.ts';
 /** The path of the page that opens after the sign-in. */
 export const overviewPath = '/developer/overview';
 
-/** The maximum number of problems that a card lists. */
+/** The maximum number of items that a card lists. */
 const maxShown = 5;
 
-/** A card of the overview, which lists problems of one kind. */
+/** A card of the overview, which lists the items of one kind that need attention. */
 interface Card {
   title: string;
-  /** The number of problems. */
+  /** The number of items. */
   count: number;
-  /** The problems to show, at most `maxShown`. */
+  /** The items to show, at most `maxShown`. */
   items: SafeHtml[];
-  /** The text of a card without problems. */
+  /** The text of a card without items. */
   none: string;
   /** The path and the text of the link to all objects of this kind. */
   more: [path: string, text: string];
 }
 
-/** The page that opens after the sign-in and shows what needs attention. Agents see only what concerns them. */
+/**
+ * The page that opens after the sign-in and shows what needs attention. Agents see only their own API keys and the
+ * webhooks that were created with them.
+ */
 export const overview = page({
   path: overviewPath,
   menu: 'Overview',
@@ -53,7 +56,7 @@ export const overview = page({
       body: html`${
         count === 0
           ? notice('Nothing needs attention.')
-          : notice(count === 1 ? '1 thing needs attention.' : `${count} things need attention.`, 'warn')
+          : notice(count === 1 ? '1 item needs attention.' : `${count} items need attention.`, 'warn')
       }
 <p class="actions">${actions}</p>
 <div class="cards">${cards.map(renderCard)}${renderQuotas(quotas, fullQuotas)}</div>`,
@@ -72,7 +75,7 @@ ${
 <p class="more"><a href="${path}">${text}</a></p></section>`;
 }
 
-/** Renders a badge with the number of problems. */
+/** Renders a badge with the number of items. */
 function renderCount(count: number): SafeHtml {
   return count === 0 ? badge('OK', 'good') : badge(String(count), 'warn');
 }
@@ -93,7 +96,7 @@ async function findFailingWebhooks(visit: UserContext): Promise<Card> {
       (webhook) =>
         html`<a href="${toPath(webhook.id)}">${shortenUrl(webhook.url)}</a> <small>${renderHealth(visit, webhook)}</small>`,
     ),
-    none: 'No webhook fails.',
+    none: 'No failing webhooks.',
     more: isAdmin(visit) ? ['/developer/webhooks', 'Show webhooks'] : ['/developer/deliveries', 'Show deliveries'],
   };
 }
@@ -103,14 +106,14 @@ async function findExpiringKeys(visit: UserContext): Promise<Card> {
   const filter = { state: 'expiring', sort: 'expires', ...getOwnKeysFilter(visit) } as const;
   const { data, meta } = await listKeys(context, { ...filter, page: 1, perPage: maxShown });
   return {
-    title: 'Keys that expire within 30 days',
+    title: 'API keys that expire within 30 days',
     count: meta.totalCount,
     items: data.map(
       (key) =>
         html`<a href="/developer/keys/${key.id}">${formatKeyName(key)}</a> <small>${time(key.expiresAt)}${isAdmin(visit) ? html`, for ${key.user}` : null}</small>`,
     ),
     none: 'No API key expires within 30 days.',
-    more: ['/developer/keys?state=expiring&sort=expires', 'Show keys that expire'],
+    more: ['/developer/keys?state=expiring&sort=expires', 'Show expiring API keys'],
   };
 }
 
@@ -124,13 +127,13 @@ async function findLimitedKeys(visit: UserContext): Promise<Card> {
   const named = await namedKeys(context, { ids: shown.map(({ keyId }) => keyId) });
   const names = new Map(named.map((key) => [key.id, formatKeyName(key)]));
   return {
-    title: 'Limits reached in the last 24 hours',
+    title: 'Rate limits reached in the last 24 hours',
     count: reached.length,
     items: shown.map(({ keyId, limit, rejected, lastAt }) => {
-      const rejections = `${rejected.toLocaleString('en')} rejected`;
+      const rejections = `${rejected.toLocaleString('en')} ${rejected === 1 ? 'request' : 'requests'} rejected`;
       const which = limit === 'global' ? 'all endpoints' : `${limit} endpoints`;
       return html`<a href="/developer/usage?range=24h&key=${keyId}">${names.get(keyId) ?? `API key ${keyId}`}</a>
- <small>Limit for ${which}, ${rejections}, last in the hour from ${time(lastAt.toISOString())}</small>`;
+ <small>Limit for ${which}: ${rejections}, most recently in the hour from ${time(lastAt.toISOString())}</small>`;
     }),
     none: 'No API key reached a rate limit.',
     more: ['/developer/usage', 'Show usage'],

@@ -62,7 +62,7 @@ const [longText, shortText] = [16_384, 2048];
 
 /**
  * The page of a ticket, to which the page of a delivery links. The URL contains the ticket's ID or number. The page
- * changes nothing, except that it attaches files and redacts texts.
+ * can only attach files and redact the ticket.
  */
 export const ticket = page({
   path: '/developer/tickets/:id',
@@ -146,7 +146,7 @@ ${
           throw invalidField('VALIDATION_ERROR', 'confirmation', `must be the number of the ticket: ${ticketNumber}`);
         }
         if (texts.length + comments.length === 0) {
-          throw invalidField('VALIDATION_ERROR', 'texts', 'or a comment must be selected');
+          throw invalidField('VALIDATION_ERROR', 'texts', 'must be selected, unless you select a comment');
         }
         await redact(visit.context, { tickets: texts.length > 0 ? [id] : [], comments, attachments });
         return { redirect: `/developer/tickets/${params.id}`, subject: ticketNumber };
@@ -240,7 +240,7 @@ function commentList(
   })}</ol>`;
 }
 
-/** Renders the fields that select what to redact, of the comments and the attachments on the page. */
+/** Renders the fields that select the texts, comments and attachments to redact. Lists only those on the page. */
 function redactionFields(
   sent: FormState | undefined,
   { ticketNumber }: Ticket,
@@ -249,8 +249,8 @@ function redactionFields(
 ): SafeHtml {
   const group = (name: string, label: string, options: Option[]) =>
     options.length === 0 ? null : checkboxes(sent, { name, label, options });
-  return html`<p>Redaction replaces texts by <code>[redacted]</code>, also in the activity and in stored events, and deletes
-the selected attachments. You can't undo it.</p>
+  return html`<p>Redaction replaces the selected texts with <code>[redacted]</code>, also in the activity, stored events and stored
+responses. It also deletes the selected attachments. You can't undo this.</p>
 ${group('texts', 'Ticket', [{ value: 'ticket', label: 'Title, description and resolution' }])}
 ${group(
   'comments',

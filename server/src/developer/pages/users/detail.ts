@@ -224,9 +224,9 @@ function erasure(request: PageRequest<UserContext>): SafeHtml {
   const fields = (sent: FormState | undefined) => html`
 ${textField(sent, { name: 'confirmation', label: 'Email address of the user', hint: 'To confirm, enter the email address.' })}
 ${submit('Erase personal data', 'danger')}`;
-  return html`<p>This replaces the name and the email address, deletes the other personal fields, passkeys, password,
-sessions and invitations, and revokes the API keys. You can't undo it. Tickets and comments that contain the name or the
-address don't change. The next page lists them once.</p>
+  return html`<p>Replaces the name and the email address. Deletes the other personal fields, the passkeys, password,
+sessions and invitations. Deactivates the user and revokes the API keys. You can't undo this. Tickets and comments that
+contain the name or the email address don't change. The next page lists them, only once.</p>
 ${renderForm(request, 'erase', fields)}`;
 }
 
@@ -237,12 +237,13 @@ function mentionsNotice(mentions: Mentions | undefined): SafeHtml | null {
   const link = (id: number, text: string) => html`<li><a href="/developer/tickets/${id}">${text}</a></li>`;
   const items = [
     ...tickets.map(({ id, ticketNumber }) => link(id, ticketNumber)),
-    ...comments.map(({ id, ticketId }) => link(ticketId, `Comment ${id} on ticket ${ticketId}`)),
+    ...comments.map(({ id, ticketId }) => link(ticketId, `Comment ${id} of ticket ${ticketId}`)),
     ...attachments.map(({ id, ticketId }) => link(ticketId, `Attachment ${id} of ticket ${ticketId}`)),
   ];
-  if (items.length === 0) return notice('User erased. No ticket or comment contains the name or the email address.');
-  return notice(html`<p>User erased. These tickets, comments and attachments contain the name or the email address. Redact
-them on their pages. This list is shown only once.${isCapped ? ' More tickets match.' : ''}</p><ul>${items}</ul>`);
+  if (items.length === 0)
+    return notice('User erased. No ticket, comment or file name contains the name or the email address.');
+  return notice(html`<p>User erased. These tickets, comments and attachments contain the name or the email address. To
+redact them, open the tickets. This list is shown only once.${isCapped ? ' More tickets match.' : ''}</p><ul>${items}</ul>`);
 }
 
 /** Renders a badge: `active`, `inactive`, or `invited, not joined` for an active user who hasn't joined. */
