@@ -14,7 +14,10 @@ interface JobOptions {
   onWrongTotals: (wrong: WrongTotal[]) => void;
 }
 
-/** Schedules the nightly and hourly jobs, except the one that `startWebhooks` schedules. Each job skips tenants in maintenance (docs/decisions/maintenance.md). */
+/**
+ * Schedules the nightly and hourly jobs, except the one that `startWebhooks` schedules. Each job skips tenants in
+ * maintenance (docs/decisions/maintenance.md).
+ */
 export async function scheduleJobs(
   boss: PgBoss,
   { runtime: { databases, prisma, services }, settings, onWrongTotals }: JobOptions,

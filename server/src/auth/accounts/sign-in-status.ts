@@ -7,8 +7,8 @@ export interface SignInStatus {
   /** The time of the last sign-in, or null if the user has never signed in. */
   lastSignInAt: string | null;
   /**
-   * When the user's invitation link expires or expired, or null. Only users who have to join have one: they haven't
-   * opened the link, and have neither a password nor a passkey.
+   * When the user's invitation link expires or expired, or null. Set only for users who were invited and haven't joined:
+   * they have an unused invitation, and neither a password nor a passkey.
    */
   invitedUntil: string | null;
 }

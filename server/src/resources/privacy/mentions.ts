@@ -11,7 +11,7 @@ export interface Mentions {
   comments: { id: number; ticketId: number }[];
   /** Attachments whose file name contains the name or the address. */
   attachments: { id: number; ticketId: number }[];
-  /** Whether more tickets match. The list contains the newest 10,000 tickets per text. */
+  /** Whether more tickets match. For each text, the list contains at most the newest 10,000 tickets. */
   isCapped: boolean;
 }
 

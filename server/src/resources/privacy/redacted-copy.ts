@@ -37,9 +37,9 @@ export function redactCopy(value: unknown, rows: RedactedRows): unknown {
   if ('authorId' in fields && rows.comments.has(id)) return { ...fields, body: redactedText };
   if ('sha256' in fields && rows.attachments.has(id)) return { ...fields, name: redactedText };
   const copy = Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, redactCopy(each, rows)]));
-  const ofEvent = rows.tickets.get((fields.ticket as { id: number } | undefined)?.id ?? 0);
-  return 'changes' in fields && ofEvent !== undefined
-    ? { ...copy, changes: redactChanges(fields.changes as Changes, { ...ofEvent, attachments: rows.attachments }) }
+  const eventTicket = rows.tickets.get((fields.ticket as { id: number } | undefined)?.id ?? 0);
+  return 'changes' in fields && eventTicket !== undefined
+    ? { ...copy, changes: redactChanges(fields.changes as Changes, { ...eventTicket, attachments: rows.attachments }) }
     : copy;
 }
 

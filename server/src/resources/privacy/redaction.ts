@@ -27,7 +27,7 @@ export interface Redaction {
 }
 
 /**
- * Replaces the title, description and resolution of tickets, and the bodies of comments, by `[redacted]`. Deletes the
+ * Replaces the title, description and resolution of tickets, and the bodies of comments, with `[redacted]`. Deletes the
  * given attachments. Does the same in copies: activity, events and stored responses. Sets `redactedAt`, and emits no
  * event (docs/decisions/privacy.md). A repeated call only sets `redactedAt` again. Requires the database role
  * `itsm_system`.
@@ -43,9 +43,9 @@ export function redact(
     for (const reference of tickets) ids.push(await resolveTicketId(context, reference));
     const ticketIds = new Set(ids);
     const commentIds = new Set(comments);
-    const ofComments = await findTicketsOfComments(context, commentIds);
+    const commentTicketIds = await findTicketsOfComments(context, commentIds);
     // Locks the tickets, so that no other transaction writes copies in the meantime.
-    const affected = [...new Set([...ticketIds, ...ofComments])];
+    const affected = [...new Set([...ticketIds, ...commentTicketIds])];
     const rows = await lockTickets(db, affected);
     if (rows.length < affected.length) throw notFound('ticket');
 

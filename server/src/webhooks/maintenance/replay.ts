@@ -89,7 +89,8 @@ async function replayBatch(tx: Prisma.TransactionClient, replay: Replay): Promis
 
 /**
  * Locks and returns the next replay, so only one worker processes it. Chooses the tenant that has waited the longest
- * since its last batch. A tenant with many replays therefore gets no advantage. Replays of inactive tenants and of tenants in maintenance wait.
+ * since its last batch. A tenant with many replays therefore gets no advantage. Replays of inactive tenants and of
+ * tenants in maintenance wait.
  *
  * If the subscription is inactive, the returned replay has no statuses, so it finishes immediately.
  */

@@ -111,7 +111,8 @@ export function findOverQuota(prisma: PrismaClient): Promise<SubscriptionRef[]> 
 
 /**
  * Cancels up to `maxCount` pending deliveries of an inactive subscription, including deliveries in flight. If the
- * subscription is active again or its tenant is in maintenance, does nothing. Skips rows that another transaction has locked.
+ * subscription is active again or its tenant is in maintenance, does nothing. Skips rows that another transaction has
+ * locked.
  *
  * Reads the rows in index order. In any other order, each batch would scan all rows that earlier batches have canceled.
  * @returns the number of canceled deliveries
