@@ -16,8 +16,8 @@ export interface ClientOptions {
    */
   maxRetries?: number | undefined;
   /**
-   * Maximum time in milliseconds that a call waits for a rate limit, a starting server, or an earlier request with the
-   * same `idempotencyKey`. Default: 600,000 (10 minutes). With 0, the client sends the request immediately, and the
+   * Maximum time in milliseconds that a call waits for a rate limit, a starting server, the end of maintenance, or an
+   * earlier request with the same `idempotencyKey`. Default: 600,000 (10 minutes). With 0, the client sends the request immediately, and the
    * call rejects if the response requires a wait.
    */
   maxWaitMs?: number | undefined;
