@@ -82,30 +82,41 @@ async function checkAttachmentKeys(folder: string, id: number): Promise<void> {
 
 /**
  * Imports the rows of a table in batches. Foreign keys are checked after each statement. Therefore, a row that refers to
- * a later row of the same table waits, and so do the rows that refer to waiting rows. One statement inserts them at the
- * end.
+ * a later row of the same table waits, and so do the rows that refer to waiting rows. Reads the file again for them,
+ * because they may be too many for the memory, or for one statement.
  */
 async function importTable(
   connection: Connection,
   table: db.TenantTable,
   { id, folder, report }: { id: number; folder: string; report: db.Report },
 ): Promise<void> {
-  const waiting = new Map<string, string>();
-  const isReady = (line: string) => {
+  const waiting = new Set<string>();
+  let rows = 0;
+  const read = async (isReady: (line: string) => boolean) => {
+    for await (const lines of readLines(folder, table.name)) {
+      const ready = lines.filter(isReady);
+      if (ready.length === 0) continue;
+      await insertRows(connection, table, id, ready);
+      rows += ready.length;
+      report(`${table.name}: ${rows} rows …`);
+    }
+  };
+  const referencesOf = (row: Record<string, string>) => table.selfReferences.flatMap((column) => row[column] ?? []);
+  await read((line) => {
     if (table.selfReferences.length === 0) return true;
     const row = JSON.parse(line);
-    const others = table.selfReferences.flatMap((column) => row[column] ?? []);
-    if (!others.some((other) => BigInt(other) > BigInt(row.id) || waiting.has(other))) return true;
-    waiting.set(row.id, line);
-    return false;
-  };
-  let rows = 0;
-  for await (const lines of readLines(folder, table.name)) {
-    await insertRows(connection, table, id, lines.filter(isReady));
-    rows += lines.length;
-    report(`${table.name}: ${rows} rows …`);
+    const isWaiting = referencesOf(row).some((other) => BigInt(other) > BigInt(row.id) || waiting.has(other));
+    if (isWaiting) waiting.add(row.id);
+    return !isWaiting;
+  });
+  for (let before = Number.POSITIVE_INFINITY; waiting.size > 0; ) {
+    if (waiting.size === before) throw new Error(`${table.name}.jsonl contains rows that refer to each other.`);
+    before = waiting.size;
+    await read((line) => {
+      const row = JSON.parse(line);
+      return waiting.has(row.id) && !referencesOf(row).some((other) => waiting.has(other)) && waiting.delete(row.id);
+    });
   }
-  await insertRows(connection, table, id, [...waiting.values()]);
 }
 
 /**
