@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
@@ -224,6 +224,37 @@ describe('tenants export and import', () => {
     expect((await readTenant(target.url, theirs.tenantId)).tenants).toEqual([]);
   });
 
+  it('rejects a store of attachments that belongs to another installation before the first row', async () => {
+    const store = join(folder, 'foreign');
+    await mkdir(store);
+    await writeFile(join(store, 'installation-id'), 'f7c4cbba-0ac9-4a86-9ec1-4a1f0e8a7e5a\n');
+    const withForeignStore = commandLine(target.url, { ATTACHMENTS_DIR: store });
+    expect(await fail(withForeignStore, `tenants import ${folder}/backup`)).toContain(
+      'belongs to another installation',
+    );
+    expect((await readTenant(target.url, theirs.tenantId)).tenants).toEqual([]);
+  });
+
+  it('rejects an export without the row of the tenant before the rows of other tables', async () => {
+    const file = join(folder, 'backup/tenants.jsonl');
+    const tenants = await readFile(file, 'utf8');
+    await writeFile(file, '');
+    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain('tenants.jsonl is damaged');
+    await writeFile(file, tenants);
+    expect(Object.values(await readTenant(target.url, theirs.tenantId)).flat()).toEqual([]);
+  });
+
+  it('names the next step if an import fails', async () => {
+    const file = join(folder, 'backup/users.jsonl');
+    const users = await readFile(file, 'utf8');
+    await writeFile(file, users.replace('"email" : ', '"email" '));
+    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toMatch(
+      /json.*\. Delete the incomplete tenant with/,
+    );
+    await succeed(atTarget, `tenants delete ${theirs.tenantId} --yes`);
+    await writeFile(file, users);
+  });
+
   it('keeps a tenant incomplete and in maintenance if its rows differ from the export', async () => {
     const file = join(folder, 'backup/comments.jsonl');
     const comments = await readFile(file, 'utf8');
@@ -236,10 +267,9 @@ describe('tenants export and import', () => {
         theirs.tenantId,
       ]);
     expect(await state()).toEqual([{ incomplete: true, on: true }]);
-    const { name } = await targetApi.prisma.tenant.findUniqueOrThrow({ where: { id: theirs.tenantId } });
     expect(await fail(atTarget, `tenants export ${theirs.tenantId} ${folder}/again`)).toContain('is incomplete');
     expect(await fail(atTarget, `tenants maintenance ${theirs.tenantId} off`)).toContain('is incomplete');
-    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain(`\`tenants delete ${name}\``);
+    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain(`\`tenants delete ${theirs.tenantId}\``);
     await succeed(atTarget, `tenants delete ${theirs.tenantId} --yes`);
     await writeFile(file, comments);
     await succeed(atTarget, `tenants import ${folder}/backup`);

@@ -52,7 +52,7 @@ async function beginDeletion(
 ): Promise<void> {
   const { since } = await db.readMaintenance(connection, id);
   if (since === null) {
-    throw new Error(`The tenant ${name} is not in maintenance. Run \`tenants maintenance ${name} on\` first.`);
+    throw new Error(`The tenant ${name} is not in maintenance. Run \`tenants maintenance ${id} on\` first.`);
   }
   if (moved !== undefined) {
     const manifest = await readManifest(moved);

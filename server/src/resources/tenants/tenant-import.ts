@@ -15,28 +15,52 @@ export async function importTenant(
   sources: db.TransferSources,
   { folder, report }: { folder: string; report: db.Report },
 ): Promise<Manifest> {
-  const { storage, secretCipher, osUser } = sources.services;
+  const { storage, secretCipher } = sources.services;
   const manifest = await readManifest(folder);
-  const { id, name } = manifest.tenant;
+  const { id } = manifest.tenant;
   await db.withTransferConnection(sources, async (connection) => {
     await db.lockTransfer(connection, id, report);
     await checkTarget(connection, manifest, secretCipher.keyIds);
     await checkAttachmentKeys(folder, id);
+    // Without this row, the rows of tables without foreign keys would belong to no tenant, and no command could delete
+    // them.
+    let rows = 0;
+    for await (const lines of readLines(folder, 'tenants')) rows += lines.length;
+    if (rows !== 1) throw new Error('tenants.jsonl is damaged. Export the tenant again.');
+    // Fails if the store is unavailable, or belongs to another installation.
+    if (manifest.attachments > 0) await storage.readMarker();
     const tables = (await db.readTenantTables(connection)).filter(({ isDerived }) => !isDerived);
-    for (const table of tables) await importTable(connection, table, { id, folder, report });
-    for await (const file of readAttachments(folder)) {
-      const content = Readable.from(verify(createReadStream(file.path), file), { objectMode: false });
-      await storage.move(await storage.writeTemporary(content, file.size), file.key);
-    }
-    for (const table of tables) await raiseSequence(connection, table, id);
-    report('Comparing the rows with the export …');
-    const different = await db.findDifferences(connection, id, manifest.tables);
-    if (different.length > 0) {
-      throw new Error(`The rows of ${different.join(', ')} differ from the export. ${repeatImport(name)}`);
-    }
-    await connection.query(complete, [id, osUser ?? null]);
+    await importRows(sources, connection, { manifest, tables, folder, report }).catch((error: Error) => {
+      throw new Error(`${error.message.replace(/\.?$/, '.')} ${repeatImport(id)}`, { cause: error });
+    });
   });
   return manifest;
+}
+
+interface Import {
+  manifest: Manifest;
+  tables: db.TenantTable[];
+  folder: string;
+  report: db.Report;
+}
+
+/** Writes the rows and the files of an export, compares the rows with the export, and ends the maintenance. */
+async function importRows(
+  { services: { storage, osUser } }: db.TransferSources,
+  connection: Connection,
+  { manifest, tables, folder, report }: Import,
+): Promise<void> {
+  const { id } = manifest.tenant;
+  for (const table of tables) await importTable(connection, table, { id, folder, report });
+  for await (const file of readAttachments(folder)) {
+    const content = Readable.from(verify(createReadStream(file.path), file), { objectMode: false });
+    await storage.move(await storage.writeTemporary(content, file.size), file.key);
+  }
+  for (const table of tables) await raiseSequence(connection, table, id);
+  report('Comparing the rows with the export …');
+  const different = await db.findDifferences(connection, id, manifest.tables);
+  if (different.length > 0) throw new Error(`The rows of ${different.join(', ')} differ from the export.`);
+  await connection.query(complete, [id, osUser ?? null]);
 }
 
 /** Ends the maintenance of an imported tenant, and records the import in the audit log. */
@@ -45,16 +69,16 @@ const complete = `
   INSERT INTO audit_entries (tenant_id, action, target_type, target_id, os_user, address, user_agent)
   SELECT id, 'workspace.imported', 'workspace', id, $2, '', '' FROM completed`;
 
-function repeatImport(name: string): string {
-  return `Delete the incomplete tenant with \`tenants delete ${name}\` and import it again.`;
+function repeatImport(id: number): string {
+  return `Delete the incomplete tenant with \`tenants delete ${id}\` and import it again.`;
 }
 
 async function checkTarget(connection: Connection, manifest: Manifest, keyIds: readonly string[]): Promise<void> {
   const { id, name } = manifest.tenant;
-  const existing = 'SELECT name, incomplete FROM tenants WHERE id = $1 OR name_key = $2';
+  const existing = 'SELECT id, name, incomplete FROM tenants WHERE id = $1 OR name_key = $2';
   const [found] = (await connection.query(existing, [id, tenantNameKey(name)])).rows;
   if (found !== undefined) {
-    const next = found.incomplete ? repeatImport(found.name) : 'Delete or rename it first.';
+    const next = found.incomplete ? repeatImport(found.id) : 'Delete or rename it first.';
     throw new Error(`The tenant ${found.name} with the same id or name exists. ${next}`);
   }
   const version = await db.readSchemaVersion(connection);
