@@ -329,6 +329,23 @@ describe('tenants delete', () => {
     expect(await fail(atSource, `tenants delete ${mine.tenantId}`)).toContain('--yes is required');
   });
 
+  it('waits for open transactions, so that no row remains', async () => {
+    const { tenantId } = other;
+    await query(target.url, "UPDATE tenants SET maintenance_since = '2026-01-01T12:00Z' WHERE id = $1", [tenantId]);
+    const client = new pg.Client({ connectionString: target.url });
+    await client.connect();
+    await client.query('BEGIN');
+    const entry = "INSERT INTO audit_entries (tenant_id, action, address, user_agent) VALUES ($1, 'late', '', '')";
+    await client.query(entry, [tenantId]);
+    const tenant = { id: Number(tenantId), name: 'Other' };
+    const deleted = deleteTenant(targetApi, tenant, { report: () => undefined });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await client.query('COMMIT');
+    await client.end();
+    await deleted;
+    expect(Object.values(await readTenant(target.url, tenantId)).flat()).toEqual([]);
+  });
+
   it('deletes nothing if the rows differ from the export', async () => {
     const before = await readTenant(source.databaseUrl, mine.tenantId);
     expect(await fail(atSource, `tenants delete ${mine.tenantId} --moved ${moved} --yes`)).toContain(

@@ -1,8 +1,9 @@
 import type { Connection } from '../../database/client/connection.ts';
 import { inBatches } from '../../database/in-batches.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
+import { quietAfterMs } from './maintenance.ts';
 import type { Tenant } from './queries.ts';
-import { readManifest } from './tenant-export.ts';
+import { readManifest, waitForWriters } from './tenant-export.ts';
 import * as db from './tenant-rows.ts';
 
 /**
@@ -23,7 +24,8 @@ export async function deleteTenant(
     const tables = await db.readTenantTables(connection);
     const begun = 'SELECT FROM deleted_tenants WHERE id = $1 AND completed_at IS NULL';
     if ((await connection.query(begun, [tenant.id])).rowCount === 0) {
-      await beginDeletion(connection, { ...tenant, tables, moved, osUser });
+      const quietMs = quietAfterMs(sources.databases.options.timeouts);
+      await beginDeletion(connection, { ...tenant, tables, moved, osUser, quietMs, report });
     }
     // The trigger on tickets allows this session to delete the tickets of this tenant.
     await connection.query("SELECT set_config('itsm.deleted_tenant', $1, false)", [String(tenant.id)]);
@@ -39,21 +41,26 @@ interface Beginning {
   tables: db.TenantTable[];
   moved: string | undefined;
   osUser: string | undefined;
+  quietMs: number;
+  report: db.Report;
 }
 
 const complete = `
   WITH deleted AS (DELETE FROM tenants WHERE id = $1)
   UPDATE deleted_tenants SET completed_at = now() WHERE id = $1 AND completed_at IS NULL RETURNING rows`;
 
-/** Checks that the tenant can be deleted, counts its rows, and marks it as incomplete. */
+/** Checks that the tenant can be deleted, waits for its writers, counts its rows, and marks it as incomplete. */
 async function beginDeletion(
   connection: Connection,
-  { id, name, tables, moved, osUser }: Pick<Tenant, 'id' | 'name'> & Beginning,
+  { id, name, tables, moved, osUser, quietMs, report }: Pick<Tenant, 'id' | 'name'> & Beginning,
 ): Promise<void> {
-  const { since } = await db.readMaintenance(connection, id);
+  const { since, incomplete } = await db.readMaintenance(connection, id);
   if (since === null) {
     throw new Error(`The tenant ${name} is not in maintenance. Run \`tenants maintenance ${id} on\` first.`);
   }
+  // In tables without foreign keys, a row that a request adds later would remain. No request has used an incomplete
+  // tenant.
+  if (!incomplete) await waitForWriters(connection, { id, quietMs, report });
   if (moved !== undefined) {
     const manifest = await readManifest(moved);
     const next = 'Nothing was deleted. Export and import the tenant again.';

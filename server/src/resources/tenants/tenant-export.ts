@@ -124,7 +124,7 @@ const openTransactions = `
   WHERE locktype = 'virtualxid' AND datname = current_database() AND usesysid IS NOT NULL AND pid <> pg_backend_pid()`;
 
 /** Waits until no request or transaction that began before the maintenance can still write. */
-async function waitForWriters(
+export async function waitForWriters(
   connection: Connection,
   { id, quietMs, report }: { id: number; quietMs: number; report: db.Report },
 ): Promise<void> {
