@@ -159,17 +159,12 @@ async function insertRows(connection: Connection, table: db.TenantTable, id: num
   );
 }
 
-/**
- * Raises the sequence of a table past the imported ids. Calls `nextval` for each id in between, because `setval` could
- * undo concurrent calls of `nextval`. Skips the sequence of `tenants` if the id belongs to another cell.
- */
+/** Raises the sequence of a table past the imported ids, except `tenants` if the id belongs to another cell. */
 async function raiseSequence(connection: Connection, { name, owner, sequence }: db.TenantTable, id: number) {
   if (sequence === null) return;
   const isOfCell = name === 'tenants' ? 'enter_cell(0) = $1::bigint / 1000000000' : 'true';
   await connection.query(
-    `WITH reached AS MATERIALIZED (SELECT nextval('${sequence}') AS id WHERE ${isOfCell})
-     SELECT count(nextval('${sequence}')) FROM reached, generate_series(
-       reached.id + 1, (SELECT max(id) FROM "${name}" WHERE "${owner}" = $1::bigint))`,
+    `SELECT raise_sequence('${sequence}', (SELECT max(id) FROM "${name}" WHERE "${owner}" = $1::bigint AND ${isOfCell}))`,
     [id],
   );
 }
