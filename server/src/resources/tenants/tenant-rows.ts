@@ -113,8 +113,11 @@ export async function inSnapshot<Result>(connection: Connection, work: () => Pro
   }
 }
 
-/** The number of rows that one statement reads. It is small, because a row can have several MiB. */
-const batchSize = 500;
+/**
+ * The number of rows that one statement reads. A row can have several MiB, for example a stored response to 100 new
+ * comments, and a string can have at most 512 MiB.
+ */
+const batchSize = 100;
 
 /** The number of rows, and the SHA-256 of their lines in hexadecimal. */
 export interface Digest {
