@@ -1,6 +1,6 @@
 import type { Pool } from '../database/client/pool.ts';
 import { prepared } from '../database/client/raw-sql.ts';
-import { isServed } from '../database/served-tenants.ts';
+import { notInMaintenance } from '../database/tenant-maintenance.ts';
 import type { TenantId } from '../shared/tenant-id.ts';
 
 /** The maximum number of requests per tenant and minute that the request log keeps. */
@@ -102,7 +102,7 @@ const addRequests = `
     SELECT tenant_id, to_timestamp(minute / 1000), successes, errors, rate_limited
     FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::int[], $5::int[])
       AS c (tenant_id, minute, successes, errors, rate_limited)
-      JOIN tenants t ON t.id = c.tenant_id AND ${isServed} ORDER BY tenant_id, minute
+      JOIN tenants t ON t.id = c.tenant_id AND ${notInMaintenance} ORDER BY tenant_id, minute
     ON CONFLICT (tenant_id, at) DO UPDATE SET successes = m.successes + excluded.successes,
       errors = m.errors + excluded.errors, rate_limited = m.rate_limited + excluded.rate_limited
     RETURNING tenant_id, at, successes, errors

@@ -2,7 +2,7 @@ import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../database/client/prisma.ts';
 import { scheduleHourly } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
-import { forEachTenant, servedSql } from '../database/served-tenants.ts';
+import { forEachTenant, notInMaintenanceSql } from '../database/tenant-maintenance.ts';
 import { loggedKeys } from './request-store.ts';
 
 /**
@@ -60,7 +60,7 @@ export function pruneRequestLog(prisma: PrismaClient, days: number, batchSize = 
     await prisma.$executeRaw`
       DELETE FROM request_log_minutes m USING tenants t
       WHERE m.tenant_id = ${tenantId} AND m.at < now() - ${days}::int * interval '1 day'
-        AND t.id = m.tenant_id AND ${servedSql}`;
+        AND t.id = m.tenant_id AND ${notInMaintenanceSql}`;
     return pruned;
   });
 }

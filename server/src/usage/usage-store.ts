@@ -1,6 +1,6 @@
 import type { Pool } from '../database/client/pool.ts';
 import { prepared } from '../database/client/raw-sql.ts';
-import { isServed } from '../database/served-tenants.ts';
+import { notInMaintenance } from '../database/tenant-maintenance.ts';
 import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { addCounts, decodeKind, UsageAggregator } from './aggregator.ts';
 import { latencyBuckets } from './dimensions.ts';
@@ -65,6 +65,6 @@ const addCountsSql = `
   WITH counted AS MATERIALIZED (
     SELECT c.* FROM json_to_recordset($2::json) AS c (tenant_id bigint, key_id bigint, endpoint text, outcome text,
       requests int, latencies int[], global_peak smallint, group_peak smallint)
-      JOIN tenants t ON t.id = c.tenant_id AND ${isServed}
+      JOIN tenants t ON t.id = c.tenant_id AND ${notInMaintenance}
   ), minutes AS (${addCountsTo('usage_minutes', '$1::timestamptz')})
   ${addCountsTo('usage_hours', `date_trunc('hour', $1::timestamptz, 'UTC')`)}`;

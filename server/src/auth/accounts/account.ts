@@ -2,7 +2,7 @@ import type { UserRole } from '@itsm-api/contract';
 import type { Databases } from '../../database/client/databases.ts';
 import { queryRows } from '../../database/client/raw-sql.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
-import { isServed } from '../../database/served-tenants.ts';
+import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import { maintenanceError } from '../../shared/errors.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
@@ -52,7 +52,7 @@ export function workspaceOf(
 
 /** The SQL columns of an account. They require `users u` and `tenants t` in the FROM clause. */
 export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace,
-  NOT (${isServed}) AS is_in_maintenance`;
+  NOT (${notInMaintenance}) AS is_in_maintenance`;
 
 /**
  * Returns SQL joins that select only users with access to the developer area. The joins exclude requesters, service

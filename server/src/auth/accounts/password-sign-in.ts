@@ -53,7 +53,7 @@ export async function signInByPassword(
   const candidates = rows.map((row) => ({
     account: presentAccount(row),
     hash: row.hash,
-    isServed: !row.is_in_maintenance,
+    isInMaintenance: row.is_in_maintenance,
   }));
   const { rejection, takeBack, takeBackOfNetwork } = await countAttempt(databases, { email, address });
   // Checks each account separately, because the browser may have signed in to only some of the accounts with this email
@@ -70,15 +70,15 @@ export async function signInByPassword(
   }
   if (found.length === 0) {
     for (const each of checked) {
-      if (each.isServed) recordFailedSignIn(databases, each.account, { address, userAgent });
+      if (!each.isInMaintenance) recordFailedSignIn(databases, each.account, { address, userAgent });
     }
     throw new ApiError('VALIDATION_ERROR', 'The email address or the password is incorrect. Check both and try again.');
   }
   // If the password matches only some of the accounts, the attempt still counts as a failure for the email address.
   await (found.length === checked.length ? takeBack() : takeBackOfNetwork());
-  const served = found.filter((each) => each.isServed);
-  if (served.length === 0) throw maintenanceError();
-  return served.map(({ account, hash }) => ({ account, password: toDigest(hash) }));
+  const available = found.filter((each) => !each.isInMaintenance);
+  if (available.length === 0) throw maintenanceError();
+  return available.map(({ account, hash }) => ({ account, password: toDigest(hash) }));
 }
 
 const byEmail = `

@@ -3,7 +3,7 @@ import type { Databases } from '../../database/client/databases.ts';
 import { statementName } from '../../database/client/statement-name.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { listen } from '../../database/listener.ts';
-import { isServed } from '../../database/served-tenants.ts';
+import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import { type Network, parseNetwork } from '../../shared/network/ip-networks.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 import { type KeyDetails, readKeyDetails } from './key-details.ts';
@@ -161,7 +161,7 @@ interface KeyRow {
 
 const byHash = `
   SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.allowed_networks,
-    k.expires_at, NOT (${isServed}) AS is_in_maintenance
+    k.expires_at, NOT (${notInMaintenance}) AS is_in_maintenance
   FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
   JOIN tenants t ON t.id = k.tenant_id AND t.active

@@ -1,5 +1,5 @@
 import type { PrismaClient } from '../../database/client/prisma.ts';
-import { servedSql } from '../../database/served-tenants.ts';
+import { notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
 import { parseAddress, textOf } from '../../shared/network/ip-networks.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
@@ -44,7 +44,7 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
       FROM unnest(${used.map(({ tenantId }) => tenantId)}::bigint[], ${used.map(({ id }) => id)}::bigint[],
         ${used.map(({ at }) => at)}::timestamptz[], ${used.map(({ address }) => address)}::text[])
         AS used (tenant_id, id, at, address)
-        JOIN tenants t ON t.id = used.tenant_id AND ${servedSql}
+        JOIN tenants t ON t.id = used.tenant_id AND ${notInMaintenanceSql}
       WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
         AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
       // After an error, keeps these times for the next flush, except for keys for which a newer time has been recorded.

@@ -99,7 +99,7 @@ export const tenants = noun({
       summary: 'Delete a tenant in maintenance, with all its data',
       details:
         "You can't undo this. To confirm, enter the name of the tenant. The command waits until all running requests have " +
-          'ended. If it is interrupted, run it again. ' +
+        'ended. If it is interrupted, run it again. ' +
         'The name of the tenant and the number of its rows remain in the table `deleted_tenants`.',
       arguments: [tenant],
       options: [

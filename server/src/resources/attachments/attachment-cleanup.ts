@@ -2,7 +2,7 @@ import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
-import { servedSql } from '../../database/served-tenants.ts';
+import { notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 
 /** The age in hours after which the server deletes an unused file. An upload takes at most 15 minutes. */
@@ -59,7 +59,7 @@ export async function deleteUnusedFiles({ prisma, storage }: Cleanup, batchSize 
 async function findKept(prisma: PrismaClient, keys: string[]): Promise<ReadonlySet<string>> {
   const rows = await prisma.$queryRaw<{ key: string }[]>`
     SELECT key FROM unnest(${keys}::text[]) AS key JOIN tenants t ON t.id = substring(key FROM '^\\d+')::bigint
-    WHERE NOT (${servedSql}) OR EXISTS (
+    WHERE NOT (${notInMaintenanceSql}) OR EXISTS (
       SELECT FROM attachments WHERE tenant_id = t.id AND storage_key = key)`;
   return new Set(rows.map(({ key }) => key));
 }

@@ -2,7 +2,7 @@ import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
-import { forEachTenant } from '../../database/served-tenants.ts';
+import { forEachTenant } from '../../database/tenant-maintenance.ts';
 
 export const auditRetentionQueue: Queue = {
   name: 'audit-retention',

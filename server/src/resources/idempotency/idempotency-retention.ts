@@ -3,7 +3,7 @@ import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { scheduleHourly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
-import { forEachTenant, type JobTenant } from '../../database/served-tenants.ts';
+import { forEachTenant, type JobTenant } from '../../database/tenant-maintenance.ts';
 
 /**
  * The queue for the hourly job that deletes expired responses. The job can run for up to one hour, because deleting ten

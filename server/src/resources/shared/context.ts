@@ -1,7 +1,7 @@
 import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type BoundaryStatements, inTransaction } from '../../database/client/transaction.ts';
-import { isServed } from '../../database/served-tenants.ts';
+import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import type { Acting } from '../../shared/actor.ts';
 import { commandMaintenanceError } from '../../shared/errors.ts';
 import type { Etags } from '../../shared/etag.ts';
@@ -87,7 +87,7 @@ export async function transaction<Given extends Pick<Context, 'db' | 'checksMain
   const actions: (() => unknown)[] = [];
   const afterCommit = (action: () => unknown) => actions.push(action);
   const run = async () => {
-    if (context.checksMaintenance === true) await assertServed(context.db);
+    if (context.checksMaintenance === true) await assertNotInMaintenance(context.db);
     return work({ ...context, afterCommit });
   };
   const result = await inTransaction(context.db, run, boundaries);
@@ -105,8 +105,8 @@ export function readTransaction<Result>(
 }
 
 /** Checks that the tenant of a command isn't in maintenance. @throws ApiError SERVICE_UNAVAILABLE */
-async function assertServed(db: TenantClient): Promise<void> {
-  const text = `SELECT t.id FROM tenants t WHERE t.id = $1 AND ${isServed}`;
+async function assertNotInMaintenance(db: TenantClient): Promise<void> {
+  const text = `SELECT t.id FROM tenants t WHERE t.id = $1 AND ${notInMaintenance}`;
   const found = await queryRows(db, { text, values: [db.$tenantId] });
   if (found.length === 0) throw commandMaintenanceError();
 }

@@ -3,7 +3,7 @@ import type { Databases } from '../../database/client/databases.ts';
 import { withDedicatedConnection } from '../../database/client/dedicated-connection.ts';
 import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
-import { isServed } from '../../database/served-tenants.ts';
+import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
 /** A stored total that differs from the actual row count. */
@@ -29,7 +29,9 @@ export async function findWrongTotals(options: Databases['options']): Promise<Wr
   type Row = Omit<WrongTotal, 'tenantId'> & { tenantId: string };
   const purpose = { name: 'totals', statementMs: maxCheckMs };
   const { rows } = await withDedicatedConnection<{ rows: Row[] }>(options, purpose, (connection) =>
-    connection.query(`SELECT d.* FROM (${differences}) d LEFT JOIN tenants t ON t.id = d."tenantId" WHERE ${isServed}`),
+    connection.query(
+      `SELECT d.* FROM (${differences}) d LEFT JOIN tenants t ON t.id = d."tenantId" WHERE ${notInMaintenance}`,
+    ),
   );
   return rows.map((row) => ({ ...row, tenantId: toTenantId(row.tenantId) }));
 }

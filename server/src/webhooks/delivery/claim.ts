@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { deliverySchedule } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
-import { servedSql } from '../../database/served-tenants.ts';
+import { notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { getCircuit } from './circuit-breaker.ts';
 import { jsonRows } from './json-rows.ts';
@@ -149,7 +149,7 @@ function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Prom
       s.open_until AS "openUntil", s.first_succeeded_at IS NULL AS unproven, now() AS now
     FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
     JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId" AND s.active
-    JOIN tenants t ON t.id = s.tenant_id AND t.active AND ${servedSql}`;
+    JOIN tenants t ON t.id = s.tenant_id AND t.active AND ${notInMaintenanceSql}`;
 }
 
 /**

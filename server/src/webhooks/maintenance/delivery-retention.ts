@@ -2,7 +2,7 @@ import type { PgBoss } from 'pg-boss';
 import type { PrismaClient } from '../../database/client/prisma.ts';
 import { scheduleNightly } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
-import { forEachTenant, type JobTenant, servedSql } from '../../database/served-tenants.ts';
+import { forEachTenant, type JobTenant, notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
 
 /** How many days the server keeps settled deliveries, their attempts and their events. */
 const keepDays = 30;
@@ -27,14 +27,14 @@ export function scheduleRetention(boss: PgBoss, prisma: PrismaClient): Promise<v
 export function pruneSecrets(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     UPDATE webhook_subscriptions s SET previous_secret = NULL, previous_secret_until = NULL
-    FROM tenants t WHERE s.previous_secret_until < now() AND t.id = s.tenant_id AND ${servedSql}`;
+    FROM tenants t WHERE s.previous_secret_until < now() AND t.id = s.tenant_id AND ${notInMaintenanceSql}`;
 }
 
 /** Deletes replays that finished more than a day ago. Resolves to the number of deleted replays. */
 export function pruneReplays(prisma: PrismaClient): Promise<number> {
   return prisma.$executeRaw`
     DELETE FROM webhook_replays r USING tenants t
-    WHERE r.finished_at < now() - interval '1 day' AND t.id = r.tenant_id AND ${servedSql}`;
+    WHERE r.finished_at < now() - interval '1 day' AND t.id = r.tenant_id AND ${notInMaintenanceSql}`;
 }
 
 /**

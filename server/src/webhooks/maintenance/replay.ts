@@ -1,6 +1,6 @@
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
-import { servedSql } from '../../database/served-tenants.ts';
+import { notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
@@ -100,7 +100,7 @@ async function lockNext(tx: Prisma.TransactionClient): Promise<Replay | undefine
       CASE WHEN s.active THEN r.states ELSE '{}' END AS states, r.after_id AS "afterId",
       r.matching IS NOT NULL AS "isCounted"
     FROM webhook_replays r JOIN webhook_subscriptions s ON s.tenant_id = r.tenant_id AND s.id = r.subscription_id
-    JOIN tenants t ON t.id = r.tenant_id AND t.active AND ${servedSql}
+    JOIN tenants t ON t.id = r.tenant_id AND t.active AND ${notInMaintenanceSql}
     WHERE r.finished_at IS NULL
     ORDER BY (
       SELECT max(o.worked_at) FROM webhook_replays o WHERE o.tenant_id = r.tenant_id AND o.finished_at IS NULL

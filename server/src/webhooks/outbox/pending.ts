@@ -1,6 +1,6 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
-import { isServed, servedSql } from '../../database/served-tenants.ts';
+import { notInMaintenance, notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 
 /** The subscriptions for which a worker must send or cancel pending deliveries. */
@@ -28,7 +28,7 @@ export const pendingSubscriptions = `
   )`;
 
 /** The SQL condition for a subscription `s` of a tenant `t` to which workers can send deliveries now. */
-export const maySend = `t.active AND ${isServed} AND s.active AND (s.open_until IS NULL OR s.open_until <= now())`;
+export const maySend = `t.active AND ${notInMaintenance} AND s.active AND (s.open_until IS NULL OR s.open_until <= now())`;
 
 /**
  * Returns an SQL expression for the time from which workers can send a delivery of the subscription `s`. This is the
@@ -50,7 +50,7 @@ export async function findPending(prisma: PrismaClient, except: SubscriptionRef[
     FROM pending
     JOIN tenants t ON t.id = pending.tenant_id
     JOIN webhook_subscriptions s ON s.tenant_id = pending.tenant_id AND s.id = pending.subscription_id
-    WHERE NOT s.active AND ${servedSql} OR ${Prisma.raw(maySend)} AND EXISTS (
+    WHERE NOT s.active AND ${notInMaintenanceSql} OR ${Prisma.raw(maySend)} AND EXISTS (
       SELECT FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.subscription_id = s.id
         AND d.state = 'PENDING' AND d.next_attempt_at <= now()
       -- Without OFFSET 0, PostgreSQL might merge the subquery into the query and read all due deliveries first.
@@ -122,7 +122,7 @@ export function cancelPending(prisma: PrismaClient, ref: SubscriptionRef, maxCou
   return prisma.$executeRaw`
     UPDATE deliveries SET state = 'CANCELLED', claim = NULL, settled_at = now()
     WHERE tenant_id = ${tenantId} AND EXISTS (
-      SELECT FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${servedSql}
+      SELECT FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${notInMaintenanceSql}
       WHERE s.tenant_id = ${tenantId} AND s.id = ${subscriptionId} AND NOT s.active
     ) AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = ${tenantId} AND subscription_id = ${subscriptionId} AND state = 'PENDING'

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { PrismaClient } from '../../database/client/prisma.ts';
-import { servedSql } from '../../database/served-tenants.ts';
+import { notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
 import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
 
 /*
@@ -34,7 +34,7 @@ export async function enforceQuota(options: QuotaOptions): Promise<void> {
  */
 function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
   return prisma.$queryRaw`
-    SELECT s.tenant_id AS "tenantId" FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${servedSql}
+    SELECT s.tenant_id AS "tenantId" FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${notInMaintenanceSql}
     GROUP BY s.tenant_id
     HAVING bool_or(s.quota_reached_at IS NOT NULL) OR (
       SELECT max(id) - min(id) + 1 FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.state = 'PENDING'
@@ -97,7 +97,7 @@ function countPending(tx: Prisma.TransactionClient, tenantId: TenantId): Promise
       s.quota_reached_at > now() - ${quotaInterval}::int * interval '1 millisecond' AS "isSettling",
       (SELECT count(*)::int FROM deliveries d
        WHERE d.tenant_id = ${tenantId} AND d.subscription_id = s.id AND d.state = 'PENDING') AS pending
-    FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${servedSql}
+    FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${notInMaintenanceSql}
     WHERE s.tenant_id = ${tenantId}`;
 }
 

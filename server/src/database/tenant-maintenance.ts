@@ -7,10 +7,10 @@ import { inBatches } from './in-batches.ts';
  * The SQL condition that is true if the tenant `t` isn't in maintenance. Workers, scheduled jobs and periodic writes
  * skip the rows of other tenants (docs/decisions/maintenance.md).
  */
-export const isServed = 't.maintenance_since IS NULL';
+export const notInMaintenance = 't.maintenance_since IS NULL';
 
-/** The condition `isServed` for the raw queries of Prisma. */
-export const servedSql = Prisma.raw(isServed);
+/** The condition `notInMaintenance` for the raw queries of Prisma. */
+export const notInMaintenanceSql = Prisma.raw(notInMaintenance);
 
 /** A tenant whose rows a job changes. */
 export interface JobTenant {
@@ -29,13 +29,16 @@ export async function forEachTenant(
     const tenantId = toTenantId(id);
     sum += await work({
       tenantId,
-      inBatches: (size, batch) => inBatches(size, async () => ((await isTenantServed(prisma, tenantId)) ? batch() : 0)),
+      inBatches: (size, batch) =>
+        inBatches(size, async () => ((await isInMaintenance(prisma, tenantId)) ? 0 : batch())),
     });
   }
   return sum;
 }
 
-async function isTenantServed(prisma: PrismaClient, tenantId: TenantId): Promise<boolean> {
-  const found = await prisma.$queryRaw<object[]>`SELECT t.id FROM tenants t WHERE t.id = ${tenantId} AND ${servedSql}`;
-  return found.length > 0;
+/** Returns true if the tenant is in maintenance or no longer exists. */
+async function isInMaintenance(prisma: PrismaClient, id: TenantId): Promise<boolean> {
+  const found = await prisma.$queryRaw<object[]>`
+    SELECT t.id FROM tenants t WHERE t.id = ${id} AND ${notInMaintenanceSql}`;
+  return found.length === 0;
 }
