@@ -26,15 +26,17 @@ export function redactCopy(value: unknown, rows: RedactedRows): unknown {
   if (Array.isArray(value)) return value.map((item) => redactCopy(item, rows));
   if (typeof value !== 'object' || value === null) return value;
   const fields = value as Fields;
+  const { redactedAt } = rows;
   const { id } = fields as { id: number };
   const ticket = rows.tickets.get(id);
   // A link also has an id and a ticket number.
   if ('ticketNumber' in fields && 'title' in fields && ticket?.isRedacted) {
     const { customFields } = ticket;
-    const { redactedAt } = rows;
     return { ...fields, ...redactTexts(fields, ticketTexts), customFields, redactedAt };
   }
-  if ('authorId' in fields && rows.comments.has(id)) return { ...fields, body: redactedText };
+  if ('authorId' in fields && rows.comments.has(id)) {
+    return { ...fields, body: redactedText, ...('redactedAt' in fields && { redactedAt }) };
+  }
   if ('sha256' in fields && rows.attachments.has(id)) return { ...fields, name: redactedText };
   const copy = Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, redactCopy(each, rows)]));
   const eventTicket = rows.tickets.get((fields.ticket as { id: number } | undefined)?.id ?? 0);

@@ -249,9 +249,14 @@ export function erasedEmail(id: number): string {
   return `erased-${id}@erased.invalid`;
 }
 
+/** Returns true if the personal data of the user was erased. */
+export function isErased({ id, email }: Pick<User, 'id' | 'email'>): boolean {
+  return email === erasedEmail(id);
+}
+
 /** Rejects changes to an erased user, because another person would take over the history of the user. */
-function assertNotErased({ id, email }: User): void {
-  if (email !== erasedEmail(id)) return;
+function assertNotErased(user: User): void {
+  if (!isErased(user)) return;
   throw new ApiError('VALIDATION_ERROR', 'This user was erased. Create a new user instead.');
 }
 

@@ -5,7 +5,14 @@ import { findSignInStatus, type SignInStatus } from '../../../auth/accounts/sign
 import { eraseUser } from '../../../resources/privacy/erasure.ts';
 import { findMentions, type Mentions } from '../../../resources/privacy/mentions.ts';
 import { listUserKeys, type UserKey } from '../../../resources/users/key-revocation.ts';
-import { activateUser, createUser, deactivateUser, getUser, updateUser } from '../../../resources/users/queries.ts';
+import {
+  activateUser,
+  createUser,
+  deactivateUser,
+  getUser,
+  isErased,
+  updateUser,
+} from '../../../resources/users/queries.ts';
 import { TimeZone } from '../../../resources/users/time-zone.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
@@ -107,12 +114,16 @@ ${facts({
   Updated: visit.time(user.updatedAt),
 })}
 ${invitationNotice(visit, user, signIn)}
-${section(
-  'Details',
-  renderForm(request, 'change', (sent) => details(sent, user, keys)),
-)}
+${
+  isErased(user)
+    ? html`<p>The personal data of this user was erased. The user can't be changed or activated.</p>`
+    : html`${section(
+        'Details',
+        renderForm(request, 'change', (sent) => details(sent, user, keys)),
+      )}
 ${section('Access', access(request, user, keys))}
-${section('Personal data', erasure(request))}`,
+${section('Personal data', erasure(request))}`
+}`,
     };
   },
   forms: {
