@@ -78,8 +78,9 @@ async function checkTarget(connection: Connection, manifest: Manifest, keyIds: r
   const existing = 'SELECT id, name, incomplete FROM tenants WHERE id = $1 OR name_key = $2';
   const [found] = (await connection.query(existing, [id, tenantNameKey(name)])).rows;
   if (found !== undefined) {
-    const next = found.incomplete ? repeatImport(found.id) : 'Delete or rename it first.';
-    throw new Error(`The tenant ${found.name} with the same id or name exists. ${next}`);
+    const [same, remedy] = found.id === String(id) ? ['id', 'Delete it first.'] : ['name', 'Rename it first.'];
+    const next = found.incomplete ? repeatImport(found.id) : remedy;
+    throw new Error(`The tenant ${found.name} with the same ${same} exists. ${next}`);
   }
   const version = await db.readSchemaVersion(connection);
   if (version !== manifest.schemaVersion) {
