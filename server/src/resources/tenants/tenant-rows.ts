@@ -50,12 +50,17 @@ const derivedTables = ['changes', 'texts', 'ticket_assets', 'ticket_counts'];
  * The columns that an export omits. Triggers set the positions in feeds, which are transaction ids of one server. The
  * last two columns describe the tenant in one installation.
  */
-const omittedColumns = ['position', 'horizon', 'recorded_at', 'maintenance_since', 'incomplete'];
+const omittedColumns = [
+  ...['activities.position', 'activities.horizon', 'activities.recorded_at'],
+  ...['comments.position', 'comments.horizon', 'comments.recorded_at'],
+  ...['tenants.maintenance_since', 'tenants.incomplete'],
+];
 
 const catalog = `
   SELECT c.relname AS name, CASE c.relname WHEN 'tenants' THEN 'id' ELSE 'tenant_id' END AS owner,
     (SELECT json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) ORDER BY attname)
-      FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attname <> ALL ($1)) AS columns,
+      FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+        AND c.relname || '.' || attname <> ALL ($1)) AS columns,
     (SELECT json_agg(quote_ident(attname) || CASE attcollation WHEN 0 THEN '' ELSE ' COLLATE "C"' END ORDER BY number)
       FROM pg_index, unnest(indkey) WITH ORDINALITY AS k (key_attnum, number), pg_attribute
       WHERE indrelid = c.oid AND indisprimary AND attrelid = c.oid AND attnum = key_attnum) AS order,
