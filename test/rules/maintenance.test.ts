@@ -27,8 +27,7 @@ import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts
 /* Tests that nothing writes to a workspace in maintenance: requests, workers, scheduled jobs and commands. */
 const silent = pino({ level: 'silent' });
 const message = 'This workspace is in maintenance. Retry in 30 seconds.';
-const commandMessage =
-  /^error: (?:This tenant|The tenant .*) is in maintenance\. After its maintenance has ended, run the command again\.$/m;
+const commandMessage = /^error: (?:This workspace|The tenant .*) is in maintenance\. Retry in 30 seconds\.$/m;
 const password = 'seven wandering walruses';
 let api: Api;
 let folder: string;

@@ -32,22 +32,16 @@ export function notFound(resource: string, reference = resource === 'ticket' ? '
   return new ApiError('NOT_FOUND', `${name} not found in this workspace. Check the ${reference}.`);
 }
 
-/** Returns the error for requests of a tenant in maintenance (docs/decisions/maintenance.md). */
-export function maintenanceError(): ApiError {
-  const message = `This workspace is in maintenance. Retry in ${formatSeconds(maintenanceRetrySeconds)}.`;
+/**
+ * Returns the error for a request or a command that finds a tenant in maintenance (docs/decisions/maintenance.md).
+ * @param tenant the tenant, as the message names it
+ */
+export function maintenanceError(tenant = 'This workspace'): ApiError {
+  const message = `${tenant} is in maintenance. Retry in ${formatSeconds(maintenanceRetrySeconds)}.`;
   return new ApiError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: maintenanceRetrySeconds });
 }
 
 const maintenanceRetrySeconds = 30;
-
-/**
- * Returns the error for a command that writes to a tenant in maintenance.
- * @param tenant the tenant, as the message names it
- */
-export function commandMaintenanceError(tenant = 'This tenant'): ApiError {
-  const message = `${tenant} is in maintenance. After its maintenance has ended, run the command again.`;
-  return new ApiError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: maintenanceRetrySeconds });
-}
 
 /** Returns the error for an action that a deactivated webhook subscription doesn't allow. */
 export function deactivatedSubscription(): ApiError {

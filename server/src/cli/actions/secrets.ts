@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { PrismaClient } from '../../database/client/prisma.ts';
-import { commandMaintenanceError } from '../../shared/errors.ts';
+import { maintenanceError } from '../../shared/errors.ts';
 import { serializeId } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { reencryptSecrets } from '../../webhooks/secrets/reencrypt.ts';
@@ -27,7 +27,7 @@ export const reencrypt = action({
 /** Checks that no tenant is in maintenance, because the command would skip its secrets. */
 async function assertNoMaintenance(prisma: PrismaClient): Promise<void> {
   const tenant = await prisma.tenant.findFirst({ where: { maintenanceSince: { not: null } }, orderBy: { id: 'asc' } });
-  if (tenant !== null) throw commandMaintenanceError(`The tenant ${tenant.name}`);
+  if (tenant !== null) throw maintenanceError(`The tenant ${tenant.name}`);
 }
 
 function isOlder({ position }: KeyUse): boolean {

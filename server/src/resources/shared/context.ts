@@ -3,7 +3,7 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type BoundaryStatements, inTransaction } from '../../database/client/transaction.ts';
 import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import type { Acting } from '../../shared/actor.ts';
-import { commandMaintenanceError } from '../../shared/errors.ts';
+import { maintenanceError } from '../../shared/errors.ts';
 import type { Etags } from '../../shared/etag.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 import type { HostLimits } from '../../webhooks/delivery/in-flight.ts';
@@ -108,5 +108,5 @@ export function readTransaction<Result>(
 async function assertNotInMaintenance(db: TenantClient): Promise<void> {
   const text = `SELECT t.id FROM tenants t WHERE t.id = $1 AND ${notInMaintenance}`;
   const found = await queryRows(db, { text, values: [db.$tenantId] });
-  if (found.length === 0) throw commandMaintenanceError();
+  if (found.length === 0) throw maintenanceError();
 }
