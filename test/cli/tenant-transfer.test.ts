@@ -15,8 +15,8 @@ import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts
 import { commandLine, secretKey } from './itsm.ts';
 
 /*
- * Exports, imports and deletes tenants with the command line, between two databases. test/system/transfer moves a tenant
- * that is in use, and kills the commands.
+ * Exports, imports and deletes tenants with the command line, between two databases. test/system/faults moves
+ * a tenant that is in use, and kills the commands.
  */
 
 let folder: string;

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findWrongTotals } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import { afterEach, expect, it } from 'vitest';
 import { processCommandLine, spawnCommand } from '../../cli/itsm.ts';
+import type { Answer } from '../../support/api.ts';
 import { query, withDatabase } from '../../support/database.ts';
 import { openDatabase, openInstallation } from '../../support/installation.ts';
 import { steadyPort } from '../../support/postgres-server.ts';
@@ -29,8 +30,7 @@ const host = 'acme.example';
 interface Response {
   status: number;
   etag: string | undefined;
-  // biome-ignore lint/suspicious/noExplicitAny: tests read the fields that they expect, and fail if a field is missing
-  body: any;
+  body: Answer['body'];
 }
 
 /** Returns a function that sends requests through the proxy, and repeats them while the tenant is in maintenance. */
