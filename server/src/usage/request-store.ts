@@ -94,7 +94,8 @@ function toArray<Item>(items: readonly Item[], of: (item: Item) => number | bigi
 
 /**
  * The SQL statement that adds a batch. It inserts the counts in a fixed order. Otherwise, processes that write the same
- * rows could cause a deadlock. `later` is the number of requests that the process received after a request.
+ * rows could cause a deadlock. `later` is the number of requests that the process received after a request. The ids of
+ * requests have the order of the batch, because a list sorts the requests of one millisecond by id.
  */
 const addRequests = `
   WITH minutes AS (
@@ -111,10 +112,11 @@ const addRequests = `
   SELECT r.tenant_id, to_timestamp(r.at / 1000.0), key_id, milliseconds, status, method, error_code, request_id, path,
     address
   FROM unnest($8::bigint[], $9::bigint[], $10::bigint[], $11::int[], $12::bigint[], $13::int[], $14::smallint[],
-    $15::text[], $16::text[], $17::text[], $18::text[], $19::text[])
-    AS r (tenant_id, minute, at, later, key_id, milliseconds, status, method, error_code, request_id, path, address)
+    $15::text[], $16::text[], $17::text[], $18::text[], $19::text[]) WITH ORDINALITY
+    AS r (tenant_id, minute, at, later, key_id, milliseconds, status, method, error_code, request_id, path, address, n)
   JOIN minutes m ON m.tenant_id = r.tenant_id AND m.at = to_timestamp(r.minute / 1000)
-  WHERE CASE WHEN error_code IS NULL THEN m.successes - later <= $6 ELSE m.errors - later <= $7 END`;
+  WHERE CASE WHEN error_code IS NULL THEN m.successes - later <= $6 ELSE m.errors - later <= $7 END
+  ORDER BY n`;
 
 /**
  * Returns the common table expression `logged_keys (key_id, status)`, which contains the API keys in the request log of
