@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Account } from '@itsm-api/server/auth/accounts/account.ts';
 import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
 import { checkStrength } from '@itsm-api/server/auth/accounts/password-strength.ts';
+import { pruneSessions } from '@itsm-api/server/auth/accounts/session-retention.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
@@ -317,6 +318,20 @@ describe('sessions', () => {
       data: { lastSeenAt: new Date(Date.now() - 12 * 3_600_000 - 1000) },
     });
     expect((await visitor.get(account)).status).toBe(303);
+  });
+
+  it('deletes sessions 30 days after their last request, except the last session of a user', async () => {
+    const { id } = await mine.createUser({ role: 'AGENT' });
+    const old = new Date(Date.now() - 31 * 86_400_000);
+    const recent = new Date(Date.now() - 29 * 86_400_000);
+    const sessions = [old, old, recent, old].map((lastSeenAt, index) => ({
+      ...{ tenantId: mine.tenantId, userId: BigInt(id), hash: Buffer.from([index]), lastSeenAt },
+      ...{ address: '192.0.2.1', userAgent: `browser ${index}` },
+    }));
+    await api.prisma.session.createMany({ data: sessions });
+    await pruneSessions(api.databases.system.prisma, 1);
+    const kept = await api.prisma.session.findMany({ where: { userId: id }, orderBy: { id: 'asc' } });
+    expect(kept.map(({ userAgent }) => userAgent)).toEqual(['browser 2', 'browser 3']);
   });
 
   it('replaces the session cookie and the CSRF token at sign-in to prevent session fixation', async () => {

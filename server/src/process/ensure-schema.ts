@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { sessionRetentionQueue } from '../auth/accounts/session-retention.ts';
 import { utc } from '../database/client/connection.ts';
 import { areJobsCurrent, migrateJobs, type Queue } from '../database/jobs/job-schema.ts';
 import {
@@ -27,7 +28,7 @@ import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
 
 const queues = [
   ...[dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue],
-  ...[attachmentCleanupQueue, auditRetentionQueue],
+  ...[attachmentCleanupQueue, auditRetentionQueue, sessionRetentionQueue],
 ];
 
 /**

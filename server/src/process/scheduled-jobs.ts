@@ -1,4 +1,5 @@
 import type { PgBoss } from 'pg-boss';
+import { scheduleSessionRetention } from '../auth/accounts/session-retention.ts';
 import type { Settings } from '../config/env.ts';
 import { scheduleAttachmentCleanup } from '../resources/attachments/attachment-cleanup.ts';
 import { scheduleAuditRetention } from '../resources/audit/audit-retention.ts';
@@ -27,4 +28,5 @@ export async function scheduleJobs(
   await scheduleUsageRetention(boss, { prisma, requestLogDays: settings.REQUEST_LOG_DAYS });
   await scheduleAttachmentCleanup(boss, { prisma, storage: services.storage });
   await scheduleAuditRetention(boss, prisma, settings.AUDIT_RETENTION_DAYS);
+  await scheduleSessionRetention(boss, prisma);
 }
