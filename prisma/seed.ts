@@ -1,8 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import {
+  type ActivityAction,
   type AssetStatus,
   type AssetType,
+  type Changes,
   type CommentVisibility,
   type CustomFields,
   type LinkType,
@@ -14,13 +16,14 @@ import {
   type TicketStatus,
   type TicketType,
 } from '../contract/src/index.ts';
-import type { Prisma } from '../server/generated/prisma/client.ts';
+import type { Prisma, Ticket } from '../server/generated/prisma/client.ts';
 import { invitationDays } from '../server/src/auth/accounts/invitations.ts';
 import { newToken } from '../server/src/auth/accounts/token.ts';
 import { storedOf } from '../server/src/auth/api-keys/api-keys.ts';
 import { newKey } from '../server/src/auth/api-keys/key-format.ts';
 import type { PrismaClient } from '../server/src/database/client/prisma.ts';
 import { createUnique } from '../server/src/database/unique-violation.ts';
+import type { Recorded } from '../server/src/resources/activities/record.ts';
 import { redactedText } from '../server/src/resources/privacy/redacted-copy.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 import { formatTicketNumber } from '../server/src/resources/tickets/ticket-number.ts';
@@ -157,6 +160,7 @@ async function addTickets(
   const numbered = { ...lastNumbers };
   let ordinal = before?.total ?? 0;
   const ids = new Map<string, bigint>();
+  const history: DemoActivity[] = [];
   for (const [facts, title, description, resolution = null, extras = {}] of tickets) {
     const [daysAgo, type, category, priority, status, requester, assignee, hours] = facts;
     const { parent, watchers = [], concerned = [], comments = [], ...columns } = extras;
@@ -166,12 +170,12 @@ async function addTickets(
     ordinal++;
     const resolvedAt = status === 'RESOLVED' || status === 'CLOSED' ? moment(-daysAgo, hours) : null;
     const createdAt = moment(-daysAgo);
-    const hoursLater = (count: number) => new Date(createdAt.getTime() + count * 3_600_000);
+    const hoursLater = (count: number) => hoursAfter(createdAt, count);
     const isResponse = ([, author, visibility]: CommentFacts) =>
       visibility === 'PUBLIC' && author !== requester && people[author].role !== 'REQUESTER';
     const response = comments.find(isResponse);
     const closedAt = status === 'CLOSED' ? moment(-daysAgo, hours + hoursUntilClosed) : null;
-    const { id } = await tx.ticket.create({
+    const ticket = await tx.ticket.create({
       data: {
         ...columns,
         ...{
@@ -201,7 +205,9 @@ async function addTickets(
         updatedAt: closedAt ?? moment(-daysAgo, hours),
       },
     });
+    const { id } = ticket;
     ids.set(demoNumber, id);
+    history.push(...ticketHistory(ticket, { requester, assignee, comments }));
     await tx.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
     });
@@ -218,10 +224,63 @@ async function addTickets(
     const [ticketId, targetId] = [ids.get(from) as bigint, ids.get(to) as bigint];
     await tx.ticketLink.create({ data: { tenantId, type, ticketId, targetId } });
   }
+  await addActivities(tx, users, history);
   const { INCIDENT: incident, PROBLEM: problem, CHANGE: change, SERVICE_REQUEST: serviceRequest } = lastNumbers;
   const sequence = { total: ordinal, incident, problem, change, serviceRequest, resolutionTargets };
   await tx.ticketSequence.upsert({ where: { tenantId }, create: { tenantId, ...sequence }, update: sequence });
   return ids;
+}
+
+interface DemoActivity {
+  resource: Recorded;
+  resourceId: bigint;
+  action: ActivityAction;
+  at: Date;
+  actor: Person;
+  changes: Changes;
+}
+
+/** Returns the activity of a demo ticket: its creation, its comments, and the changes of its status. */
+function ticketHistory(
+  { id, createdAt, status, resolution, resolvedAt, closedAt, updatedAt, firstRespondedAt }: Ticket,
+  { requester, assignee, comments }: { requester: Person; assignee: Person | null; comments: CommentFacts[] },
+): DemoActivity[] {
+  const activity = (action: ActivityAction, at: Date, actor: Person | null, changes: Changes = {}): DemoActivity => {
+    return { resource: 'TICKET', resourceId: id, action, at, actor: actor ?? requester, changes };
+  };
+  const history = comments.map(([hours, author], index) => {
+    const at = hoursAfter(createdAt, hours);
+    const changes: Changes = { commentCount: { from: index, to: index + 1 } };
+    if (at.getTime() === firstRespondedAt?.getTime()) changes.firstRespondedAt = { from: null, to: at.toISOString() };
+    return activity('COMMENTED', at, author, changes);
+  });
+  history.push(activity('CREATED', createdAt, requester));
+  if (status !== 'OPEN') {
+    const changes: Changes = { status: { from: 'OPEN', to: resolvedAt === null ? status : 'RESOLVED' } };
+    if (resolvedAt) changes.resolvedAt = { from: null, to: resolvedAt.toISOString() };
+    if (resolution) changes.resolution = { from: null, to: resolution };
+    history.push(activity('UPDATED', resolvedAt ?? updatedAt, assignee, changes));
+  }
+  if (closedAt) {
+    const changes = {
+      status: { from: 'RESOLVED', to: 'CLOSED' },
+      closedAt: { from: null, to: closedAt.toISOString() },
+    };
+    history.push(activity('UPDATED', closedAt, assignee, changes));
+  }
+  return history;
+}
+
+/** Adds activities in the order of their times, because a feed of activities has the order of their ids. */
+async function addActivities(tx: Transaction, users: Users, history: DemoActivity[]): Promise<void> {
+  await tx.activity.createMany({
+    data: history
+      .toSorted((one, other) => one.at.getTime() - other.at.getTime())
+      .map(({ actor, ...columns }) => {
+        const { tenantId, id: actorUserId } = users[actor];
+        return { ...columns, tenantId, actorUserId };
+      }),
+  });
 }
 
 /** Attaches the demo file to a ticket. */
@@ -250,7 +309,7 @@ const vpnLog = `08:14:02 connected to vpn-1
 async function addAssets(tx: Transaction, users: Users): Promise<Map<string, bigint>> {
   const { tenantId } = users.ada;
   const rows = await tx.asset.createManyAndReturn({
-    select: { assetTag: true, id: true },
+    select: { assetTag: true, id: true, createdAt: true },
     data: assets.map(([facts, name, extras]) => {
       const [assetTag, type, status, manufacturer, model, boughtDaysAgo, purchaseCost, holder] = facts;
       return {
@@ -263,6 +322,10 @@ async function addAssets(tx: Transaction, users: Users): Promise<Map<string, big
       };
     }),
   });
+  const created = ({ id: resourceId, createdAt: at }: (typeof rows)[number]): DemoActivity => {
+    return { resource: 'ASSET', resourceId, action: 'CREATED', at, actor: 'ada', changes: {} };
+  };
+  await addActivities(tx, users, rows.map(created));
   return new Map(rows.map(({ assetTag, id }) => [assetTag, id]));
 }
 
@@ -296,6 +359,10 @@ async function addArticles(tx: Transaction, users: Users): Promise<void> {
       data: { tenantId, title, category, body, status: 'PUBLISHED', ...unchangedSince(daysAgo) },
     });
   }
+}
+
+function hoursAfter(at: Date, hours: number): Date {
+  return new Date(at.getTime() + hours * 3_600_000);
 }
 
 function moment(inDays: number, hoursLater = 0): Date {

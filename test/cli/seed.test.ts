@@ -1,4 +1,4 @@
-import { type Comment, pathPrefix, type Ticket } from '@itsm-api/contract';
+import { type Comment, pathPrefix, type Ticket, type TicketActivity } from '@itsm-api/contract';
 import { findWrongTotals } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DemoWorkspace, seed } from '../../prisma/seed.ts';
@@ -69,6 +69,20 @@ describe('seed', () => {
       expect((await call('GET', `/tickets/${id}/links`)).data).toHaveLength(linkCount);
   });
 
+  it('creates activities that match the status of the demo tickets', async () => {
+    const { data: tickets } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
+    const { data: activities } = (await call('GET', '/tickets/activity?perPage=100')) as { data: TicketActivity[] };
+    const times = activities.map(({ at }) => at);
+    expect(times).toEqual(times.toSorted());
+    for (const { id, status, createdAt } of tickets) {
+      const own = ((await call('GET', `/tickets/${id}/activity`)).data as TicketActivity[]).toReversed();
+      expect(own[0]).toMatchObject({ action: 'CREATED', at: createdAt });
+      const last = own.findLast(({ changes }) => changes.status !== undefined);
+      expect(last?.changes.status?.to ?? 'OPEN').toBe(status);
+    }
+    expect((await call('GET', '/assets/activity')).data).toHaveLength(12);
+  });
+
   it('creates public and internal comments on demo tickets', async () => {
     const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
     const commented = data.filter(({ commentCount }) => commentCount > 0);
@@ -76,6 +90,8 @@ describe('seed', () => {
     for (const { id, commentCount, createdAt, updatedAt } of commented) {
       const comments = (await call('GET', `/tickets/${id}/comments`)).data as Comment[];
       expect(comments).toHaveLength(commentCount);
+      const activity = (await call('GET', `/tickets/${id}/activity`)).data as TicketActivity[];
+      expect(activity.filter(({ action }) => action === 'COMMENTED')).toHaveLength(commentCount);
       for (const { body, redactedAt } of comments) expect(redactedAt !== null).toBe(body === '[redacted]');
       expect(new Set(comments.map(({ visibility }) => visibility))).toEqual(new Set(['PUBLIC', 'INTERNAL']));
       const moments = [createdAt, ...comments.map((each) => each.createdAt).reverse(), updatedAt];
