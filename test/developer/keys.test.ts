@@ -106,6 +106,8 @@ describe('/developer/keys/new', () => {
       where: { id: BigInt(page.split('/').at(-1) ?? '') },
     });
     expect(isImport).toBe(true);
+    expect((await admin.submit(page, 'rotate', { overlapHours: 0 })).status).toBe(303);
+    expect((await auditOf('key.rotated'))[0]?.changes).toMatchObject({ isImport: { from: null, to: true } });
   });
 
   it('shows errors in the API key form next to the fields and keeps the entered values', async () => {

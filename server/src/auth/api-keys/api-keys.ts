@@ -307,6 +307,7 @@ export function rotateKey(
       target: targetOf(id),
       changes: {
         successor: { from: null, to: successor.id },
+        ...(isImport && { isImport: { from: null, to: true } }),
         ...auditChanges(current, previous, ['expiresAt', 'revokedAt']),
       },
     });
