@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
 
@@ -9,7 +9,7 @@ import { parseCLI, startVitest } from 'vitest/node';
 const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
 const root = process.cwd();
 const paths = filter.map((name) => {
-  if (existsSync(join(root, name))) return join(root, name, '/');
+  if (statSync(join(root, name), { throwIfNoEntry: false })?.isDirectory()) return join(root, name, '/');
   return name.includes('/') ? join(root, name) : name;
 });
 const vitest = await startVitest('test', paths, { ...options, watch: options.watch ?? false });
