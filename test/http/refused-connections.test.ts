@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
@@ -57,24 +57,47 @@ it('rejects a request if the API key is revoked before the whole body has arrive
 });
 
 describe('a connection whose request times out', () => {
-  it('closes a connection after a request timeout and ignores later data', {
-    timeout: 60_000,
-  }, async () => {
-    const { server } = api.app;
-    const { requestTimeout, headersTimeout } = server;
-    Object.assign(server, { requestTimeout: 300, headersTimeout: 300 });
-    try {
-      const body = JSON.stringify(ticket);
-      const head = `POST /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${owner.key}\r\nContent-Type: application/json`;
+  const timeouts = () => {
+    const { requestTimeout, headersTimeout } = api.app.server;
+    return { requestTimeout, headersTimeout };
+  };
+  let original: ReturnType<typeof timeouts>;
+  beforeEach(() => {
+    original = timeouts();
+  });
+  afterEach(() => Object.assign(api.app.server, original));
+
+  it('closes a connection after a request timeout and ignores later data', { timeout: 60_000 }, async () => {
+    Object.assign(api.app.server, { requestTimeout: 300, headersTimeout: 300 });
+    const body = JSON.stringify(ticket);
+    const head = `POST /api/public/v1/tickets HTTP/1.1\r\nHost: x\r\nX-API-Key: ${owner.key}\r\nContent-Type: application/json`;
+    const socket = await open();
+    socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1.1 400 .*The request did not arrive within 30 seconds/s);
+    socket.write(body.slice(-1));
+    await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+    expect((await owner.call('GET', '/tickets')).body.data).toEqual([]);
+  });
+
+  it('allows an upload more time than other requests, but not unlimited time', { timeout: 60_000 }, async () => {
+    const { key, ...uploader } = await createWorkspace(api);
+    const { id } = await uploader.createTicket();
+    const upload = async () => {
       const socket = await open();
-      socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
-      const [answer] = await once(socket, 'data');
-      expect(String(answer)).toMatch(/^HTTP\/1.1 400 .*The request did not arrive within 30 seconds/s);
-      socket.write(body.slice(-1));
-      await expect.poll(connections, { timeout: 10_000 }).toBe(0);
-      expect((await owner.call('GET', '/tickets')).body.data).toEqual([]);
-    } finally {
-      Object.assign(server, { requestTimeout, headersTimeout });
-    }
+      const head = `POST /api/public/v1/tickets/${id}/attachments?name=a HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}`;
+      socket.write(`${head}\r\nContent-Length: 4\r\n\r\nVPN`);
+      return socket;
+    };
+    Object.assign(api.app.server, { headersTimeout: 1000 });
+    const slow = await upload();
+    await sleep(2000);
+    slow.write('s');
+    expect(String((await once(slow, 'data'))[0])).toMatch(/^HTTP\/1.1 201 /);
+
+    Object.assign(api.app.server, { requestTimeout: 300 });
+    expect(String((await once(await upload(), 'data'))[0])).toMatch(/^HTTP\/1.1 400 .*or 15 minutes for an upload/s);
+    await expect.poll(connections, { timeout: 10_000 }).toBeLessThanOrEqual(1);
+    expect((await uploader.call('GET', `/tickets/${id}`)).body.data).toMatchObject({ attachmentCount: 1 });
   });
 });
