@@ -77,6 +77,7 @@ describe('/developer/tickets/:id', () => {
     expect([file.status, file.text]).toEqual([200, '<script>alert(1)</script>']);
     expect(file.headers).toMatchObject({
       'content-disposition': expect.stringContaining('attachment; '),
+      'content-security-policy': 'sandbox',
       'content-type': 'text/csv',
       'content-length': '25',
     });

@@ -21,6 +21,7 @@ export function sendResponse(response: PageResponse, { visit, request, reply }: 
   if ('file' in response) {
     const { name, type, content, size } = response.file;
     reply.header('content-disposition', attachmentDisposition(name)).type(type);
+    reply.header('content-security-policy', 'sandbox');
     if (size !== undefined) reply.header('content-length', size);
     if (!(content instanceof Readable)) return reply.send(content);
     reply.raw.once('close', () => content.destroy());
