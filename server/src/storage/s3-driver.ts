@@ -6,6 +6,8 @@ import { errorCode } from '../shared/error-codes.ts';
 const packages = '@aws-sdk/client-s3@3.1175.0 @aws-sdk/s3-request-presigner@3.1169.0';
 const install = `npx -y pnpm@12 --filter @itsm-api/server add --save-prod ${packages}`;
 const ignore = () => undefined;
+/** By default, the SDK would allow at most 50 uploads and downloads of all workspaces at the same time. */
+const agent = { maxSockets: 2000 };
 
 /** Opens a driver for a bucket. @throws SettingsError if the AWS SDK isn't installed */
 export async function openBucket(settings: Settings): Promise<S3Driver> {
@@ -22,11 +24,7 @@ export async function openBucket(settings: Settings): Promise<S3Driver> {
     ...(accessKeyId && secretAccessKey && { credentials: { accessKeyId, secretAccessKey } }),
     // Some S3-compatible stores reject the trailing checksums that the SDK sends by default.
     requestChecksumCalculation: 'WHEN_REQUIRED',
-    // By default, at most 50 uploads and downloads of all workspaces could run at the same time.
-    requestHandler: {
-      ...{ connectionTimeout: 5000, socketTimeout: 60_000 },
-      ...{ httpAgent: { maxSockets: 2000 }, httpsAgent: { maxSockets: 2000 } },
-    },
+    requestHandler: { connectionTimeout: 5000, socketTimeout: 60_000, httpAgent: agent, httpsAgent: agent },
     // By default, the SDK writes a warning to stderr for each upload that fails.
     logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   });
