@@ -110,6 +110,7 @@ describe('POST /tickets/{id}/attachments', () => {
     ['a file above the limit', 'x'.repeat(300_001), {}, 'PAYLOAD_TOO_LARGE', undefined],
     ['a long type', 'x', { 'content-type': `text/plain; a=${'x'.repeat(250)}` }, 'VALIDATION_ERROR', 'content-type'],
     ['a malformed type', 'x', { 'content-type': 'text' }, 'UNSUPPORTED_MEDIA_TYPE', undefined],
+    ['a form', 'x', { 'content-type': 'multipart/form-data; boundary=a' }, 'UNSUPPORTED_MEDIA_TYPE', undefined],
     ['a compressed body', 'x', { 'content-encoding': 'gzip' }, 'UNSUPPORTED_MEDIA_TYPE', undefined],
   ])('returns 400 for %s', async (_, content, headers, code, path) => {
     const { id } = await workspace.createTicket();

@@ -40,7 +40,7 @@ interface Declared {
 
 /**
  * Returns the declared size and type of an upload.
- * @throws ApiError VALIDATION_ERROR, PAYLOAD_TOO_LARGE
+ * @throws ApiError VALIDATION_ERROR, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE
  */
 export function readUploadHeaders({ headers, ctx }: FastifyRequest, reply: FastifyReply): Declared {
   try {
@@ -50,6 +50,10 @@ export function readUploadHeaders({ headers, ctx }: FastifyRequest, reply: Fasti
       throw invalidField('VALIDATION_ERROR', 'content-length', 'is required. Send the size of the file in bytes.');
     }
     checkSize(ctx, size);
+    if (/^multipart\/form-data\b/i.test(contentType)) {
+      const message = 'The body is a form. Send only the content of the file, with its type as `Content-Type`.';
+      throw new ApiError('UNSUPPORTED_MEDIA_TYPE', message);
+    }
     if (!fileType.test(contentType)) {
       throw invalidField('VALIDATION_ERROR', 'content-type', 'must have at most 255 printable ASCII characters');
     }
