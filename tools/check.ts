@@ -35,7 +35,11 @@ const projects = [
 ];
 
 const checks: Check[] = [
-  { name: 'types', command: ['tsc', '-b', ...projects], fix: 'Correct the types.' },
+  {
+    name: 'types',
+    command: ['tsc', '-b', ...projects],
+    fix: 'Correct the types. If the client is outdated, first run `npx -y pnpm@12 generate`.',
+  },
   {
     name: 'generated files',
     command: ['node', 'tools/generate.ts', '--check'],
@@ -89,10 +93,15 @@ async function runChecks(queue: Check[]): Promise<void> {
       process.stdout.write(`✓ ${name} (${seconds} s)\n`);
       if (hash !== undefined) successes[name] = hash;
     } else {
-      process.stderr.write(`✗ ${name} (${seconds} s)\n${output.trimEnd()}\n  → ${check.fix}\n`);
+      process.stderr.write(`✗ ${name} (${seconds} s)\n${withoutRepetitions(output)}\n  → ${check.fix}\n`);
       process.exitCode = 1;
     }
   }
+}
+
+/** Removes repeated messages. Each TypeScript project that imports a file reports the errors in it. */
+function withoutRepetitions(output: string): string {
+  return [...new Set(output.trimEnd().split(/\n(?=\S)/))].join('\n');
 }
 
 function run({ command: [program, ...args] }: Check): Promise<{ succeeded: boolean; output: string }> {

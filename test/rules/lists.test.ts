@@ -152,8 +152,9 @@ async function expectIndexed(path: string, columns: string[]): Promise<void> {
     for (const column of columns.map((name) => new RegExp(`\\b${name}\\b`))) {
       if (!column.test(text.slice(text.indexOf('WHERE')))) continue;
       filtering++;
-      expect(nodes.map((node) => node.Filter).join(' '), path).not.toMatch(column);
-      expect(nodes.map((node) => node['Index Cond']).join(' '), path).toMatch(column);
+      const advice = `${path} needs an index (CONTRIBUTING.md, "Add a filter")`;
+      expect(nodes.map((node) => node.Filter).join(' '), advice).not.toMatch(column);
+      expect(nodes.map((node) => node['Index Cond']).join(' '), advice).toMatch(column);
     }
   }
   expect(filtering, path).toBeGreaterThanOrEqual(columns.length);

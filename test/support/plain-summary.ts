@@ -11,7 +11,8 @@ const slowFileSeconds = 10;
  */
 export default class PlainSummary implements Reporter {
   readonly #budgetSeconds: number;
-  #startedAt = 0;
+  /** The start of the current run. Undefined between two runs of the watch mode. */
+  #startedAt: number | undefined;
   #root = '';
 
   /** @param options.budgetSeconds the maximum duration of all tests on an idle machine with two cores */
@@ -24,12 +25,20 @@ export default class PlainSummary implements Reporter {
     this.#root = config.root;
   }
 
+  onTestRunStart(): void {
+    this.#startedAt ??= performance.now();
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
     for (const module of modules) {
+      const failedBefore = count.failed;
       for (const test of module.children.allTests()) count[test.result().state]++;
+      // A file can also fail as a whole, for example in a `beforeAll` hook.
+      if (module.state() === 'failed' && count.failed === failedBefore) count.failed++;
     }
-    const seconds = Math.round((performance.now() - this.#startedAt) / 1000);
+    const seconds = Math.round((performance.now() - (this.#startedAt ?? 0)) / 1000);
+    this.#startedAt = undefined;
     const slow = modules
       .map((module) => ({ file: relative(this.#root, module.moduleId), seconds: durationOf(module) }))
       .filter((file) => file.seconds > slowFileSeconds)
