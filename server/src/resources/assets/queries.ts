@@ -221,7 +221,7 @@ function toColumns(input: NewAsset) {
     notes: input.notes ?? null,
     externalId: input.externalId ?? null,
     customFields: json(input.customFields ?? {}),
-  };
+  } satisfies Record<keyof NewAsset, unknown>;
 }
 
 /**

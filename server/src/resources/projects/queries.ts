@@ -150,5 +150,5 @@ function toColumns(input: NewProject) {
     managerId: input.managerId ?? null,
     startDate: toDate(input.startDate ?? null),
     endDate: toDate(input.endDate ?? null),
-  };
+  } satisfies Record<keyof NewProject, unknown>;
 }

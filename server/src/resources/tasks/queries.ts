@@ -61,17 +61,7 @@ export function createTask(context: Context, projectId: number, input: NewTask):
   return transaction(context, async (context) => {
     await getProject(context, projectId);
     await checkUsers(context, reference('assigneeId', input.assigneeId));
-    const row = await context.db.task.create({
-      data: {
-        projectId,
-        title: input.title,
-        description: input.description ?? null,
-        priority: input.priority ?? 'MEDIUM',
-        assigneeId: input.assigneeId ?? null,
-        startDate: toDate(input.startDate ?? null),
-        dueDate: toDate(input.dueDate ?? null),
-      },
-    });
+    const row = await context.db.task.create({ data: { projectId, ...toColumns(input) } });
     return presentTask(row);
   });
 }
@@ -128,6 +118,18 @@ export function presentTask(row: TaskRow): Task {
     completedAt: serializeTimestamp(row.completedAt),
     ...serializeTimestamps(row),
   });
+}
+
+/** Returns the columns of a new task. If `NewTask` has a field that the columns lack, this function doesn't compile. */
+function toColumns(input: NewTask) {
+  return {
+    title: input.title,
+    description: input.description ?? null,
+    priority: input.priority ?? 'MEDIUM',
+    assigneeId: input.assigneeId ?? null,
+    startDate: toDate(input.startDate ?? null),
+    dueDate: toDate(input.dueDate ?? null),
+  } satisfies Record<keyof NewTask, unknown>;
 }
 
 function merge(before: Task, patch: TaskPatch, now: Date): Task {

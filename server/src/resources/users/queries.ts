@@ -126,7 +126,7 @@ export async function createUser(context: AuditContext, input: NewUser): Promise
     department: input.department ?? null,
     phone: input.phone ?? null,
     timeZone: input.timeZone ?? null,
-  };
+  } satisfies Record<keyof NewUser, unknown>;
   return transaction(context, async (context) => {
     const row = await createUnique('email', takenBy('user', input.email), () => context.db.user.create({ data }));
     await recordAudit(context, {
