@@ -166,7 +166,7 @@ describe('client retries', () => {
 
   it('generates one idempotency key for each create call and its retries', async () => {
     answers = [hangUp, silence, ok];
-    await client.tickets.create(ticket, { timeoutMs: 60 });
+    await client.tickets.create(ticket, { timeoutMs: 500 });
     await client.tickets.create(ticket);
     const keys = requests.map(({ headers }) => String(headers['idempotency-key']));
     expect(keys[0]).toMatch(/^\d+(-\d+){3}$/);
@@ -296,12 +296,12 @@ describe('client timeouts and signals', () => {
   it('throws TimeoutError if the server does not respond within timeoutMs', async () => {
     answers = [silence];
     const error = await client.tickets
-      .update(1, { title: 'Changed' }, { timeoutMs: 60 })
+      .update(1, { title: 'Changed' }, { timeoutMs: 500 })
       .catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({
       code: 'TIMEOUT',
-      message: `${baseUrl} did not respond to PATCH /tickets/1 within 60 ms.`,
+      message: `${baseUrl} did not respond to PATCH /tickets/1 within 500 ms.`,
     });
     expect(requests).toHaveLength(1);
   });
@@ -314,7 +314,7 @@ describe('client timeouts and signals', () => {
 
   it('retries a read after a timeout', async () => {
     answers = [silence, ok];
-    expect(await client.tickets.get(1, { timeoutMs: 60 })).toEqual({ id: 1 });
+    expect(await client.tickets.get(1, { timeoutMs: 500 })).toEqual({ id: 1 });
   });
 
   it('rejects a client call with AbortError whenever its signal aborts', async () => {
