@@ -95,6 +95,35 @@ it('logs every request without its API key, body, query or secrets', async () =>
   );
 });
 
+it('logs status 200 for a download if the client closes the connection after the last byte', async () => {
+  const { stream, lines } = captureLog();
+  const api = await startApi({ logger: createLogger('trace', stream) });
+  const workspace = await createWorkspace(api);
+  const port = Number(new URL(await api.app.listen({ port: 0, host: '127.0.0.1' })).port);
+  for (const size of [6, 200_000]) {
+    const content = 'x'.repeat(size);
+    const { id } = await workspace.createAttachment(undefined, { content });
+    const path = `/api/public/v1/attachments/${id}/content`;
+    const download = () =>
+      new Promise<void>((resolve, reject) => {
+        const socket = connect(port, '127.0.0.1');
+        socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${workspace.key}\r\n\r\n`);
+        let received = '';
+        socket.on('data', (chunk) => {
+          received += chunk;
+          if (received.endsWith(`\r\n\r\n${content}`)) socket.destroy();
+        });
+        socket.on('error', reject).on('close', () => resolve());
+      });
+    for (let round = 0; round < 20; round++) await download();
+    const statuses = () =>
+      lines().flatMap(({ route, status }) => (route === '/api/public/v1/attachments/:id/content' ? [status] : []));
+    await expect.poll(() => statuses().length).toBe(size === 6 ? 20 : 40);
+    expect(new Set(statuses())).toEqual(new Set([200]));
+  }
+  await api.close();
+});
+
 it('logs status 499 for a request if the client disconnects before the response', async () => {
   const { stream, lines } = captureLog();
   const api = await startApi({ logger: createLogger('trace', stream), ownDatabase: true });

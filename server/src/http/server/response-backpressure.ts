@@ -50,18 +50,22 @@ export function countUnreadBytes(
 
   /**
    * Counts the bytes of a streamed file chunk by chunk. Produces a chunk only after the client has read the previous
-   * one.
+   * one. Ends together with the last chunk, without another read of the file. A client can close the connection after
+   * the last byte, and must not count as disconnected.
    */
   function countChunks(reply: FastifyReply, tenantId: TenantId, file: Readable): Readable {
     const closed = Promise.withResolvers<void>();
+    // NaN if the length is unknown, as for CSV files.
+    let remaining = Number(reply.getHeader('content-length'));
     async function* chunks(): AsyncGenerator<string | Buffer> {
       for await (const chunk of file) {
         const bytes = Buffer.byteLength(chunk);
+        remaining -= bytes;
         add(tenantId, bytes);
         try {
           yield chunk;
           if (reply.raw.writableNeedDrain) await Promise.race([once(reply.raw, 'drain'), closed.promise]);
-          if (counted.destroyed) return;
+          if (counted.destroyed || remaining === 0) return;
         } finally {
           add(tenantId, -bytes);
         }
