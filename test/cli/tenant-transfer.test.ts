@@ -194,6 +194,14 @@ describe('tenants export and import', () => {
     expect(await fail(atTarget, `tenants import ${moved}`)).toMatch(/with the same id exists\. Delete it/);
   });
 
+  it('names other problems first, before the tenant, which an operator would delete for an unusable backup', async () => {
+    const file = join(moved, 'manifest.json');
+    const manifest = JSON.parse(await readFile(file, 'utf8'));
+    await writeFile(file, JSON.stringify({ ...manifest, schemaVersion: '20260101000000_other' }));
+    expect(await fail(atTarget, `tenants import ${moved}`)).toContain('schema version 20260101000000_other');
+    await writeFile(file, JSON.stringify(manifest));
+  });
+
   it('marks an export without maintenance as a backup', async () => {
     const backup = join(folder, 'backup');
     const { stdout } = await atSource(`tenants export ${theirs.tenantId} ${backup}`);
@@ -257,6 +265,16 @@ describe('tenants export and import', () => {
     );
     await succeed(atTarget, `tenants delete ${theirs.tenantId} --yes`);
     await writeFile(file, users);
+  });
+
+  it('rejects an attachment that differs from the export', async () => {
+    const [name = ''] = await readdir(join(folder, 'backup/attachments'));
+    const file = join(folder, 'backup/attachments', name);
+    const content = await readFile(file, 'utf8');
+    await writeFile(file, content.toUpperCase());
+    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain('is damaged');
+    await succeed(atTarget, `tenants delete ${theirs.tenantId} --yes`);
+    await writeFile(file, content);
   });
 
   it('keeps a tenant incomplete and in maintenance if its rows differ from the export', async () => {

@@ -20,7 +20,7 @@ export async function importTenant(
   const { id } = manifest.tenant;
   await db.withTransferConnection(sources, async (connection) => {
     await db.lockTransfer(connection, id, report);
-    await checkTarget(connection, manifest, secretCipher.keyIds);
+    await checkCompatible(connection, manifest, secretCipher.keyIds);
     await checkAttachmentKeys(folder, id);
     // Without this row, the rows of tables without foreign keys would belong to no tenant, and no command could delete
     // them.
@@ -29,6 +29,8 @@ export async function importTenant(
     if (rows !== 1) throw new Error('tenants.jsonl is damaged. Export the tenant again.');
     // Fails if the store is unavailable, or belongs to another installation.
     if (manifest.attachments > 0) await storage.readMarker();
+    // Comes last, so that no operator deletes a tenant whose backup this installation can't import.
+    await checkAbsent(connection, manifest);
     const tables = (await db.readTenantTables(connection)).filter(({ isDerived }) => !isDerived);
     await importRows(sources, connection, { manifest, tables, folder, report }).catch((error: Error) => {
       throw new Error(`${error.message.replace(/\.?$/, '.')} ${repeatImport(id)}`, { cause: error });
@@ -73,15 +75,16 @@ function repeatImport(id: number): string {
   return `Delete the incomplete tenant with \`tenants delete ${id}\` and import it again.`;
 }
 
-async function checkTarget(connection: Connection, manifest: Manifest, keyIds: readonly string[]): Promise<void> {
-  const { id, name } = manifest.tenant;
+async function checkAbsent(connection: Connection, { tenant: { id, name } }: Manifest): Promise<void> {
   const existing = 'SELECT id, name, incomplete FROM tenants WHERE id = $1 OR name_key = $2';
   const [found] = (await connection.query(existing, [id, tenantNameKey(name)])).rows;
-  if (found !== undefined) {
-    const [same, remedy] = found.id === String(id) ? ['id', 'Delete it first.'] : ['name', 'Rename it first.'];
-    const next = found.incomplete ? repeatImport(found.id) : remedy;
-    throw new Error(`The tenant ${found.name} with the same ${same} exists. ${next}`);
-  }
+  if (found === undefined) return;
+  const [same, remedy] = found.id === String(id) ? ['id', 'Delete it first.'] : ['name', 'Rename it first.'];
+  const next = found.incomplete ? repeatImport(found.id) : remedy;
+  throw new Error(`The tenant ${found.name} with the same ${same} exists. ${next}`);
+}
+
+async function checkCompatible(connection: Connection, manifest: Manifest, keyIds: readonly string[]): Promise<void> {
   const version = await db.readSchemaVersion(connection);
   if (version !== manifest.schemaVersion) {
     const difference = `The export has the schema version ${manifest.schemaVersion}, but this database has ${version}.`;
