@@ -154,6 +154,7 @@ it('erases a user, and redacts the tickets and comments that name the user', { t
           number: 1,
           startedAt: new Date(),
           durationMs: 1,
+          answer: 'Quist',
           publicAnswer: 'Quist',
         };
       },
@@ -168,6 +169,7 @@ it('erases a user, and redacts the tickets and comments that name the user', { t
     'audit_entries.subject',
     'comments.body',
     'csv_uploads.content',
+    'delivery_attempts.answer',
     'delivery_attempts.public_answer',
     'events.body',
     'idempotency_keys.answer',
@@ -208,6 +210,11 @@ it('erases a user, and redacts the tickets and comments that name the user', { t
 
   expect(await findNames()).toEqual([]);
   expect(await countRows()).toEqual(before);
+  expect((await run(`users erase ${person.id} --yes`)).revokedKeys).toEqual([]);
+  expect(await api.prisma.auditEntry.count({ where: { action: 'user.erased' } })).toBe(1);
+  expect(await api.prisma.apiKey.findMany({ where: { userId: person.id, lastUsedAddress: { not: null } } })).toEqual(
+    [],
+  );
   const { body } = await mine.call('GET', `/tickets/${named.id}`);
   expect(body.data).toMatchObject({
     ...{ title: '[redacted]', description: '[redacted]', resolution: '[redacted]', attachmentCount: 0 },

@@ -14,7 +14,8 @@ export type ErasedUser = User & { revokedKeys: UserKey[] };
 /**
  * Erases the personal data of a user: replaces the name and the email address, and deletes the other personal fields,
  * the credentials, the sessions and the uploaded CSV files. Deactivates the user and revokes the API keys. The row
- * remains, because tickets refer to it (docs/decisions/privacy.md). Requires the database role `itsm_system`.
+ * remains, because tickets refer to it (docs/decisions/privacy.md). A repeated call changes nothing. Requires the
+ * database role `itsm_system`.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the user is the last active administrator
  */
 export function eraseUser(context: Context, reference: string | number): Promise<ErasedUser> {
@@ -24,6 +25,7 @@ export function eraseUser(context: Context, reference: string | number): Promise
     const { id } = await findUser(context, reference);
     await lockRow(db, 'users', id);
     const before = await findUser(context, id);
+    if (before.email === erasedEmail(id)) return { ...before, revokedKeys: [] };
     const name = `Erased user ${id}`;
     const personal = { jobTitle: null, department: null, phone: null, timeZone: null };
     const data = { name, email: erasedEmail(id), active: false, ...personal };
