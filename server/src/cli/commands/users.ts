@@ -62,7 +62,7 @@ export const users = noun({
     },
     update: {
       summary: 'Update a user',
-      details: `${clearing}\n\nA role with fewer permissions revokes API keys. ${revoking}`,
+      details: `${clearing.replace('notes', 'phone')}\n\nA role with fewer permissions revokes API keys. ${revoking}`,
       arguments: [user],
       options: [common.tenant, name, email, role, ...fields, keepKeys],
       examples: [
