@@ -71,8 +71,11 @@ describe('seed', () => {
 
   it('creates activities that match the status of the demo tickets', async () => {
     const { data: tickets } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
-    const { data: activities } = (await call('GET', '/tickets/activity?perPage=100')) as { data: TicketActivity[] };
-    const times = activities.map(({ at }) => at);
+    // The feeds return rows after all transactions of the server that were running at that moment, also of other tests.
+    const feed = async (path: string) => (await call('GET', path)).data as TicketActivity[];
+    await expect.poll(() => feed('/tickets/activity?perPage=100'), { timeout: 10_000 }).toHaveLength(100);
+    await expect.poll(() => feed('/assets/activity'), { timeout: 10_000 }).toHaveLength(12);
+    const times = (await feed('/tickets/activity?perPage=100')).map(({ at }) => at);
     expect(times).toEqual(times.toSorted());
     for (const { id, status, createdAt } of tickets) {
       const own = ((await call('GET', `/tickets/${id}/activity`)).data as TicketActivity[]).toReversed();
@@ -80,7 +83,6 @@ describe('seed', () => {
       const last = own.findLast(({ changes }) => changes.status !== undefined);
       expect(last?.changes.status?.to ?? 'OPEN').toBe(status);
     }
-    expect((await call('GET', '/assets/activity')).data).toHaveLength(12);
   });
 
   it('creates public and internal comments on demo tickets', async () => {

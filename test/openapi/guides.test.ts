@@ -448,10 +448,13 @@ it('runs the code samples in docs/guides/migrate.md', { timeout: 60_000 }, async
   const line = guide.take('json').replace('ada.okafor@acme.example', email);
   await writeFile(join(folder, 'export.ndjson'), JSON.stringify(JSON.parse(line)));
   const program = fileURLToPath(new URL('../../examples/migrate-tickets.ts', import.meta.url));
-  const command = guide.take('sh').replace('itsm_…', key).replace('migrate-tickets.ts', program);
+  const command = guide
+    .take('sh')
+    .replace('itsm_…', key)
+    .replace('npx -y pnpm@12 exec node examples/migrate-tickets.ts', `node ${program}`);
   const withFallback = command.replace('former.staff@acme.example', email);
   expect(await run('sh', withFallback)).toBe('1 tickets imported, 0 already existed, 0 failed\n');
-  expect((await own.call('GET', '/tickets?externalId=zendesk:4711')).body.data).toMatchObject([
+  expect((await own.call('GET', '/tickets?externalId=zendesk:5811')).body.data).toMatchObject([
     { status: 'CLOSED', createdAt: '2024-03-01T08:00:00.000Z', commentCount: 1 },
   ]);
   expect(guide.blocks).toEqual([]);
