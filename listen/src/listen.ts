@@ -34,12 +34,7 @@ const maxDeactivationWaitMs = 65_000;
 const options = readOptions();
 const { ITSM_URL = 'http://127.0.0.1:3000', ITSM_KEY, WEBHOOK_SECRET } = process.env;
 const secret = WEBHOOK_SECRET || `whsec_${randomBytes(32).toString('base64')}`;
-const client = new ItsmClient({
-  baseUrl: ITSM_URL,
-  apiKey: ITSM_KEY,
-  userAgent: 'itsm-listen',
-  logger: { debug: () => undefined, warn: (message) => log(message) },
-});
+const client = createClient();
 const end = new AbortController();
 const { signal } = end;
 // The terminal and npx can both send the same signal. With `once`, the second signal would end the process.
@@ -63,6 +58,16 @@ try {
   if (error.code !== 'ABORTED') {
     log(describeError(error));
     process.exitCode = 1;
+  }
+}
+
+function createClient(): ItsmClient {
+  try {
+    const logger = { debug: () => undefined, warn: (message: string) => log(message) };
+    return new ItsmClient({ baseUrl: ITSM_URL, apiKey: ITSM_KEY, userAgent: 'itsm-listen', logger });
+  } catch (error) {
+    log(`${(error as Error).message} Set ITSM_URL and ITSM_KEY.`);
+    process.exit(2);
   }
 }
 

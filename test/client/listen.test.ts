@@ -5,6 +5,7 @@ import { EventType } from '@itsm-api/contract';
 import { requestHeaders } from '@itsm-api/server/webhooks/delivery/attempt.ts';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { pnpm } from '../support/pnpm.ts';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -117,15 +118,22 @@ it('reuses the webhook of a killed run, and forwards only new events', async () 
   expect(await activeWebhooks()).toEqual([]);
 });
 
+it('starts with the command of the README', async () => {
+  const { stdout } = await pnpm(['listen', '--help'], fileURLToPath(new URL('../..', import.meta.url)));
+  expect(stdout).toContain('Usage: npx @itsm-api/listen --forward-to <url>');
+});
+
 it('reports a wrong option or API key without a stack trace', async () => {
-  const [without, invalid, wrong] = await Promise.all(
+  const [without, invalid, wrong, missing] = await Promise.all(
     [
       run([]),
       run(['--forward-to', 'localhost:4000']),
       run(['--forward-to', receiver.url], { ITSM_KEY: 'itsm_wrong' }),
+      run(['--forward-to', receiver.url], { ITSM_KEY: '' }),
     ].map(async (program) => [await program.exit, program.stderr()] as const),
   );
   expect(without).toEqual([2, expect.stringContaining('--forward-to must be a URL')]);
   expect(invalid).toEqual([2, expect.stringContaining('--forward-to must be a URL')]);
   expect(wrong).toEqual([1, expect.stringMatching(/^The API key is invalid.*\(INVALID_API_KEY, request \w+\)\n$/)]);
+  expect(missing).toEqual([2, expect.stringMatching(/^apiKey is invalid.* Set ITSM_URL and ITSM_KEY\.\n$/)]);
 });
