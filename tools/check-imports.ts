@@ -141,7 +141,7 @@ const layers: Record<string, Layer> = {
  */
 const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
-    /from '@ts-rest\//,
+    /(from|import) '@ts-rest\//,
     /^(contract\/src\/(ts-rest|openapi)|server\/src\/resources\/(index|handler-type)|test\/rules\/imports\.test)\.ts$/,
     'ts-rest must stay replaceable',
   ],
