@@ -69,7 +69,7 @@ describe('the examples of the document', () => {
     const body = operation.isUpload ? 'The content of a file.' : operation.body?.example;
     const request: Request = { path: Object.fromEntries(examples('path')), query: examples('query'), body };
     const response = await demo.api.call(callOf(operation, request, { full: demo.key }));
-    const advice = 'Add a row with the id of the example to prisma/seed.ts.';
+    const advice = 'Add a row with the id of the example to prisma/demo-data.ts.';
     expect(String(response.status), `${response.text} ${advice}`).toBe(Object.keys(operation.responses)[0]);
     expect(findFaults(operation, response)).toEqual([]);
   });

@@ -65,7 +65,7 @@ describe.each(['Client', 'curl'])('%s samples', (label) => {
       expect([typeof done, failed]).toEqual(['object', []]);
     } else {
       const { status, text } = await runCurl(source, env);
-      const advice = 'Add a row with the id of the example to prisma/seed.ts.';
+      const advice = 'Add a row with the id of the example to prisma/demo-data.ts.';
       expect(String(status), `${text} ${advice}`).toBe(Object.keys(operation.responses)[0]);
     }
   });
