@@ -43,6 +43,8 @@ beforeAll(async () => {
   await query(target.url, "SELECT setval('tenants_id_seq', 1000)");
   other = await createWorkspace(targetApi);
   await other.createTicket();
+  // The tenants of cell 1 have ids from this number on.
+  await query(source.databaseUrl, "SELECT setval('tenants_id_seq', 1000000000)");
   [mine, theirs] = [await createWorkspace(source), await createWorkspace(source)];
   for (const workspace of [mine, theirs]) await fillWorkspace(source, workspace);
   // The parent is a later row than its child, and the text has characters that formats of rows often break.
@@ -55,7 +57,7 @@ beforeAll(async () => {
   // Tenants of a large cell have ids that are billions higher than in a new cell.
   const raise = 'UPDATE audit_entries SET id = id + 100000000000 WHERE tenant_id = $1';
   await query(source.databaseUrl, raise, [mine.tenantId]);
-  atSource = commandLine(source.databaseUrl, storeOf('source'));
+  atSource = commandLine(source.databaseUrl, { ...storeOf('source'), CELL: '1' });
   atTarget = commandLine(target.url, storeOf('target'));
 });
 afterAll(async () => {
@@ -165,8 +167,11 @@ describe('tenants export and import', () => {
     expect(created.body.data.id).toBeGreaterThan(last);
     expect(numberOf(created)).toBe(numberOf(read) + 1);
 
-    const [sequence] = await query(target.url, "SELECT nextval('audit_entries_id_seq') AS id");
-    expect(Number(sequence?.id)).toBeGreaterThan(100_000_000_000);
+    const nextId = async (table: string) =>
+      Number((await query(target.url, `SELECT nextval('${table}_id_seq') AS id`))[0]?.id);
+    expect(await nextId('audit_entries')).toBeGreaterThan(100_000_000_000);
+    // The target remains cell 0.
+    expect(await nextId('tenants')).toBeLessThan(1_000_000_000);
 
     // Open transactions of other test files on this PostgreSQL server can hold back the newest change.
     const countChanges = async () => (await call('GET', '/tickets/changes?perPage=100')).body.data.length;
@@ -329,19 +334,18 @@ describe('exportTenant', () => {
     await beginMaintenance(mine);
   });
 
-  it('fails if a row changes during the export', async () => {
+  it.each([
+    ['a row changes', "UPDATE users SET job_title = 'changed' WHERE tenant_id = $1", 'rows of users changed'],
+    ['the maintenance ends', 'UPDATE tenants SET maintenance_since = NULL WHERE id = $1', 'the maintenance ended'],
+  ])('fails if %s during the export', async (_what, sql, message) => {
     const read = async (key: string) => {
-      await query(source.databaseUrl, 'UPDATE users SET job_title = $2 WHERE tenant_id = $1', [
-        mine.tenantId,
-        'changed',
-      ]);
+      await query(source.databaseUrl, sql, [mine.tenantId]);
       return source.services.storage.read(key);
     };
     const services = { ...source.services, storage: { ...source.services.storage, read } };
-    await expect(exportTenant({ ...source, services }, tenant(), target('changed'))).rejects.toThrow(
-      'rows of users changed',
-    );
+    await expect(exportTenant({ ...source, services }, tenant(), target('changed'))).rejects.toThrow(message);
     expect((await readdir(folder)).filter((name) => name.startsWith('changed'))).toEqual([]);
+    await beginMaintenance(mine);
   });
 });
 
