@@ -1,27 +1,32 @@
-// This module declares its own types for highlight.js, because the package's types would add browser types to the whole
-// server.
-
-import { createRequire } from 'node:module';
+import bash from '@speed-highlight/core/languages/bash.js';
+import js from '@speed-highlight/core/languages/js.js';
+import json from '@speed-highlight/core/languages/json.js';
+import py from '@speed-highlight/core/languages/py.js';
+import ts from '@speed-highlight/core/languages/ts.js';
+import { type ShjLanguageData, tokenizeWith } from '@speed-highlight/core/tokenize';
 import { escapeHtml } from './escape-html.ts';
 
-/** The functions of highlight.js that the server calls. */
-interface Highlighter {
-  registerLanguage(name: string, language: unknown): void;
-  getLanguage(name: string): object | undefined;
-  highlight(code: string, options: { language: string }): { value: string };
-}
+/** Keeps a URL in one text node, because the script of the page inserts the origin of the server into URLs. */
+const url = { match: /https?:\/\/[^\s'"`]+/g };
 
-const require = createRequire(import.meta.url);
-const highlighter: Highlighter = require('highlight.js/lib/core');
-highlighter.registerLanguage('sh', require('highlight.js/lib/languages/bash'));
-highlighter.registerLanguage('json', require('highlight.js/lib/languages/json'));
-highlighter.registerLanguage('python', require('highlight.js/lib/languages/python'));
-// Adding `javascript` also adds its aliases `js` and `mjs`.
-highlighter.registerLanguage('javascript', require('highlight.js/lib/languages/javascript'));
-highlighter.registerLanguage('typescript', require('highlight.js/lib/languages/typescript'));
+/** The languages by the names that the code blocks of the documentation use. */
+const languages = new Map<string, ShjLanguageData>([
+  ['sh', [url, ...bash]],
+  ['js', js],
+  ['json', json],
+  ['python', py],
+  ['ts', ts],
+]);
 
-/** Returns code as HTML with the CSS classes of highlight.js. If the language is unknown, only escapes the code. */
-export function highlight(code: string, language: string): string {
-  if (highlighter.getLanguage(language) === undefined) return escapeHtml(code);
-  return highlighter.highlight(code, { language }).value;
+/** Returns code as HTML with a CSS class for each type of token. If the language is unknown, only escapes the code. */
+export function highlight(code: string, name: string): string {
+  const language = languages.get(name);
+  if (language === undefined) return escapeHtml(code);
+  let html = '';
+  const append = (text: string, type?: string) => {
+    html += type === undefined ? escapeHtml(text) : `<span class="token-${type}">${escapeHtml(text)}</span>`;
+  };
+  // Template strings contain expressions in JavaScript.
+  tokenizeWith(code, language, append, { languages: { js } });
+  return html;
 }
