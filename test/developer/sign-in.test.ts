@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Account } from '@itsm-api/server/auth/accounts/account.ts';
 import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
@@ -159,6 +160,21 @@ it('limits the request rate of each session separately', async () => {
   expect((await colleague.get(account)).status).toBe(200);
   expect((await openBrowser(other).get('/developer/sign-in')).status).toBe(200);
   await other.close();
+});
+
+it('keeps users signed in while the encryption key rotates', async () => {
+  const [older, newer] = [randomBytes(32), randomBytes(32)].map((key) => key.toString('base64')) as [string, string];
+  const first = await startApi({ secretKeys: [older] });
+  const { cookies } = await signIn(first, await createWorkspace(first));
+  await first.close();
+  for (const secretKeys of [[newer, older], [newer]]) {
+    const next = await startApi({ secretKeys });
+    const visitor = openBrowser(next);
+    for (const [name, value] of cookies) visitor.cookies.set(name, value);
+    expect((await visitor.get(account)).status).toBe(200);
+    for (const [name, value] of visitor.cookies) cookies.set(name, value);
+    await next.close();
+  }
 });
 
 describe('sign-in', () => {

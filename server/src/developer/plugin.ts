@@ -85,17 +85,18 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       },
     });
     const secure = settings.PUBLIC_URL?.startsWith('https:') ?? false;
-    await addCookies(scope, { keys: services.secretCipher.deriveKeys('itsm developer area cookies'), secure });
+    const keys = services.secretCipher.deriveKeys('itsm developer area cookies');
+    await addCookies(scope, { keys, secure });
     await scope.register(rateLimit, {
       max: settings.RATE_LIMIT_PAGES,
       timeWindow: 60_000,
       cache: 50_000,
-      keyGenerator: ({ session }) => session.get('token') ?? '',
+      keyGenerator: ({ session }) => session.token ?? '',
       // Doesn't count requests without a session, because sign-in attempts have their own limits.
       allowList: (_request, token) => token === '',
       errorResponseBuilder: (_request, { ttl }) => sessionLimitError(Math.ceil(ttl / 1000)),
     });
-    await scope.register(csrfProtection, { sessionPlugin: '@fastify/secure-session' });
+    await scope.register(csrfProtection, { sessionPlugin: '@fastify/session' });
     scope.addHook('onRequest', (_request, reply, done) => {
       reply.headers(pageHeaders);
       done();

@@ -1,10 +1,10 @@
-import secureSession, { type Session as Cookie } from '@fastify/secure-session';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Account, AccountStore } from '../../auth/accounts/account.ts';
 import { useChallenge } from '../../auth/accounts/passkeys.ts';
 import { beginSession, consumeFlash, findSession, type Session, setFlash } from '../../auth/accounts/sessions.ts';
 import type { Origin } from '../../shared/actor.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
+import { addEncryptedCookies } from './encrypted-cookies.ts';
 import type { BrowserCookies } from './request-context.ts';
 
 /** How many milliseconds a passkey challenge is valid. Users may need minutes to find their security key. */
@@ -37,88 +37,86 @@ interface Offered {
   until: number;
 }
 
-declare module '@fastify/secure-session' {
-  interface SessionData {
-    /** The token that identifies the session in the database. */
-    token: string;
-    challenges: Challenge[];
-    offered: Offered;
-    flash: Flash | undefined;
-    /** References to the accounts that have signed in with this browser. */
-    known: string[];
-  }
+/** The data of the cookie `session`. */
+interface SessionData {
+  /** The token that identifies the session in the database. */
+  token?: string;
+  challenges?: Challenge[];
+  offered?: Offered;
+  flash?: Flash | undefined;
+}
+
+/** The data of the cookie `device`. */
+interface DeviceData {
+  /** References to the accounts that have signed in with this browser in the last year. */
+  known?: string[];
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The cookie `device`. For one year, it stores the accounts that have signed in with this browser. */
-    device: Cookie;
+    session: SessionData;
+    device: DeviceData;
   }
 }
 
 /**
- * Registers two encrypted `HttpOnly` cookies. The cookie `session` contains the session token, and the cookie `device`
- * contains the accounts that have signed in with the browser.
+ * Registers two encrypted `HttpOnly` cookies. The cookie `session` contains the session token and the CSRF secret, and
+ * the cookie `device` contains the accounts that have signed in with the browser.
  * @param keys 32-byte keys; the first key encrypts, and every key can decrypt
  */
 export async function addCookies(
   scope: FastifyInstance,
-  { keys, secure }: { keys: Buffer[]; secure: boolean },
+  { keys, secure }: { keys: readonly Uint8Array[]; secure: boolean },
 ): Promise<void> {
   // Cookies with the prefix `__Host-` can't be set over plain HTTP or by other hosts of the domain (RFC 6265bis
   // §4.1.3.2).
   const prefix = secure ? '__Host-' : '';
-  const cookie = { path: secure ? '/' : '/developer', httpOnly: true, sameSite: 'lax', secure } as const;
-  await scope.register(secureSession, [
-    { sessionName: 'session', cookieName: `${prefix}itsm_session`, key: keys, expiry: 30 * 86_400, cookie },
-    {
-      sessionName: 'device',
-      cookieName: `${prefix}itsm_device`,
-      key: keys,
-      expiry: yearSeconds,
-      cookie: { ...cookie, maxAge: yearSeconds },
-    },
-  ]);
+  const options = { path: secure ? '/' : '/developer', httpOnly: true, sameSite: 'lax', secure } as const;
+  const session = { property: 'session', name: `${prefix}itsm_session`, validSeconds: 30 * 86_400, options } as const;
+  const device = {
+    property: 'device',
+    name: `${prefix}itsm_device`,
+    validSeconds: yearSeconds,
+    options: { ...options, maxAge: yearSeconds },
+  } as const;
+  await addEncryptedCookies(scope, { cookies: [session, device], keys });
 }
 
 /** Returns the session of a request. Returns undefined if the request has no session or if the session has ended. */
 export function findCurrentSession(accounts: AccountStore, request: FastifyRequest): Promise<Session | undefined> {
-  return findSession(accounts, request.session.get('token'));
+  return findSession(accounts, request.session.token);
 }
 
 /** Returns functions that read and change the cookies of a request. */
 export function createBrowserCookies(accounts: AccountStore, request: FastifyRequest, from: Origin): BrowserCookies {
-  const { session, device } = request;
-  const getKnownAccounts = () => device.get('known') ?? [];
-  const getChallenges = () => session.get('challenges') ?? [];
+  const getKnownAccounts = () => request.device.known ?? [];
+  const getChallenges = () => request.session.challenges ?? [];
   return {
     async signIn(account) {
       const token = await beginSession(accounts, account, from);
       // Prevents session fixation. An attacker may have set the current session and CSRF secret, so both are replaced.
-      session.regenerate();
-      session.set('token', token);
-      device.set('known', [...new Set([formatReference(account), ...getKnownAccounts()])].slice(0, maxKnownAccounts));
+      request.session = { token };
+      request.device.known = [...new Set([formatReference(account), ...getKnownAccounts()])].slice(0, maxKnownAccounts);
     },
-    signOut: () => session.delete(),
+    signOut() {
+      request.session = {};
+    },
     isKnown: (account) => getKnownAccounts().includes(formatReference(account)),
     addChallenge(challenge) {
       const newest: Challenge = [challenge, Date.now() + challengeMs];
-      session.set('challenges', [newest, ...getChallenges()].slice(0, maxChallenges));
+      request.session.challenges = [newest, ...getChallenges()].slice(0, maxChallenges);
     },
     async consumeChallenge(challenge) {
       const found = getChallenges().find(([each]) => each === challenge);
-      session.set(
-        'challenges',
-        getChallenges().filter(([each]) => each !== challenge),
-      );
+      request.session.challenges = getChallenges().filter(([each]) => each !== challenge);
       return found !== undefined && found[1] > Date.now() && (await useChallenge(accounts, challenge));
     },
     offerAccounts(all) {
       const found = all.map(({ account, password }): [string, string] => [formatReference(account), password]);
-      session.set('offered', { found, until: Date.now() + challengeMs });
+      request.session.offered = { found, until: Date.now() + challengeMs };
     },
     get offeredAccounts() {
-      const { found = [], until = 0 } = session.get('offered') ?? {};
+      const { found = [], until = 0 } = request.session.offered ?? {};
       return until < Date.now() ? [] : found.map(([name, password]) => ({ account: parseReference(name), password }));
     },
   };
@@ -135,12 +133,12 @@ export async function storeFlash(
 ): Promise<void> {
   const id = crypto.randomUUID();
   await setFlash(accounts, session, id);
-  request.session.set('flash', { ...shown, id });
+  request.session.flash = { ...shown, id };
 }
 
 /** Returns the stored flash if it is for the requested page. Doesn't check whether a page has already shown it. */
 export function findFlash(request: FastifyRequest): Flash | undefined {
-  const flash = request.session.get('flash');
+  const { flash } = request.session;
   return flash?.path === request.url.split('?')[0] ? flash : undefined;
 }
 
@@ -151,7 +149,7 @@ export async function tryConsumeFlash(
   { session, flash }: { session: Session; flash: Flash },
 ): Promise<boolean> {
   const may = await consumeFlash(accounts, session, flash.id);
-  request.session.set('flash', undefined);
+  request.session.flash = undefined;
   return may;
 }
 
