@@ -1,5 +1,6 @@
 import { type Endpoint, pathPrefix } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
+import { createStatementNames } from '@itsm-api/server/database/client/statement-name.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type * as z from 'zod';
@@ -109,15 +110,20 @@ async function getPlans(
   const query = vi.spyOn(api.databases.requests.pool, 'runPipeline');
   const { status } = await send(path);
   expect(status, path).toBe(200);
-  const configs = query.mock.calls.flatMap(([configs]) => configs);
+  const pipelines = query.mock.calls.map(([configs]) => configs);
   query.mockRestore();
   const plans: { text: string; nodes: Plan[] }[] = [];
-  for (const { name, text, values } of configs) {
-    // PostgreSQL plans an unnamed statement for specific parameter values, and a named statement for any values.
-    const { rows } = await (name === undefined
-      ? client.query(`EXPLAIN (FORMAT JSON) ${text}`, values)
-      : explainPrepared(text));
-    plans.push({ text, nodes: flattenPlan(rows[0]['QUERY PLAN'][0].Plan) });
+  // Doesn't use the names of the process, because other test files may have used them all up.
+  const nameOf = createStatementNames();
+  for (const configs of pipelines) {
+    const hasCustomPlans = configs.some(({ text }) => text.includes('force_custom_plan'));
+    for (const { text, values } of configs) {
+      // PostgreSQL plans an unnamed statement for specific parameter values, and a named statement for any values.
+      const { rows } = await (hasCustomPlans || nameOf(text) === undefined
+        ? client.query(`EXPLAIN (FORMAT JSON) ${text}`, values)
+        : explainPrepared(text));
+      plans.push({ text, nodes: flattenPlan(rows[0]['QUERY PLAN'][0].Plan) });
+    }
   }
   return plans;
 }

@@ -1,5 +1,5 @@
 import type { Asset, Task, Webhook } from '@itsm-api/contract';
-import { statementName } from '@itsm-api/server/database/client/statement-name.ts';
+import { createStatementNames } from '@itsm-api/server/database/client/statement-name.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -158,6 +158,7 @@ it('does not use more prepared statements or memory after 1,400 further requests
 }, 120_000);
 
 it('names at most 1,000 prepared statements and excludes statements with a parameter list', () => {
+  const statementName = createStatementNames();
   for (let length = 2; length < 2000; length++) {
     const parameters = Array.from({ length }, (_, i) => `$${i + 1}`).join(', ');
     expect(statementName(`SELECT 1 WHERE id IN (${parameters})`)).toBeUndefined();

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 
-const names = new Map<string, string>();
-
 /**
  * Maximum number of statement names. The server has a few hundred fixed statements. Without a limit, generated
  * statements could fill PostgreSQL's memory.
@@ -9,19 +7,26 @@ const names = new Map<string, string>();
 const maxNames = 1000;
 
 /**
- * Returns the name of a prepared statement. The name is a hash of the SQL text, so every process uses the same name.
+ * Returns a function that returns the name of a prepared statement. The name is a hash of the SQL text, so every process
+ * uses the same name.
  *
- * Returns undefined if `maxNames` names exist. Also returns undefined if the text contains a list of parameters: each
- * list length would need its own prepared statement, which PostgreSQL keeps until the connection closes.
+ * The function returns undefined if `maxNames` names exist. It also returns undefined if the text contains a list of
+ * parameters: each list length would need its own prepared statement, which PostgreSQL keeps until the connection closes.
  */
-export function statementName(text: string): string | undefined {
-  const known = names.get(text);
-  if (known !== undefined) return known;
-  if (hasList(text) || names.size >= maxNames) return undefined;
-  const name = `itsm_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
-  names.set(text, name);
-  return name;
+export function createStatementNames(): (text: string) => string | undefined {
+  const names = new Map<string, string>();
+  return (text) => {
+    const known = names.get(text);
+    if (known !== undefined) return known;
+    if (hasList(text) || names.size >= maxNames) return undefined;
+    const name = `itsm_${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`;
+    names.set(text, name);
+    return name;
+  };
 }
+
+/** Returns the name of a prepared statement in this process, or undefined. */
+export const statementName = createStatementNames();
 
 /** Returns true if the SQL contains `IN ($1,$2)` or several rows of values. Prisma generates such SQL for arrays. */
 function hasList(text: string): boolean {
