@@ -253,8 +253,12 @@ describe('sign-in', () => {
     const fields = { email, password };
     const rejected = await openBrowser(api).submit('/developer/sign-in', 'password', fields);
     expect([rejected.status, Number(rejected.headers['retry-after']) > 0]).toEqual([429, true]);
+    const device = owner.cookies.get('itsm_device');
     await owner.submit(account, 'leave');
+    expect([...owner.cookies.keys()]).toEqual(['itsm_device']);
     expect((await owner.submit('/developer/sign-in', 'password', fields)).status).toBe(303);
+    // Each sign-in renews the cookie of the browser for a year.
+    expect(owner.cookies.get('itsm_device')).not.toBe(device);
   }, 60_000);
 });
 

@@ -85,7 +85,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       },
     });
     const secure = settings.PUBLIC_URL?.startsWith('https:') ?? false;
-    const keys = services.secretCipher.deriveKeys('itsm developer area cookies');
+    const keys = services.secretCipher.deriveKeys('itsm encrypted cookies');
     await addCookies(scope, { keys, secure });
     await scope.register(rateLimit, {
       max: settings.RATE_LIMIT_PAGES,
@@ -96,6 +96,7 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
       allowList: (_request, token) => token === '',
       errorResponseBuilder: (_request, { ttl }) => sessionLimitError(Math.ceil(ttl / 1000)),
     });
+    // This mode stores the CSRF secret in a property of the object `request.session`.
     await scope.register(csrfProtection, { sessionPlugin: '@fastify/session' });
     scope.addHook('onRequest', (_request, reply, done) => {
       reply.headers(pageHeaders);

@@ -19,12 +19,16 @@ const languages = new Map<string, ShjLanguageData>([
 ]);
 
 /** Returns code as HTML with a CSS class for each type of token. If the language is unknown, only escapes the code. */
-export function highlight(code: string, name: string): string {
-  const language = languages.get(name);
+export function highlight(code: string, languageName: string): string {
+  const language = languages.get(languageName);
   if (language === undefined) return escapeHtml(code);
   let html = '';
   const append = (text: string, type?: string) => {
-    html += type === undefined ? escapeHtml(text) : `<span class="token-${type}">${escapeHtml(text)}</span>`;
+    // Operators have no style of their own.
+    html +=
+      type === undefined || type === 'oper'
+        ? escapeHtml(text)
+        : `<span class="token-${type}">${escapeHtml(text)}</span>`;
   };
   // Template strings contain expressions in JavaScript.
   tokenizeWith(code, language, append, { languages: { js } });

@@ -44,12 +44,16 @@ interface SessionData {
   challenges?: Challenge[];
   offered?: Offered;
   flash?: Flash | undefined;
+  /** The CSRF secret, which @fastify/csrf-protection sets. */
+  _csrf?: string;
 }
 
 /** The data of the cookie `device`. */
 interface DeviceData {
-  /** References to the accounts that have signed in with this browser in the last year. */
+  /** References to the accounts that have signed in with this browser. */
   known?: string[];
+  /** The time of the last sign-in in milliseconds since 1970. It makes each sign-in renew the cookie for a year. */
+  signedInAt?: number;
 }
 
 declare module 'fastify' {
@@ -96,7 +100,8 @@ export function createBrowserCookies(accounts: AccountStore, request: FastifyReq
       const token = await beginSession(accounts, account, from);
       // Prevents session fixation. An attacker may have set the current session and CSRF secret, so both are replaced.
       request.session = { token };
-      request.device.known = [...new Set([formatReference(account), ...getKnownAccounts()])].slice(0, maxKnownAccounts);
+      const known = [...new Set([formatReference(account), ...getKnownAccounts()])].slice(0, maxKnownAccounts);
+      request.device = { known, signedInAt: Date.now() };
     },
     signOut() {
       request.session = {};
@@ -124,13 +129,14 @@ export function createBrowserCookies(accounts: AccountStore, request: FastifyReq
 
 /**
  * Stores a flash (a value that a page shows once) in the cookie, and its ID in the session row. The ID prevents a copy
- * of the cookie from showing the flash again.
+ * of the cookie from showing the flash again. Stores nothing if the user has signed out.
  */
 export async function storeFlash(
   accounts: AccountStore,
   request: FastifyRequest,
   { session, ...shown }: { session: Session } & Omit<Flash, 'id'>,
 ): Promise<void> {
+  if (request.session.token === undefined) return;
   const id = crypto.randomUUID();
   await setFlash(accounts, session, id);
   request.session.flash = { ...shown, id };

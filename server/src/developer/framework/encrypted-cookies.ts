@@ -1,6 +1,7 @@
+import { Readable } from 'node:stream';
 import fastifyCookie, { type CookieSerializeOptions } from '@fastify/cookie';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { EncryptJWT, jwtDecrypt } from 'jose';
+import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 
 /** An encrypted cookie. Handlers read and change its data in a property of the request. */
 export interface EncryptedCookie {
@@ -17,10 +18,19 @@ interface Options {
   keys: readonly Uint8Array[];
 }
 
+interface Received {
+  /** The data, to detect whether a handler changes it. */
+  json: string;
+  /** Whether the cookie was encrypted with the newest key. */
+  isNewestKey: boolean;
+}
+
+const algorithms = { alg: 'dir', enc: 'A256GCM' } as const;
+
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The data of each cookie that the browser already has, as JSON. */
-    receivedCookies: Map<EncryptedCookie, string>;
+    /** The valid cookies of the request. Undefined if Fastify rejected the path before it called any hook. */
+    receivedCookies: Map<EncryptedCookie, Received> | undefined;
   }
 }
 
@@ -34,9 +44,15 @@ export async function addEncryptedCookies(scope: FastifyInstance, { cookies, key
 
   /** Decrypts the data of a cookie. Returns undefined if the cookie is invalid or expired. */
   const decrypt = async (cookie: EncryptedCookie, token: string) => {
+    const options = {
+      keyManagementAlgorithms: [algorithms.alg],
+      contentEncryptionAlgorithms: [algorithms.enc],
+      audience: cookie.name,
+    };
     for (const key of keys) {
-      const options = { ...algorithms, audience: cookie.name };
-      const jwt = await jwtDecrypt<{ data: object }>(token, key, options).catch(() => undefined);
+      const jwt = await jwtDecrypt<{ data: object }>(token, key, options).catch((error: unknown) => {
+        if (!(error instanceof errors.JOSEError)) throw error;
+      });
       if (jwt !== undefined) return { data: jwt.payload.data, isNewestKey: key === newestKey };
     }
     return undefined;
@@ -44,38 +60,43 @@ export async function addEncryptedCookies(scope: FastifyInstance, { cookies, key
 
   const encrypt = (cookie: EncryptedCookie, data: object) =>
     new EncryptJWT({ data })
-      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+      .setProtectedHeader(algorithms)
       .setAudience(cookie.name)
       .setExpirationTime(`${cookie.validSeconds} s`)
       .encrypt(newestKey);
 
-  const receive = async (request: FastifyRequest, cookie: EncryptedCookie) => {
+  const receive = async (
+    request: FastifyRequest,
+    cookie: EncryptedCookie,
+    received: Map<EncryptedCookie, Received>,
+  ) => {
     const token = request.cookies[cookie.name];
     const found = token === undefined ? undefined : await decrypt(cookie, token);
     request[cookie.property] = found?.data ?? {};
-    // The empty text makes the response set the cookie again, with the newest key.
-    if (found !== undefined) request.receivedCookies.set(cookie, found.isNewestKey ? JSON.stringify(found.data) : '');
+    if (found !== undefined) received.set(cookie, { json: JSON.stringify(found.data), isNewestKey: found.isNewestKey });
   };
 
-  const send = async (request: FastifyRequest, reply: FastifyReply, cookie: EncryptedCookie) => {
-    const data = JSON.stringify(request[cookie.property]);
-    if (data === (request.receivedCookies.get(cookie) ?? '{}')) return;
-    if (data === '{}') reply.clearCookie(cookie.name, cookie.options);
-    else reply.setCookie(cookie.name, await encrypt(cookie, request[cookie.property]), cookie.options);
+  const send = async (request: FastifyRequest, reply: FastifyReply, cookie: EncryptedCookie, received?: Received) => {
+    const data = request[cookie.property];
+    const json = JSON.stringify(data);
+    if (json === (received?.json ?? '{}') && received?.isNewestKey !== false) return;
+    if (json === '{}') reply.clearCookie(cookie.name, cookie.options);
+    else reply.setCookie(cookie.name, await encrypt(cookie, data), cookie.options);
   };
 
   await scope.register(fastifyCookie);
   for (const { property } of cookies) scope.decorateRequest(property);
   scope.decorateRequest('receivedCookies');
   scope.addHook('onRequest', async (request) => {
-    request.receivedCookies = new Map();
-    await Promise.all(cookies.map((cookie) => receive(request, cookie)));
+    const received = new Map<EncryptedCookie, Received>();
+    await Promise.all(cookies.map((cookie) => receive(request, cookie, received)));
+    request.receivedCookies = received;
   });
-  scope.addHook('onSend', async (request, reply) => {
-    // Fastify rejects malformed paths before the hook `onRequest` runs.
-    if (request.receivedCookies === undefined) return;
-    await Promise.all(cookies.map((cookie) => send(request, reply, cookie)));
+  scope.addHook('onSend', async (request, reply, payload) => {
+    const { receivedCookies: received } = request;
+    // Fastify listens for the errors of a stream only after this hook, so the hook must not wait. No download changes
+    // the data of a cookie.
+    if (received === undefined || payload instanceof Readable) return;
+    await Promise.all(cookies.map((cookie) => send(request, reply, cookie, received.get(cookie))));
   });
 }
-
-const algorithms = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] };
