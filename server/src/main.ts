@@ -24,6 +24,11 @@ setFlagsFromString('--heap-growing-percent=30');
 // requests in the old generation. When these objects are no longer used, they keep other objects alive.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
+// Limits the threads of garbage collections. By default, V8 runs four, which take CPU time from requests on a machine
+// with two cores. During 50 uploads, the p99 of other requests is then 1.5 times as high.
+setFlagsFromString('--concurrent-marking-max-worker-num=1');
+setFlagsFromString('--no-parallel-scavenge');
+
 // Ignores errors on stderr, such as EPIPE after the program that reads stderr has exited.
 process.stderr.on('error', () => undefined);
 

@@ -66,6 +66,8 @@ export async function benchAttachments({
     const requests = [{ method: 'GET' as const, path: `/tickets/${ticket}`, keys: [other.key] }];
     const load = (length: number) =>
       runClient({ url: apiUrl, requests, connections: 8, perSecond: 50, seconds: length });
+    // The workspace also creates tickets and reads its change feed, without the uploads and during the uploads.
+    const loadAndLag = () => Promise.all([load(seconds), measureLag(apiUrl, other, seconds)]);
 
     const uploaders = await Promise.all(Array.from({ length: workspaces }, (_, i) => addWorkspace(runtime, `w${i}`)));
     const tickets = await Promise.all(uploaders.map((workspace) => createTicket(apiUrl, workspace)));
@@ -76,19 +78,18 @@ export async function benchAttachments({
     // Warms up the server with uploads, so that the growth contains only the memory of concurrent uploads.
     await upload({ url: apiUrl, uploads: uploads.slice(0, workspaces), seconds: 1, breaks: false });
     await load(3);
-    const alone = await load(seconds);
+    const [alone] = await loadAndLag();
 
     const before = residentOf(pid);
     let [most, isRunning] = [before, true];
     const watch = async () => {
       for (; isRunning; await sleep(100)) most = Math.max(most, residentOf(pid));
     };
-    const [statuses, beside, lagMs] = await Promise.all([
+    const [statuses, [beside, lagMs]] = await Promise.all([
       upload({ url: apiUrl, uploads, seconds, breaks: false }).finally(() => {
         isRunning = false;
       }),
-      load(seconds),
-      measureLag(apiUrl, other, seconds),
+      loadAndLag(),
       watch(),
     ]);
     const files = await countFiles(runtime.services.storage.list());
@@ -158,10 +159,12 @@ async function upload(job: UploadJob): Promise<Record<string, number>> {
   return statuses;
 }
 
-/** Sends a file in equal parts at a constant rate. Resolves to the status of the response. */
-function send({ url, seconds, breaks }: UploadJob, { path, key }: UploadJob['uploads'][number]): Promise<string> {
-  const parts = 100;
+/** Sends a file in small parts at a constant rate. Resolves to the status of the response. */
+async function send({ url, seconds, breaks }: UploadJob, { path, key }: UploadJob['uploads'][number]): Promise<string> {
+  const parts = 1600;
   const part = Buffer.alloc(fileBytes / parts, 'x');
+  // Independent clients don't start and end at the same moment.
+  await sleep(Math.random() * 250 * seconds);
   return new Promise((resolve) => {
     const sending = request(`${url}${pathPrefix}${path}`, {
       method: 'POST',

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Readable, Transform } from 'node:stream';
 import { attachmentLimits, defaultFileType, type TicketReference } from '@itsm-api/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { createBufferCollector } from '../../shared/buffer-collector.ts';
 import { attachmentDisposition } from '../../shared/content-disposition.ts';
 import { ApiError, invalidField } from '../../shared/errors.ts';
 import { shareEventLoop } from '../../shared/event-loop.ts';
@@ -29,8 +30,9 @@ interface Input {
 /** Fastify has checked the format of the header. Only printable ASCII characters are safe in a response header. */
 const fileType = /^[\x20-\x7e]{1,255}$/;
 
-/** All uploads share one function, so that many uploads don't delay other requests. */
+// All uploads share these functions, so that many uploads don't delay other requests.
 const yieldToEventLoop = shareEventLoop();
+const countReceived = createBufferCollector();
 
 /** The declared size and type of a body. */
 interface Declared {
@@ -99,6 +101,7 @@ export async function receiveFile(
     transform(chunk, _encoding, done) {
       timer.refresh();
       hash.update(chunk);
+      countReceived(chunk.length);
       yieldToEventLoop().then(() => done(null, chunk), done);
     },
   });
