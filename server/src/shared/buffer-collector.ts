@@ -8,7 +8,7 @@ const intervalBytes = 24 * 2 ** 20;
  * Returns a function that counts received bytes, and regularly frees the buffers that are no longer used.
  *
  * By default, V8 frees buffers with a garbage collection of the whole heap when they use 64 MB. If clients upload
- * 87 MB/s, it runs three such collections per second, which delay other requests by up to 30 ms. A collection of the
+ * 87 MB/s, it runs three such collections per second, which delay other requests by up to 20 ms. A collection of the
  * young generation takes a millisecond.
  */
 export function createBufferCollector(): (bytes: number) => void {
