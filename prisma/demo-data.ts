@@ -10,6 +10,7 @@ import type {
   TicketCategory,
   TicketStatus,
   TicketType,
+  WebhookFilter,
 } from '../contract/src/index.ts';
 import { redactedText } from '../server/src/resources/privacy/redacted-copy.ts';
 
@@ -644,4 +645,38 @@ If the connection still drops, create a ticket and attach the log of the client.
 Pull the paper in the direction of transport. If the rollers are worn, create a ticket for the asset \`PR-0021\`.
 `,
   ],
+];
+
+export interface DeliveryFacts {
+  /** The number of the ticket whose creation is the event. */
+  ticket: string;
+  attempts: [minutesLater: number, status: number, responseBody: string, durationMs: number][];
+}
+
+/**
+ * The demo webhook. The server sends nothing to it, because it is paused. If a user resumes it, the attempts fail,
+ * because the top-level domain `.example` is reserved and has no hosts (RFC 2606).
+ *
+ * Few new tickets match the filter. Otherwise, a load test in the demo workspace would queue a delivery for each
+ * ticket until the quota of pending deliveries pauses all webhooks.
+ */
+export const webhook = {
+  url: 'https://chat.acme.example/hooks/problems',
+  filter: { type: ['PROBLEM'] } satisfies WebhookFilter,
+  createdDaysAgo: 20,
+  pausedDaysAgo: 13.95,
+};
+
+/** The deliveries of the demo webhook, oldest first. All are pending, because the server deletes other deliveries. */
+export const deliveries: DeliveryFacts[] = [
+  {
+    ticket: 'PRB-3',
+    attempts: [
+      [0, 502, 'Bad Gateway', 148],
+      [0.1, 502, 'Bad Gateway', 131],
+      [5.1, 503, 'The chat server is in maintenance.', 64],
+      [36.8, 503, 'The chat server is in maintenance.', 58],
+    ],
+  },
+  { ticket: 'PRB-4', attempts: [] },
 ];

@@ -1,20 +1,37 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ActivityAction, type Changes, type Priority, Scope } from '../contract/src/index.ts';
-import type { Prisma, Ticket } from '../server/generated/prisma/client.ts';
+import type { Ticket } from '../server/generated/prisma/client.ts';
 import { invitationDays } from '../server/src/auth/accounts/invitations.ts';
 import { newToken } from '../server/src/auth/accounts/token.ts';
 import { storedOf } from '../server/src/auth/api-keys/api-keys.ts';
 import { newKey } from '../server/src/auth/api-keys/key-format.ts';
-import type { PrismaClient } from '../server/src/database/client/prisma.ts';
-import { createUnique } from '../server/src/database/unique-violation.ts';
-import type { Recorded } from '../server/src/resources/activities/record.ts';
+import type { SystemClient } from '../server/src/database/client/prisma.ts';
+import { createUnique } from '../server/src/database/client/unique-violation.ts';
+import type { ActivityResource } from '../server/src/resources/activities/record.ts';
 import { redactedText } from '../server/src/resources/privacy/redacted-copy.ts';
+import { formatTicketNumber } from '../server/src/resources/shared/ticket-number.ts';
 import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
-import { formatTicketNumber } from '../server/src/resources/tickets/ticket-number.ts';
+import { presentTicket } from '../server/src/resources/tickets/presenter.ts';
+import { selectTicketsByIds } from '../server/src/resources/tickets/sql.ts';
 import { toTenantId } from '../server/src/shared/tenant-id.ts';
 import type { AttachmentStorage } from '../server/src/storage/attachment-storage.ts';
-import { articles, assets, type CommentFacts, links, type Person, people, projects, tickets } from './demo-data.ts';
+import { newEventId } from '../server/src/webhooks/outbox/emit.ts';
+import { newSecret } from '../server/src/webhooks/secrets/new-secret.ts';
+import type { SecretCipher } from '../server/src/webhooks/secrets/secret-cipher.ts';
+import {
+  articles,
+  assets,
+  type CommentFacts,
+  type DeliveryFacts,
+  deliveries,
+  links,
+  type Person,
+  people,
+  projects,
+  tickets,
+  webhook,
+} from './demo-data.ts';
 
 /** The credentials for a new demo workspace. The API key can't be read again later. */
 export interface DemoWorkspace {
@@ -26,19 +43,25 @@ export interface DemoWorkspace {
   invitation: string;
 }
 
-/** Where a demo workspace is created: the database, and the storage of attachments. */
+/** The services that store the files and encrypt the signing secret of a demo workspace. */
+interface Services {
+  storage: AttachmentStorage;
+  secretCipher: SecretCipher;
+}
+
+/** Where a demo workspace is created. */
 interface Target {
-  prisma: PrismaClient;
-  services: { storage: AttachmentStorage };
+  prisma: SystemClient;
+  services: Services;
 }
 
 /**
  * Creates a demo workspace in an empty database. If the database contains a tenant, does nothing and returns undefined.
  */
-export function seed({ prisma, services: { storage } }: Target): Promise<DemoWorkspace | undefined> {
-  return prisma.$transaction(async (tx) => {
-    if (await tx.tenant.findFirst({ select: { id: true } })) return undefined;
-    return fill(tx, tenantName, { users: await addTenant(tx, tenantName), storage });
+export function seed({ prisma, services }: Target): Promise<DemoWorkspace | undefined> {
+  return prisma.$transaction(async () => {
+    if (await prisma.tenant.findFirst({ select: { id: true } })) return undefined;
+    return fill(prisma, tenantName, { users: await addTenant(prisma, tenantName), services });
   });
 }
 
@@ -48,48 +71,49 @@ export function seed({ prisma, services: { storage } }: Target): Promise<DemoWor
  * @throws ApiError VALIDATION_ERROR if another workspace has the same name
  */
 export async function seedAnother(
-  { prisma, services: { storage } }: Target,
+  { prisma, services }: Target,
   name: string,
   addOlder: (tenantId: bigint, to: Date) => Promise<void>,
 ): Promise<DemoWorkspace> {
-  const users = await prisma.$transaction((tx) => addTenant(tx, name));
+  const users = await prisma.$transaction(() => addTenant(prisma, name));
   await addOlder(users.ada.tenantId, moment(-daysSinceStart));
-  return prisma.$transaction((tx) => fill(tx, name, { users, storage }));
+  return prisma.$transaction(() => fill(prisma, name, { users, services }));
 }
 
-async function addTenant(tx: Transaction, name: string): Promise<Users> {
+async function addTenant(prisma: SystemClient, name: string): Promise<Users> {
   const data = { name, nameKey: tenantNameKey(name), ...unchangedSince(daysSinceStart) };
   const { id } = await createUnique(
     'name',
     `${name} is already used by another tenant or by an interrupted seed. Choose another name.`,
-    () => tx.tenant.create({ data }),
+    () => prisma.tenant.create({ data }),
   );
-  return addUsers(tx, id);
+  return addUsers(prisma, id);
 }
 
 async function fill(
-  tx: Transaction,
+  prisma: SystemClient,
   tenant: string,
-  { users, storage }: { users: Users; storage: AttachmentStorage },
+  { users, services: { storage, secretCipher } }: { users: Users; services: Services },
 ): Promise<DemoWorkspace> {
-  const tickets = await addTickets(tx, users, await addAssets(tx, users));
-  await addAttachment(tx, storage, { ticketId: tickets.get('INC-17') as bigint, uploader: users.priya });
-  await addProjects(tx, users);
-  await addArticles(tx, users);
+  const tickets = await addTickets(prisma, users, await addAssets(prisma, users));
+  await addAttachment(prisma, storage, { ticketId: tickets.get('INC-17') as bigint, uploader: users.priya });
+  await addProjects(prisma, users);
+  await addArticles(prisma, users);
+  await addWebhook(prisma, users.ada.tenantId, { secretCipher, tickets });
 
   const { tenantId, id: userId, email } = users.ada;
   const key = newKey();
-  await tx.apiKey.create({
+  await prisma.apiKey.create({
     data: { tenantId, userId, name: 'demo', scopes: Scope.options, ...storedOf(key) },
   });
   // The value of this key is discarded. The key shows a service account with a key that expires soon.
-  await tx.apiKey.create({
+  await prisma.apiKey.create({
     data: {
       ...{ tenantId, userId: users.exporter.id, name: 'nightly export', ...storedOf(newKey()) },
       ...{ scopes: ['tickets:read', 'users:read'], allowedNetworks: ['192.0.2.0/24'], expiresAt: moment(20) },
     },
   });
-  await tx.auditEntry.createMany({
+  await prisma.auditEntry.createMany({
     data: [
       {
         ...{ tenantId, userId, at: moment(-20), action: 'user.updated', targetType: 'user', targetId: users.jonas.id },
@@ -104,7 +128,7 @@ async function fill(
   });
   const [invitation, discarded] = [newToken(toTenantId(tenantId)), newToken(toTenantId(tenantId))];
   const expiresAt = moment(invitationDays);
-  await tx.invitation.createMany({
+  await prisma.invitation.createMany({
     data: [
       { tenantId, userId, hash: invitation.hash, demo: true, expiresAt },
       // The token of this link is discarded. The list of users shows a user who was invited and hasn't joined.
@@ -114,12 +138,11 @@ async function fill(
   return { key, tenant, adminEmail: email, invitation: invitation.text };
 }
 
-type Transaction = Prisma.TransactionClient;
 type Users = Record<Person, { tenantId: bigint; id: bigint; email: string }>;
 
-async function addUsers(tx: Transaction, tenantId: bigint): Promise<Users> {
+async function addUsers(prisma: SystemClient, tenantId: bigint): Promise<Users> {
   const add = (person: Person) =>
-    tx.user.create({ data: { tenantId, ...people[person], ...unchangedSince(daysSinceStart) } });
+    prisma.user.create({ data: { tenantId, ...people[person], ...unchangedSince(daysSinceStart) } });
   return {
     ...{ ada: await add('ada'), jonas: await add('jonas'), priya: await add('priya') },
     exporter: await add('exporter'),
@@ -131,12 +154,12 @@ async function addUsers(tx: Transaction, tenantId: bigint): Promise<Users> {
  * @param assetIds the ids of the demo assets by tag, in ascending order
  */
 async function addTickets(
-  tx: Transaction,
+  prisma: SystemClient,
   users: Users,
   assetIds: ReadonlyMap<string, bigint>,
 ): Promise<Map<string, bigint>> {
   const { tenantId } = users.ada;
-  const before = await tx.ticketSequence.findUnique({ where: { tenantId } });
+  const before = await prisma.ticketSequence.findUnique({ where: { tenantId } });
   const lastNumbers = {
     INCIDENT: before?.incident ?? 0,
     PROBLEM: before?.problem ?? 0,
@@ -161,7 +184,7 @@ async function addTickets(
       visibility === 'PUBLIC' && author !== requester && people[author].role !== 'REQUESTER';
     const response = comments.find(isResponse);
     const closedAt = status === 'CLOSED' ? moment(-daysAgo, hours + hoursUntilClosed) : null;
-    const ticket = await tx.ticket.create({
+    const ticket = await prisma.ticket.create({
       data: {
         ...columns,
         ...{
@@ -194,10 +217,10 @@ async function addTickets(
     const { id } = ticket;
     ids.set(demoNumber, id);
     history.push(...ticketHistory(ticket, { requester, assignee, comments }));
-    await tx.ticketWatcher.createMany({
+    await prisma.ticketWatcher.createMany({
       data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
     });
-    await tx.comment.createMany({
+    await prisma.comment.createMany({
       data: comments.map(([hours, author, visibility, body, externalId = null]) => {
         const createdAt = hoursLater(hours);
         const redactedAt = body === redactedText ? hoursLater(hours + 0.5) : null;
@@ -208,17 +231,17 @@ async function addTickets(
   }
   for (const [type, from, to] of links) {
     const [ticketId, targetId] = [ids.get(from) as bigint, ids.get(to) as bigint];
-    await tx.ticketLink.create({ data: { tenantId, type, ticketId, targetId } });
+    await prisma.ticketLink.create({ data: { tenantId, type, ticketId, targetId } });
   }
-  await addActivities(tx, users, history);
+  await addActivities(prisma, users, history);
   const { INCIDENT: incident, PROBLEM: problem, CHANGE: change, SERVICE_REQUEST: serviceRequest } = lastNumbers;
   const sequence = { total: ordinal, incident, problem, change, serviceRequest, resolutionTargets };
-  await tx.ticketSequence.upsert({ where: { tenantId }, create: { tenantId, ...sequence }, update: sequence });
+  await prisma.ticketSequence.upsert({ where: { tenantId }, create: { tenantId, ...sequence }, update: sequence });
   return ids;
 }
 
 interface DemoActivity {
-  resource: Recorded;
+  resource: ActivityResource;
   resourceId: bigint;
   action: ActivityAction;
   at: Date;
@@ -258,8 +281,8 @@ function ticketHistory(
 }
 
 /** Adds activities in the order of their times, because a feed of activities has the order of their ids. */
-async function addActivities(tx: Transaction, users: Users, history: DemoActivity[]): Promise<void> {
-  await tx.activity.createMany({
+async function addActivities(prisma: SystemClient, users: Users, history: DemoActivity[]): Promise<void> {
+  await prisma.activity.createMany({
     data: history
       .toSorted((one, other) => one.at.getTime() - other.at.getTime())
       .map(({ actor, ...columns }) => {
@@ -271,7 +294,7 @@ async function addActivities(tx: Transaction, users: Users, history: DemoActivit
 
 /** Attaches the demo file to a ticket. */
 async function addAttachment(
-  tx: Transaction,
+  prisma: SystemClient,
   storage: AttachmentStorage,
   { ticketId, uploader }: { ticketId: bigint; uploader: Users[Person] },
 ): Promise<void> {
@@ -281,8 +304,8 @@ async function addAttachment(
   await storage.move(await storage.writeTemporary(Readable.from([content]), content.length), storageKey);
   const file = { name: 'vpn-client.log', contentType: 'text/plain', size: content.length };
   const sha256 = createHash('sha256').update(content).digest('hex');
-  await tx.attachment.create({ data: { ...file, tenantId, ticketId, uploaderId, sha256, storageKey } });
-  await tx.attachmentUsage.create({ data: { tenantId, bytes: content.length } });
+  await prisma.attachment.create({ data: { ...file, tenantId, ticketId, uploaderId, sha256, storageKey } });
+  await prisma.attachmentUsage.create({ data: { tenantId, bytes: content.length } });
 }
 
 /** The content of the demo file. */
@@ -292,9 +315,9 @@ const vpnLog = `08:14:02 connected to vpn-1
 08:34:09 no reply to 3 keepalives, reconnecting
 `;
 
-async function addAssets(tx: Transaction, users: Users): Promise<Map<string, bigint>> {
+async function addAssets(prisma: SystemClient, users: Users): Promise<Map<string, bigint>> {
   const { tenantId } = users.ada;
-  const rows = await tx.asset.createManyAndReturn({
+  const rows = await prisma.asset.createManyAndReturn({
     select: { assetTag: true, id: true, createdAt: true },
     data: assets.map(([facts, name, extras]) => {
       const [assetTag, type, status, manufacturer, model, boughtDaysAgo, purchaseCost, holder] = facts;
@@ -311,19 +334,19 @@ async function addAssets(tx: Transaction, users: Users): Promise<Map<string, big
   const created = ({ id: resourceId, createdAt: at }: (typeof rows)[number]): DemoActivity => {
     return { resource: 'ASSET', resourceId, action: 'CREATED', at, actor: 'ada', changes: {} };
   };
-  await addActivities(tx, users, rows.map(created));
+  await addActivities(prisma, users, rows.map(created));
   return new Map(rows.map(({ assetTag, id }) => [assetTag, id]));
 }
 
-async function addProjects(tx: Transaction, users: Users): Promise<void> {
+async function addProjects(prisma: SystemClient, users: Users): Promise<void> {
   const { tenantId } = users.ada;
   for (const { tasks, manager, startedDaysAgo, endsInDays, ...columns } of projects) {
     const planned = unchangedSince(Math.max(startedDaysAgo, 0) + 10);
     const dates = { startDate: day(-startedDaysAgo), endDate: day(endsInDays) };
-    const project = await tx.project.create({
+    const project = await prisma.project.create({
       data: { ...columns, ...dates, ...planned, tenantId, managerId: users[manager].id },
     });
-    await tx.task.createMany({
+    await prisma.task.createMany({
       data: tasks.map(([status, priority, dueInDays, assignee, title, description = null]) => {
         const completedAt = status === 'DONE' ? moment(dueInDays, -20) : null;
         return {
@@ -338,13 +361,68 @@ async function addProjects(tx: Transaction, users: Users): Promise<void> {
   }
 }
 
-async function addArticles(tx: Transaction, users: Users): Promise<void> {
+async function addArticles(prisma: SystemClient, users: Users): Promise<void> {
   const { tenantId } = users.ada;
   for (const [daysAgo, category, title, body] of articles) {
-    await tx.article.create({
+    await prisma.article.create({
       data: { tenantId, title, category, body, status: 'PUBLISHED', ...unchangedSince(daysAgo) },
     });
   }
+}
+
+/**
+ * Adds the demo webhook and its deliveries.
+ * @param tickets the ids of the demo tickets by number
+ */
+async function addWebhook(
+  prisma: SystemClient,
+  tenantId: bigint,
+  { secretCipher, tickets }: { secretCipher: SecretCipher; tickets: ReadonlyMap<string, bigint> },
+): Promise<void> {
+  const { url, filter, createdDaysAgo, pausedDaysAgo } = webhook;
+  const [createdAt, pausedAt] = [moment(-createdDaysAgo), moment(-pausedDaysAgo)];
+  const { id: subscriptionId } = await prisma.webhookSubscription.create({
+    // The secret is encrypted for the id, so the update below sets it.
+    data: { tenantId, url, filter, events: ['ticket.created'], secret: new Uint8Array(), createdAt, pausedAt },
+  });
+  const failures: Date[] = [];
+  for (const { ticket, attempts } of deliveries) {
+    const to = { tenantId, subscriptionId, ticketId: tickets.get(ticket) as bigint };
+    failures.push(...(await addDelivery(prisma, to, attempts)));
+  }
+  await prisma.webhookSubscription.update({
+    where: { tenantId_id: { tenantId, id: subscriptionId } },
+    data: {
+      secret: secretCipher.encrypt(newSecret(), { tenantId: toTenantId(tenantId), subscriptionId }),
+      ...{ failures: failures.length, failingSince: failures[0], lastFailureAt: failures.at(-1) },
+      // The trigger that pauses a webhook runs only on updates.
+      ...{ held: true, updatedAt: pausedAt },
+    },
+  });
+}
+
+/** Adds the event `ticket.created` of a ticket, and a pending delivery. Returns the times of the failed attempts. */
+async function addDelivery(
+  prisma: SystemClient,
+  { tenantId, subscriptionId, ticketId }: { tenantId: bigint; subscriptionId: bigint; ticketId: bigint },
+  attempts: DeliveryFacts['attempts'],
+): Promise<Date[]> {
+  const [row] = await selectTicketsByIds(prisma.$tenant(toTenantId(tenantId)), [Number(ticketId)]);
+  if (row === undefined) throw new Error('The ticket of a demo delivery is missing.');
+  const ticket = presentTicket({ ...row, status: 'OPEN', version: 1, linkCount: 0, updatedAt: row.createdAt });
+  const [type, publicId, createdAt] = ['ticket.created', newEventId('evt_'), new Date(ticket.createdAt)];
+  const actor = { userId: ticket.requesterId, keyId: null };
+  const body = JSON.stringify({ id: publicId, type, timestamp: ticket.createdAt, actor, ticket });
+  const { id: eventId } = await prisma.event.create({ data: { tenantId, publicId, type, body, createdAt } });
+  const { id: deliveryId } = await prisma.delivery.create({
+    data: { tenantId, subscriptionId, eventId, createdAt, attempts: attempts.length },
+  });
+  const history = attempts.map(([minutesLater, status, publicAnswer, durationMs], index) => {
+    const startedAt = hoursAfter(createdAt, minutesLater / 60);
+    return { tenantId, deliveryId, number: index + 1, startedAt, status, publicAnswer, durationMs };
+  });
+  await prisma.deliveryAttempt.createMany({ data: history });
+  return history.map(({ startedAt }) => startedAt);
 }
 
 function hoursAfter(at: Date, hours: number): Date {

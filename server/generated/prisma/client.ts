@@ -116,7 +116,8 @@ export type AuditEntry = Prisma.AuditEntryModel
 export type Ticket = Prisma.TicketModel
 /**
  * Model TicketWatcher
- * 
+ * The watchers of tickets, for the filter by watcher. The trigger function of tickets writes the rows, so the table needs
+ * no foreign key to tickets.
  */
 export type TicketWatcher = Prisma.TicketWatcherModel
 /**
@@ -141,6 +142,11 @@ export type Comment = Prisma.CommentModel
  * A file that is attached to a ticket. The ticket stores the number of its attachments.
  */
 export type Attachment = Prisma.AttachmentModel
+/**
+ * Model DeletedAttachment
+ * A deleted attachment. The table has no foreign key, so that the deletion of a tenant reads it after all attachments.
+ */
+export type DeletedAttachment = Prisma.DeletedAttachmentModel
 /**
  * Model AttachmentUsage
  * The number of bytes of a workspace's attachments, for the quota.

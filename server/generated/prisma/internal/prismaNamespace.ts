@@ -421,6 +421,7 @@ export const ModelName = {
   TicketLink: 'TicketLink',
   Comment: 'Comment',
   Attachment: 'Attachment',
+  DeletedAttachment: 'DeletedAttachment',
   AttachmentUsage: 'AttachmentUsage',
   Activity: 'Activity',
   TicketSequence: 'TicketSequence',
@@ -459,7 +460,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "apiKey" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "attachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "apiKey" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1866,6 +1867,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AttachmentCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AttachmentCountAggregateOutputType> | number
+        }
+      }
+    }
+    DeletedAttachment: {
+      payload: Prisma.$DeletedAttachmentPayload<ExtArgs>
+      fields: Prisma.DeletedAttachmentFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.DeletedAttachmentFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.DeletedAttachmentFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload>
+        }
+        findFirst: {
+          args: Prisma.DeletedAttachmentFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.DeletedAttachmentFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload>
+        }
+        findMany: {
+          args: Prisma.DeletedAttachmentFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload>[]
+        }
+        create: {
+          args: Prisma.DeletedAttachmentCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload>
+        }
+        createMany: {
+          args: Prisma.DeletedAttachmentCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.DeletedAttachmentCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload>[]
+        }
+        delete: {
+          args: Prisma.DeletedAttachmentDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload>
+        }
+        update: {
+          args: Prisma.DeletedAttachmentUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload>
+        }
+        deleteMany: {
+          args: Prisma.DeletedAttachmentDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.DeletedAttachmentUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.DeletedAttachmentUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload>[]
+        }
+        upsert: {
+          args: Prisma.DeletedAttachmentUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$DeletedAttachmentPayload>
+        }
+        aggregate: {
+          args: Prisma.DeletedAttachmentAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateDeletedAttachment>
+        }
+        groupBy: {
+          args: Prisma.DeletedAttachmentGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeletedAttachmentGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.DeletedAttachmentCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.DeletedAttachmentCountAggregateOutputType> | number
         }
       }
     }
@@ -3596,7 +3671,8 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 
 export const InstallationScalarFieldEnum = {
   installationId: 'installationId',
-  attachmentsMarkedAt: 'attachmentsMarkedAt'
+  attachmentsMarkedAt: 'attachmentsMarkedAt',
+  partialExports: 'partialExports'
 } as const
 
 export type InstallationScalarFieldEnum = (typeof InstallationScalarFieldEnum)[keyof typeof InstallationScalarFieldEnum]
@@ -3788,6 +3864,7 @@ export const TicketScalarFieldEnum = {
   assigneeId: 'assigneeId',
   parentId: 'parentId',
   externalId: 'externalId',
+  watcherUserIds: 'watcherUserIds',
   assetIds: 'assetIds',
   customFields: 'customFields',
   resolution: 'resolution',
@@ -3872,6 +3949,16 @@ export const AttachmentScalarFieldEnum = {
 } as const
 
 export type AttachmentScalarFieldEnum = (typeof AttachmentScalarFieldEnum)[keyof typeof AttachmentScalarFieldEnum]
+
+
+export const DeletedAttachmentScalarFieldEnum = {
+  tenantId: 'tenantId',
+  ticketId: 'ticketId',
+  id: 'id',
+  storageKey: 'storageKey'
+} as const
+
+export type DeletedAttachmentScalarFieldEnum = (typeof DeletedAttachmentScalarFieldEnum)[keyof typeof DeletedAttachmentScalarFieldEnum]
 
 
 export const AttachmentUsageScalarFieldEnum = {
@@ -4570,6 +4657,7 @@ export type GlobalOmitConfig = {
   ticketLink?: Prisma.TicketLinkOmit
   comment?: Prisma.CommentOmit
   attachment?: Prisma.AttachmentOmit
+  deletedAttachment?: Prisma.DeletedAttachmentOmit
   attachmentUsage?: Prisma.AttachmentUsageOmit
   activity?: Prisma.ActivityOmit
   ticketSequence?: Prisma.TicketSequenceOmit

@@ -70,6 +70,7 @@ export const ModelName = {
   TicketLink: 'TicketLink',
   Comment: 'Comment',
   Attachment: 'Attachment',
+  DeletedAttachment: 'DeletedAttachment',
   AttachmentUsage: 'AttachmentUsage',
   Activity: 'Activity',
   TicketSequence: 'TicketSequence',
@@ -113,7 +114,8 @@ export type TransactionIsolationLevel = (typeof TransactionIsolationLevel)[keyof
 
 export const InstallationScalarFieldEnum = {
   installationId: 'installationId',
-  attachmentsMarkedAt: 'attachmentsMarkedAt'
+  attachmentsMarkedAt: 'attachmentsMarkedAt',
+  partialExports: 'partialExports'
 } as const
 
 export type InstallationScalarFieldEnum = (typeof InstallationScalarFieldEnum)[keyof typeof InstallationScalarFieldEnum]
@@ -305,6 +307,7 @@ export const TicketScalarFieldEnum = {
   assigneeId: 'assigneeId',
   parentId: 'parentId',
   externalId: 'externalId',
+  watcherUserIds: 'watcherUserIds',
   assetIds: 'assetIds',
   customFields: 'customFields',
   resolution: 'resolution',
@@ -389,6 +392,16 @@ export const AttachmentScalarFieldEnum = {
 } as const
 
 export type AttachmentScalarFieldEnum = (typeof AttachmentScalarFieldEnum)[keyof typeof AttachmentScalarFieldEnum]
+
+
+export const DeletedAttachmentScalarFieldEnum = {
+  tenantId: 'tenantId',
+  ticketId: 'ticketId',
+  id: 'id',
+  storageKey: 'storageKey'
+} as const
+
+export type DeletedAttachmentScalarFieldEnum = (typeof DeletedAttachmentScalarFieldEnum)[keyof typeof DeletedAttachmentScalarFieldEnum]
 
 
 export const AttachmentUsageScalarFieldEnum = {

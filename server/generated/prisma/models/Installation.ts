@@ -39,6 +39,7 @@ export type InstallationMaxAggregateOutputType = {
 export type InstallationCountAggregateOutputType = {
   installationId: number
   attachmentsMarkedAt: number
+  partialExports: number
   _all: number
 }
 
@@ -56,6 +57,7 @@ export type InstallationMaxAggregateInputType = {
 export type InstallationCountAggregateInputType = {
   installationId?: true | runtime.Types.Skip
   attachmentsMarkedAt?: true | runtime.Types.Skip
+  partialExports?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -134,6 +136,7 @@ export type InstallationGroupByArgs<ExtArgs extends runtime.Types.Extensions.Int
 export type InstallationGroupByOutputType = {
   installationId: string
   attachmentsMarkedAt: Date | null
+  partialExports: string[]
   _count: InstallationCountAggregateOutputType | null
   _min: InstallationMinAggregateOutputType | null
   _max: InstallationMaxAggregateOutputType | null
@@ -160,11 +163,13 @@ export type InstallationWhereInput = {
   NOT?: Prisma.InstallationWhereInput | Prisma.InstallationWhereInput[] | runtime.Types.Skip
   installationId?: Prisma.UuidFilter<"Installation"> | string | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.DateTimeNullableFilter<"Installation"> | Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.StringNullableListFilter<"Installation"> | runtime.Types.Skip
 }
 
 export type InstallationOrderByWithRelationInput = {
   installationId?: Prisma.SortOrder | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  partialExports?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type InstallationWhereUniqueInput = Prisma.AtLeast<{
@@ -173,11 +178,13 @@ export type InstallationWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.InstallationWhereInput[] | runtime.Types.Skip
   NOT?: Prisma.InstallationWhereInput | Prisma.InstallationWhereInput[] | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.DateTimeNullableFilter<"Installation"> | Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.StringNullableListFilter<"Installation"> | runtime.Types.Skip
 }, "installationId">
 
 export type InstallationOrderByWithAggregationInput = {
   installationId?: Prisma.SortOrder | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  partialExports?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.InstallationCountOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.InstallationMaxOrderByAggregateInput | runtime.Types.Skip
   _min?: Prisma.InstallationMinOrderByAggregateInput | runtime.Types.Skip
@@ -189,46 +196,63 @@ export type InstallationScalarWhereWithAggregatesInput = {
   NOT?: Prisma.InstallationScalarWhereWithAggregatesInput | Prisma.InstallationScalarWhereWithAggregatesInput[] | runtime.Types.Skip
   installationId?: Prisma.UuidWithAggregatesFilter<"Installation"> | string | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Installation"> | Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.StringNullableListFilter<"Installation"> | runtime.Types.Skip
 }
 
 export type InstallationCreateInput = {
   installationId?: string | runtime.Types.Skip
   attachmentsMarkedAt?: Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.InstallationCreatepartialExportsInput | string[] | runtime.Types.Skip
 }
 
 export type InstallationUncheckedCreateInput = {
   installationId?: string | runtime.Types.Skip
   attachmentsMarkedAt?: Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.InstallationCreatepartialExportsInput | string[] | runtime.Types.Skip
 }
 
 export type InstallationUpdateInput = {
   installationId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.InstallationUpdatepartialExportsInput | string[] | runtime.Types.Skip
 }
 
 export type InstallationUncheckedUpdateInput = {
   installationId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.InstallationUpdatepartialExportsInput | string[] | runtime.Types.Skip
 }
 
 export type InstallationCreateManyInput = {
   installationId?: string | runtime.Types.Skip
   attachmentsMarkedAt?: Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.InstallationCreatepartialExportsInput | string[] | runtime.Types.Skip
 }
 
 export type InstallationUpdateManyMutationInput = {
   installationId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.InstallationUpdatepartialExportsInput | string[] | runtime.Types.Skip
 }
 
 export type InstallationUncheckedUpdateManyInput = {
   installationId?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  partialExports?: Prisma.InstallationUpdatepartialExportsInput | string[] | runtime.Types.Skip
+}
+
+export type StringNullableListFilter<$PrismaModel = never> = {
+  equals?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
+  has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
+  hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  isEmpty?: boolean | runtime.Types.Skip
 }
 
 export type InstallationCountOrderByAggregateInput = {
   installationId?: Prisma.SortOrder | runtime.Types.Skip
   attachmentsMarkedAt?: Prisma.SortOrder | runtime.Types.Skip
+  partialExports?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type InstallationMaxOrderByAggregateInput = {
@@ -241,6 +265,10 @@ export type InstallationMinOrderByAggregateInput = {
   attachmentsMarkedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
+export type InstallationCreatepartialExportsInput = {
+  set: string[]
+}
+
 export type StringFieldUpdateOperationsInput = {
   set?: string | runtime.Types.Skip
 }
@@ -249,29 +277,38 @@ export type NullableDateTimeFieldUpdateOperationsInput = {
   set?: Date | string | null | runtime.Types.Skip
 }
 
+export type InstallationUpdatepartialExportsInput = {
+  set?: string[] | runtime.Types.Skip
+  push?: string | string[] | runtime.Types.Skip
+}
+
 
 
 export type InstallationSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   installationId?: boolean | runtime.Types.Skip
   attachmentsMarkedAt?: boolean | runtime.Types.Skip
+  partialExports?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["installation"]>
 
 export type InstallationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   installationId?: boolean | runtime.Types.Skip
   attachmentsMarkedAt?: boolean | runtime.Types.Skip
+  partialExports?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["installation"]>
 
 export type InstallationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   installationId?: boolean | runtime.Types.Skip
   attachmentsMarkedAt?: boolean | runtime.Types.Skip
+  partialExports?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["installation"]>
 
 export type InstallationSelectScalar = {
   installationId?: boolean | runtime.Types.Skip
   attachmentsMarkedAt?: boolean | runtime.Types.Skip
+  partialExports?: boolean | runtime.Types.Skip
 }
 
-export type InstallationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"installationId" | "attachmentsMarkedAt", ExtArgs["result"]["installation"], runtime.Types.Skip>
+export type InstallationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"installationId" | "attachmentsMarkedAt" | "partialExports", ExtArgs["result"]["installation"], runtime.Types.Skip>
 
 export type $InstallationPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Installation"
@@ -282,6 +319,10 @@ export type $InstallationPayload<ExtArgs extends runtime.Types.Extensions.Intern
      * When a process first used the store of attachments, and marked it with the id of the installation.
      */
     attachmentsMarkedAt: Date | null
+    /**
+     * The temporary files and folders of exports. If an export was killed, its entry remains.
+     */
+    partialExports: string[]
   }, ExtArgs["result"]["installation"]>
   composites: {}
 }
@@ -707,6 +748,7 @@ export interface Prisma__InstallationClient<T, Null = never, ExtArgs extends run
 export interface InstallationFieldRefs {
   readonly installationId: Prisma.FieldRef<"Installation", 'String'>
   readonly attachmentsMarkedAt: Prisma.FieldRef<"Installation", 'DateTime'>
+  readonly partialExports: Prisma.FieldRef<"Installation", 'String[]'>
 }
     
 

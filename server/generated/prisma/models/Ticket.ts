@@ -36,6 +36,7 @@ export type TicketAvgAggregateOutputType = {
   requesterId: number | null
   assigneeId: number | null
   parentId: number | null
+  watcherUserIds: number | null
   assetIds: number | null
   commentCount: number | null
   attachmentCount: number | null
@@ -51,6 +52,7 @@ export type TicketSumAggregateOutputType = {
   requesterId: bigint | null
   assigneeId: bigint | null
   parentId: bigint | null
+  watcherUserIds: bigint[]
   assetIds: bigint[]
   commentCount: number | null
   attachmentCount: number | null
@@ -136,6 +138,7 @@ export type TicketCountAggregateOutputType = {
   assigneeId: number
   parentId: number
   externalId: number
+  watcherUserIds: number
   assetIds: number
   customFields: number
   resolution: number
@@ -163,6 +166,7 @@ export type TicketAvgAggregateInputType = {
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
+  watcherUserIds?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
@@ -178,6 +182,7 @@ export type TicketSumAggregateInputType = {
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
+  watcherUserIds?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
@@ -263,6 +268,7 @@ export type TicketCountAggregateInputType = {
   assigneeId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
+  watcherUserIds?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
   customFields?: true | runtime.Types.Skip
   resolution?: true | runtime.Types.Skip
@@ -383,6 +389,7 @@ export type TicketGroupByOutputType = {
   assigneeId: bigint | null
   parentId: bigint | null
   externalId: string | null
+  watcherUserIds: bigint[]
   assetIds: bigint[]
   customFields:(import("@itsm-api/contract").CustomFields)
   resolution: string | null
@@ -439,6 +446,7 @@ export type TicketWhereInput = {
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
@@ -459,7 +467,6 @@ export type TicketWhereInput = {
   assignee?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
   parent?: Prisma.XOR<Prisma.TicketNullableScalarRelationFilter, Prisma.TicketWhereInput> | null | runtime.Types.Skip
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
   attachments?: Prisma.AttachmentListRelationFilter | runtime.Types.Skip
   links?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
@@ -482,6 +489,7 @@ export type TicketOrderByWithRelationInput = {
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -502,7 +510,6 @@ export type TicketOrderByWithRelationInput = {
   assignee?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
   parent?: Prisma.TicketOrderByWithRelationInput | runtime.Types.Skip
   children?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherOrderByRelationAggregateInput | runtime.Types.Skip
   comments?: Prisma.CommentOrderByRelationAggregateInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentOrderByRelationAggregateInput | runtime.Types.Skip
   links?: Prisma.TicketLinkOrderByRelationAggregateInput | runtime.Types.Skip
@@ -532,6 +539,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
@@ -552,7 +560,6 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   assignee?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
   parent?: Prisma.XOR<Prisma.TicketNullableScalarRelationFilter, Prisma.TicketWhereInput> | null | runtime.Types.Skip
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
   attachments?: Prisma.AttachmentListRelationFilter | runtime.Types.Skip
   links?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
@@ -575,6 +582,7 @@ export type TicketOrderByWithAggregationInput = {
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -616,6 +624,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   assigneeId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonWithAggregatesFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
@@ -645,6 +654,7 @@ export type TicketCreateInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -665,7 +675,6 @@ export type TicketCreateInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -688,6 +697,7 @@ export type TicketUncheckedCreateInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -704,7 +714,6 @@ export type TicketUncheckedCreateInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -723,6 +732,7 @@ export type TicketUpdateInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -743,7 +753,6 @@ export type TicketUpdateInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -766,6 +775,7 @@ export type TicketUncheckedUpdateInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -782,7 +792,6 @@ export type TicketUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -805,6 +814,7 @@ export type TicketCreateManyInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -834,6 +844,7 @@ export type TicketUpdateManyMutationInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -867,6 +878,7 @@ export type TicketUncheckedUpdateManyInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -944,6 +956,7 @@ export type TicketCountOrderByAggregateInput = {
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
+  watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrder | runtime.Types.Skip
@@ -969,6 +982,7 @@ export type TicketAvgOrderByAggregateInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
+  watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1046,6 +1060,7 @@ export type TicketSumOrderByAggregateInput = {
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
+  watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1184,6 +1199,10 @@ export type TicketUncheckedUpdateManyWithoutAssigneeNestedInput = {
   deleteMany?: Prisma.TicketScalarWhereInput | Prisma.TicketScalarWhereInput[] | runtime.Types.Skip
 }
 
+export type TicketCreatewatcherUserIdsInput = {
+  set: bigint[] | number[]
+}
+
 export type TicketCreateassetIdsInput = {
   set: bigint[] | number[]
 }
@@ -1206,6 +1225,11 @@ export type TicketUncheckedCreateNestedManyWithoutParentInput = {
   connectOrCreate?: Prisma.TicketCreateOrConnectWithoutParentInput | Prisma.TicketCreateOrConnectWithoutParentInput[] | runtime.Types.Skip
   createMany?: Prisma.TicketCreateManyParentInputEnvelope | runtime.Types.Skip
   connect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+}
+
+export type TicketUpdatewatcherUserIdsInput = {
+  set?: bigint[] | number[] | runtime.Types.Skip
+  push?: bigint | number | bigint[] | number[] | runtime.Types.Skip
 }
 
 export type TicketUpdateassetIdsInput = {
@@ -1249,20 +1273,6 @@ export type TicketUncheckedUpdateManyWithoutParentNestedInput = {
   update?: Prisma.TicketUpdateWithWhereUniqueWithoutParentInput | Prisma.TicketUpdateWithWhereUniqueWithoutParentInput[] | runtime.Types.Skip
   updateMany?: Prisma.TicketUpdateManyWithWhereWithoutParentInput | Prisma.TicketUpdateManyWithWhereWithoutParentInput[] | runtime.Types.Skip
   deleteMany?: Prisma.TicketScalarWhereInput | Prisma.TicketScalarWhereInput[] | runtime.Types.Skip
-}
-
-export type TicketCreateNestedOneWithoutWatchersInput = {
-  create?: Prisma.XOR<Prisma.TicketCreateWithoutWatchersInput, Prisma.TicketUncheckedCreateWithoutWatchersInput> | runtime.Types.Skip
-  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutWatchersInput | runtime.Types.Skip
-  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
-}
-
-export type TicketUpdateOneRequiredWithoutWatchersNestedInput = {
-  create?: Prisma.XOR<Prisma.TicketCreateWithoutWatchersInput, Prisma.TicketUncheckedCreateWithoutWatchersInput> | runtime.Types.Skip
-  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutWatchersInput | runtime.Types.Skip
-  upsert?: Prisma.TicketUpsertWithoutWatchersInput | runtime.Types.Skip
-  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
-  update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutWatchersInput, Prisma.TicketUpdateWithoutWatchersInput>, Prisma.TicketUncheckedUpdateWithoutWatchersInput> | runtime.Types.Skip
 }
 
 export type TicketCreateNestedOneWithoutLinksInput = {
@@ -1333,6 +1343,7 @@ export type TicketCreateWithoutTenantInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1352,7 +1363,6 @@ export type TicketCreateWithoutTenantInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1374,6 +1384,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1390,7 +1401,6 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1442,6 +1452,7 @@ export type TicketScalarWhereInput = {
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
@@ -1471,6 +1482,7 @@ export type TicketCreateWithoutRequesterInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1490,7 +1502,6 @@ export type TicketCreateWithoutRequesterInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1511,6 +1522,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1527,7 +1539,6 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1556,6 +1567,7 @@ export type TicketCreateWithoutAssigneeInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1575,7 +1587,6 @@ export type TicketCreateWithoutAssigneeInput = {
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1596,6 +1607,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   requesterId: bigint | number
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1612,7 +1624,6 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1673,6 +1684,7 @@ export type TicketCreateWithoutChildrenInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1692,7 +1704,6 @@ export type TicketCreateWithoutChildrenInput = {
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1715,6 +1726,7 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1730,7 +1742,6 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1754,6 +1765,7 @@ export type TicketCreateWithoutParentInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1773,7 +1785,6 @@ export type TicketCreateWithoutParentInput = {
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1794,6 +1805,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -1810,7 +1822,6 @@ export type TicketUncheckedCreateWithoutParentInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1850,6 +1861,7 @@ export type TicketUpdateWithoutChildrenInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1869,7 +1881,6 @@ export type TicketUpdateWithoutChildrenInput = {
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -1892,6 +1903,7 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -1907,7 +1919,6 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -1930,174 +1941,6 @@ export type TicketUpdateManyWithWhereWithoutParentInput = {
   data: Prisma.XOR<Prisma.TicketUpdateManyMutationInput, Prisma.TicketUncheckedUpdateManyWithoutParentInput>
 }
 
-export type TicketCreateWithoutWatchersInput = {
-  id?: bigint | number | runtime.Types.Skip
-  type:(import("@itsm-api/contract").TicketType)
-  ordinal: number
-  number: number
-  title: string
-  description: string
-  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
-  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
-  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
-  categoryConfigId?: string | null | runtime.Types.Skip
-  externalId?: string | null | runtime.Types.Skip
-  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
-  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
-  resolution?: string | null | runtime.Types.Skip
-  resolvedAt?: Date | string | null | runtime.Types.Skip
-  closedAt?: Date | string | null | runtime.Types.Skip
-  dueAt?: Date | string | null | runtime.Types.Skip
-  dueAtSet?: boolean | runtime.Types.Skip
-  firstRespondedAt?: Date | string | null | runtime.Types.Skip
-  redactedAt?: Date | string | null | runtime.Types.Skip
-  commentCount?: number | runtime.Types.Skip
-  attachmentCount?: number | runtime.Types.Skip
-  linkCount?: number | runtime.Types.Skip
-  version?: number | runtime.Types.Skip
-  createdAt?: Date | string | runtime.Types.Skip
-  updatedAt?: Date | string | runtime.Types.Skip
-  tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
-  requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
-  assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
-  parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
-  children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
-  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
-  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
-  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
-}
-
-export type TicketUncheckedCreateWithoutWatchersInput = {
-  tenantId?: bigint | number | runtime.Types.Skip
-  id?: bigint | number | runtime.Types.Skip
-  type:(import("@itsm-api/contract").TicketType)
-  ordinal: number
-  number: number
-  title: string
-  description: string
-  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
-  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
-  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
-  categoryConfigId?: string | null | runtime.Types.Skip
-  requesterId: bigint | number
-  assigneeId?: bigint | number | null | runtime.Types.Skip
-  parentId?: bigint | number | null | runtime.Types.Skip
-  externalId?: string | null | runtime.Types.Skip
-  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
-  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
-  resolution?: string | null | runtime.Types.Skip
-  resolvedAt?: Date | string | null | runtime.Types.Skip
-  closedAt?: Date | string | null | runtime.Types.Skip
-  dueAt?: Date | string | null | runtime.Types.Skip
-  dueAtSet?: boolean | runtime.Types.Skip
-  firstRespondedAt?: Date | string | null | runtime.Types.Skip
-  redactedAt?: Date | string | null | runtime.Types.Skip
-  commentCount?: number | runtime.Types.Skip
-  attachmentCount?: number | runtime.Types.Skip
-  linkCount?: number | runtime.Types.Skip
-  version?: number | runtime.Types.Skip
-  createdAt?: Date | string | runtime.Types.Skip
-  updatedAt?: Date | string | runtime.Types.Skip
-  children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
-  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
-  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
-  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
-}
-
-export type TicketCreateOrConnectWithoutWatchersInput = {
-  where: Prisma.TicketWhereUniqueInput
-  create: Prisma.XOR<Prisma.TicketCreateWithoutWatchersInput, Prisma.TicketUncheckedCreateWithoutWatchersInput>
-}
-
-export type TicketUpsertWithoutWatchersInput = {
-  update: Prisma.XOR<Prisma.TicketUpdateWithoutWatchersInput, Prisma.TicketUncheckedUpdateWithoutWatchersInput>
-  create: Prisma.XOR<Prisma.TicketCreateWithoutWatchersInput, Prisma.TicketUncheckedCreateWithoutWatchersInput>
-  where?: Prisma.TicketWhereInput | runtime.Types.Skip
-}
-
-export type TicketUpdateToOneWithWhereWithoutWatchersInput = {
-  where?: Prisma.TicketWhereInput | runtime.Types.Skip
-  data: Prisma.XOR<Prisma.TicketUpdateWithoutWatchersInput, Prisma.TicketUncheckedUpdateWithoutWatchersInput>
-}
-
-export type TicketUpdateWithoutWatchersInput = {
-  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
-  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
-  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
-  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
-  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
-  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
-  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
-  tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
-  requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
-  assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
-  parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
-  children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
-  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
-  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
-  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
-}
-
-export type TicketUncheckedUpdateWithoutWatchersInput = {
-  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
-  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
-  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
-  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
-  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
-  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-  assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
-  parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
-  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
-  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
-  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
-  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
-  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
-  children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
-  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
-  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
-  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
-}
-
 export type TicketCreateWithoutLinksInput = {
   id?: bigint | number | runtime.Types.Skip
   type:(import("@itsm-api/contract").TicketType)
@@ -2110,6 +1953,7 @@ export type TicketCreateWithoutLinksInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2130,7 +1974,6 @@ export type TicketCreateWithoutLinksInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
@@ -2152,6 +1995,7 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2168,7 +2012,6 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
@@ -2191,6 +2034,7 @@ export type TicketCreateWithoutLinkedByInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2211,7 +2055,6 @@ export type TicketCreateWithoutLinkedByInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -2233,6 +2076,7 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2249,7 +2093,6 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -2283,6 +2126,7 @@ export type TicketUpdateWithoutLinksInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2303,7 +2147,6 @@ export type TicketUpdateWithoutLinksInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
@@ -2325,6 +2168,7 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2341,7 +2185,6 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
@@ -2370,6 +2213,7 @@ export type TicketUpdateWithoutLinkedByInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2390,7 +2234,6 @@ export type TicketUpdateWithoutLinkedByInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2412,6 +2255,7 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2428,7 +2272,6 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2446,6 +2289,7 @@ export type TicketCreateWithoutCommentsInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2466,7 +2310,6 @@ export type TicketCreateWithoutCommentsInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
@@ -2488,6 +2331,7 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2504,7 +2348,6 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
@@ -2538,6 +2381,7 @@ export type TicketUpdateWithoutCommentsInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2558,7 +2402,6 @@ export type TicketUpdateWithoutCommentsInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
@@ -2580,6 +2423,7 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2596,7 +2440,6 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
@@ -2614,6 +2457,7 @@ export type TicketCreateWithoutAttachmentsInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2634,7 +2478,6 @@ export type TicketCreateWithoutAttachmentsInput = {
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
@@ -2656,6 +2499,7 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2672,7 +2516,6 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
@@ -2706,6 +2549,7 @@ export type TicketUpdateWithoutAttachmentsInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2726,7 +2570,6 @@ export type TicketUpdateWithoutAttachmentsInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
@@ -2748,6 +2591,7 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2764,7 +2608,6 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
@@ -2785,6 +2628,7 @@ export type TicketCreateManyTenantInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2814,6 +2658,7 @@ export type TicketUpdateWithoutTenantInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2833,7 +2678,6 @@ export type TicketUpdateWithoutTenantInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2855,6 +2699,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2871,7 +2716,6 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2893,6 +2737,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -2924,6 +2769,7 @@ export type TicketCreateManyRequesterInput = {
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2955,6 +2801,7 @@ export type TicketCreateManyAssigneeInput = {
   requesterId: bigint | number
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -2984,6 +2831,7 @@ export type TicketUpdateWithoutRequesterInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3003,7 +2851,6 @@ export type TicketUpdateWithoutRequesterInput = {
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -3024,6 +2871,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3040,7 +2888,6 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -3061,6 +2908,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3090,6 +2938,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3109,7 +2958,6 @@ export type TicketUpdateWithoutAssigneeInput = {
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -3130,6 +2978,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3146,7 +2995,6 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -3167,6 +3015,7 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3198,6 +3047,7 @@ export type TicketCreateManyParentInput = {
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
@@ -3227,6 +3077,7 @@ export type TicketUpdateWithoutParentInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3246,7 +3097,6 @@ export type TicketUpdateWithoutParentInput = {
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -3267,6 +3117,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3283,7 +3134,6 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
-  watchers?: Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -3304,6 +3154,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -3328,7 +3179,6 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
 
 export type TicketCountOutputType = {
   children: number
-  watchers: number
   comments: number
   attachments: number
   links: number
@@ -3337,7 +3187,6 @@ export type TicketCountOutputType = {
 
 export type TicketCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   children?: boolean | TicketCountOutputTypeCountChildrenArgs
-  watchers?: boolean | TicketCountOutputTypeCountWatchersArgs
   comments?: boolean | TicketCountOutputTypeCountCommentsArgs
   attachments?: boolean | TicketCountOutputTypeCountAttachmentsArgs
   links?: boolean | TicketCountOutputTypeCountLinksArgs
@@ -3359,13 +3208,6 @@ export type TicketCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Exten
  */
 export type TicketCountOutputTypeCountChildrenArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.TicketWhereInput | runtime.Types.Skip
-}
-
-/**
- * TicketCountOutputType without action
- */
-export type TicketCountOutputTypeCountWatchersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.TicketWatcherWhereInput | runtime.Types.Skip
 }
 
 /**
@@ -3413,6 +3255,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  watcherUserIds?: boolean | runtime.Types.Skip
   assetIds?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
@@ -3433,7 +3276,6 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   assignee?: boolean | Prisma.Ticket$assigneeArgs<ExtArgs> | runtime.Types.Skip
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
-  watchers?: boolean | Prisma.Ticket$watchersArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
   attachments?: boolean | Prisma.Ticket$attachmentsArgs<ExtArgs> | runtime.Types.Skip
   links?: boolean | Prisma.Ticket$linksArgs<ExtArgs> | runtime.Types.Skip
@@ -3457,6 +3299,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  watcherUserIds?: boolean | runtime.Types.Skip
   assetIds?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
@@ -3494,6 +3337,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  watcherUserIds?: boolean | runtime.Types.Skip
   assetIds?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
@@ -3531,6 +3375,7 @@ export type TicketSelectScalar = {
   assigneeId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  watcherUserIds?: boolean | runtime.Types.Skip
   assetIds?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
@@ -3548,14 +3393,13 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignee?: boolean | Prisma.Ticket$assigneeArgs<ExtArgs> | runtime.Types.Skip
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
-  watchers?: boolean | Prisma.Ticket$watchersArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
   attachments?: boolean | Prisma.Ticket$attachmentsArgs<ExtArgs> | runtime.Types.Skip
   links?: boolean | Prisma.Ticket$linksArgs<ExtArgs> | runtime.Types.Skip
@@ -3583,7 +3427,6 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     assignee: Prisma.$UserPayload<ExtArgs> | null
     parent: Prisma.$TicketPayload<ExtArgs> | null
     children: Prisma.$TicketPayload<ExtArgs>[]
-    watchers: Prisma.$TicketWatcherPayload<ExtArgs>[]
     comments: Prisma.$CommentPayload<ExtArgs>[]
     attachments: Prisma.$AttachmentPayload<ExtArgs>[]
     links: Prisma.$TicketLinkPayload<ExtArgs>[]
@@ -3628,6 +3471,10 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * The id of the ticket in another system (docs/decisions/external-ids.md).
      */
     externalId: string | null
+    /**
+     * The ids of the users who watch the ticket, in ascending order. A trigger copies them to `TicketWatcher`.
+     */
+    watcherUserIds: bigint[]
     /**
      * The ids of the affected assets, in ascending order. A trigger copies them to `TicketAsset`.
      */
@@ -4061,7 +3908,6 @@ export interface Prisma__TicketClient<T, Null = never, ExtArgs extends runtime.T
   assignee<T extends Prisma.Ticket$assigneeArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$assigneeArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   parent<T extends Prisma.Ticket$parentArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$parentArgs<ExtArgs>>): Prisma.Prisma__TicketClient<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   children<T extends Prisma.Ticket$childrenArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$childrenArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  watchers<T extends Prisma.Ticket$watchersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$watchersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketWatcherPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   comments<T extends Prisma.Ticket$commentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$commentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   attachments<T extends Prisma.Ticket$attachmentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$attachmentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AttachmentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   links<T extends Prisma.Ticket$linksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$linksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4110,6 +3956,7 @@ export interface TicketFieldRefs {
   readonly assigneeId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly parentId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly externalId: Prisma.FieldRef<"Ticket", 'String'>
+  readonly watcherUserIds: Prisma.FieldRef<"Ticket", 'BigInt[]'>
   readonly assetIds: Prisma.FieldRef<"Ticket", 'BigInt[]'>
   readonly customFields: Prisma.FieldRef<"Ticket", 'Json'>
   readonly resolution: Prisma.FieldRef<"Ticket", 'String'>
@@ -4585,30 +4432,6 @@ export type Ticket$childrenArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TicketScalarFieldEnum | Prisma.TicketScalarFieldEnum[] | runtime.Types.Skip
-}
-
-/**
- * Ticket.watchers
- */
-export type Ticket$watchersArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the TicketWatcher
-   */
-  select?: Prisma.TicketWatcherSelect<ExtArgs> | null
-  /**
-   * Omit specific fields from the TicketWatcher
-   */
-  omit?: Prisma.TicketWatcherOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.TicketWatcherInclude<ExtArgs> | null
-  where?: Prisma.TicketWatcherWhereInput | runtime.Types.Skip
-  orderBy?: Prisma.TicketWatcherOrderByWithRelationInput | Prisma.TicketWatcherOrderByWithRelationInput[] | runtime.Types.Skip
-  cursor?: Prisma.TicketWatcherWhereUniqueInput | runtime.Types.Skip
-  take?: number | runtime.Types.Skip
-  skip?: number | runtime.Types.Skip
-  distinct?: Prisma.TicketWatcherScalarFieldEnum | Prisma.TicketWatcherScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -16,7 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model TicketWatcher
- * 
+ * The watchers of tickets, for the filter by watcher. The trigger function of tickets writes the rows, so the table needs
+ * no foreign key to tickets.
  */
 export type TicketWatcherModel = runtime.Types.Result.DefaultSelection<Prisma.$TicketWatcherPayload>
 
@@ -210,7 +211,6 @@ export type TicketWatcherWhereInput = {
   tenantId?: Prisma.BigIntFilter<"TicketWatcher"> | bigint | number | runtime.Types.Skip
   ticketId?: Prisma.BigIntFilter<"TicketWatcher"> | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntFilter<"TicketWatcher"> | bigint | number | runtime.Types.Skip
-  ticket?: Prisma.XOR<Prisma.TicketScalarRelationFilter, Prisma.TicketWhereInput> | runtime.Types.Skip
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
 }
 
@@ -218,7 +218,6 @@ export type TicketWatcherOrderByWithRelationInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
   ticketId?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
-  ticket?: Prisma.TicketOrderByWithRelationInput | runtime.Types.Skip
   user?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -230,7 +229,6 @@ export type TicketWatcherWhereUniqueInput = Prisma.AtLeast<{
   tenantId?: Prisma.BigIntFilter<"TicketWatcher"> | bigint | number | runtime.Types.Skip
   ticketId?: Prisma.BigIntFilter<"TicketWatcher"> | bigint | number | runtime.Types.Skip
   userId?: Prisma.BigIntFilter<"TicketWatcher"> | bigint | number | runtime.Types.Skip
-  ticket?: Prisma.XOR<Prisma.TicketScalarRelationFilter, Prisma.TicketWhereInput> | runtime.Types.Skip
   user?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
 }, "tenantId_ticketId_userId">
 
@@ -255,7 +253,7 @@ export type TicketWatcherScalarWhereWithAggregatesInput = {
 }
 
 export type TicketWatcherCreateInput = {
-  ticket: Prisma.TicketCreateNestedOneWithoutWatchersInput
+  ticketId: bigint | number
   user: Prisma.UserCreateNestedOneWithoutWatchedTicketsInput
 }
 
@@ -266,7 +264,7 @@ export type TicketWatcherUncheckedCreateInput = {
 }
 
 export type TicketWatcherUpdateInput = {
-  ticket?: Prisma.TicketUpdateOneRequiredWithoutWatchersNestedInput | runtime.Types.Skip
+  ticketId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   user?: Prisma.UserUpdateOneRequiredWithoutWatchedTicketsNestedInput | runtime.Types.Skip
 }
 
@@ -283,7 +281,7 @@ export type TicketWatcherCreateManyInput = {
 }
 
 export type TicketWatcherUpdateManyMutationInput = {
-
+  ticketId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
 }
 
 export type TicketWatcherUncheckedUpdateManyInput = {
@@ -380,50 +378,8 @@ export type TicketWatcherUncheckedUpdateManyWithoutUserNestedInput = {
   deleteMany?: Prisma.TicketWatcherScalarWhereInput | Prisma.TicketWatcherScalarWhereInput[] | runtime.Types.Skip
 }
 
-export type TicketWatcherCreateNestedManyWithoutTicketInput = {
-  create?: Prisma.XOR<Prisma.TicketWatcherCreateWithoutTicketInput, Prisma.TicketWatcherUncheckedCreateWithoutTicketInput> | Prisma.TicketWatcherCreateWithoutTicketInput[] | Prisma.TicketWatcherUncheckedCreateWithoutTicketInput[] | runtime.Types.Skip
-  connectOrCreate?: Prisma.TicketWatcherCreateOrConnectWithoutTicketInput | Prisma.TicketWatcherCreateOrConnectWithoutTicketInput[] | runtime.Types.Skip
-  createMany?: Prisma.TicketWatcherCreateManyTicketInputEnvelope | runtime.Types.Skip
-  connect?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-}
-
-export type TicketWatcherUncheckedCreateNestedManyWithoutTicketInput = {
-  create?: Prisma.XOR<Prisma.TicketWatcherCreateWithoutTicketInput, Prisma.TicketWatcherUncheckedCreateWithoutTicketInput> | Prisma.TicketWatcherCreateWithoutTicketInput[] | Prisma.TicketWatcherUncheckedCreateWithoutTicketInput[] | runtime.Types.Skip
-  connectOrCreate?: Prisma.TicketWatcherCreateOrConnectWithoutTicketInput | Prisma.TicketWatcherCreateOrConnectWithoutTicketInput[] | runtime.Types.Skip
-  createMany?: Prisma.TicketWatcherCreateManyTicketInputEnvelope | runtime.Types.Skip
-  connect?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-}
-
-export type TicketWatcherUpdateManyWithoutTicketNestedInput = {
-  create?: Prisma.XOR<Prisma.TicketWatcherCreateWithoutTicketInput, Prisma.TicketWatcherUncheckedCreateWithoutTicketInput> | Prisma.TicketWatcherCreateWithoutTicketInput[] | Prisma.TicketWatcherUncheckedCreateWithoutTicketInput[] | runtime.Types.Skip
-  connectOrCreate?: Prisma.TicketWatcherCreateOrConnectWithoutTicketInput | Prisma.TicketWatcherCreateOrConnectWithoutTicketInput[] | runtime.Types.Skip
-  upsert?: Prisma.TicketWatcherUpsertWithWhereUniqueWithoutTicketInput | Prisma.TicketWatcherUpsertWithWhereUniqueWithoutTicketInput[] | runtime.Types.Skip
-  createMany?: Prisma.TicketWatcherCreateManyTicketInputEnvelope | runtime.Types.Skip
-  set?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-  disconnect?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-  delete?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-  connect?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-  update?: Prisma.TicketWatcherUpdateWithWhereUniqueWithoutTicketInput | Prisma.TicketWatcherUpdateWithWhereUniqueWithoutTicketInput[] | runtime.Types.Skip
-  updateMany?: Prisma.TicketWatcherUpdateManyWithWhereWithoutTicketInput | Prisma.TicketWatcherUpdateManyWithWhereWithoutTicketInput[] | runtime.Types.Skip
-  deleteMany?: Prisma.TicketWatcherScalarWhereInput | Prisma.TicketWatcherScalarWhereInput[] | runtime.Types.Skip
-}
-
-export type TicketWatcherUncheckedUpdateManyWithoutTicketNestedInput = {
-  create?: Prisma.XOR<Prisma.TicketWatcherCreateWithoutTicketInput, Prisma.TicketWatcherUncheckedCreateWithoutTicketInput> | Prisma.TicketWatcherCreateWithoutTicketInput[] | Prisma.TicketWatcherUncheckedCreateWithoutTicketInput[] | runtime.Types.Skip
-  connectOrCreate?: Prisma.TicketWatcherCreateOrConnectWithoutTicketInput | Prisma.TicketWatcherCreateOrConnectWithoutTicketInput[] | runtime.Types.Skip
-  upsert?: Prisma.TicketWatcherUpsertWithWhereUniqueWithoutTicketInput | Prisma.TicketWatcherUpsertWithWhereUniqueWithoutTicketInput[] | runtime.Types.Skip
-  createMany?: Prisma.TicketWatcherCreateManyTicketInputEnvelope | runtime.Types.Skip
-  set?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-  disconnect?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-  delete?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-  connect?: Prisma.TicketWatcherWhereUniqueInput | Prisma.TicketWatcherWhereUniqueInput[] | runtime.Types.Skip
-  update?: Prisma.TicketWatcherUpdateWithWhereUniqueWithoutTicketInput | Prisma.TicketWatcherUpdateWithWhereUniqueWithoutTicketInput[] | runtime.Types.Skip
-  updateMany?: Prisma.TicketWatcherUpdateManyWithWhereWithoutTicketInput | Prisma.TicketWatcherUpdateManyWithWhereWithoutTicketInput[] | runtime.Types.Skip
-  deleteMany?: Prisma.TicketWatcherScalarWhereInput | Prisma.TicketWatcherScalarWhereInput[] | runtime.Types.Skip
-}
-
 export type TicketWatcherCreateWithoutUserInput = {
-  ticket: Prisma.TicketCreateNestedOneWithoutWatchersInput
+  ticketId: bigint | number
 }
 
 export type TicketWatcherUncheckedCreateWithoutUserInput = {
@@ -465,46 +421,12 @@ export type TicketWatcherScalarWhereInput = {
   userId?: Prisma.BigIntFilter<"TicketWatcher"> | bigint | number | runtime.Types.Skip
 }
 
-export type TicketWatcherCreateWithoutTicketInput = {
-  user: Prisma.UserCreateNestedOneWithoutWatchedTicketsInput
-}
-
-export type TicketWatcherUncheckedCreateWithoutTicketInput = {
-  userId: bigint | number
-}
-
-export type TicketWatcherCreateOrConnectWithoutTicketInput = {
-  where: Prisma.TicketWatcherWhereUniqueInput
-  create: Prisma.XOR<Prisma.TicketWatcherCreateWithoutTicketInput, Prisma.TicketWatcherUncheckedCreateWithoutTicketInput>
-}
-
-export type TicketWatcherCreateManyTicketInputEnvelope = {
-  data: Prisma.TicketWatcherCreateManyTicketInput | Prisma.TicketWatcherCreateManyTicketInput[]
-  skipDuplicates?: boolean | runtime.Types.Skip
-}
-
-export type TicketWatcherUpsertWithWhereUniqueWithoutTicketInput = {
-  where: Prisma.TicketWatcherWhereUniqueInput
-  update: Prisma.XOR<Prisma.TicketWatcherUpdateWithoutTicketInput, Prisma.TicketWatcherUncheckedUpdateWithoutTicketInput>
-  create: Prisma.XOR<Prisma.TicketWatcherCreateWithoutTicketInput, Prisma.TicketWatcherUncheckedCreateWithoutTicketInput>
-}
-
-export type TicketWatcherUpdateWithWhereUniqueWithoutTicketInput = {
-  where: Prisma.TicketWatcherWhereUniqueInput
-  data: Prisma.XOR<Prisma.TicketWatcherUpdateWithoutTicketInput, Prisma.TicketWatcherUncheckedUpdateWithoutTicketInput>
-}
-
-export type TicketWatcherUpdateManyWithWhereWithoutTicketInput = {
-  where: Prisma.TicketWatcherScalarWhereInput
-  data: Prisma.XOR<Prisma.TicketWatcherUpdateManyMutationInput, Prisma.TicketWatcherUncheckedUpdateManyWithoutTicketInput>
-}
-
 export type TicketWatcherCreateManyUserInput = {
   ticketId: bigint | number
 }
 
 export type TicketWatcherUpdateWithoutUserInput = {
-  ticket?: Prisma.TicketUpdateOneRequiredWithoutWatchersNestedInput | runtime.Types.Skip
+  ticketId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
 }
 
 export type TicketWatcherUncheckedUpdateWithoutUserInput = {
@@ -515,29 +437,12 @@ export type TicketWatcherUncheckedUpdateManyWithoutUserInput = {
   ticketId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
 }
 
-export type TicketWatcherCreateManyTicketInput = {
-  userId: bigint | number
-}
-
-export type TicketWatcherUpdateWithoutTicketInput = {
-  user?: Prisma.UserUpdateOneRequiredWithoutWatchedTicketsNestedInput | runtime.Types.Skip
-}
-
-export type TicketWatcherUncheckedUpdateWithoutTicketInput = {
-  userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-}
-
-export type TicketWatcherUncheckedUpdateManyWithoutTicketInput = {
-  userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
-}
-
 
 
 export type TicketWatcherSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
   ticketId?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
-  ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketWatcher"]>
 
@@ -545,7 +450,6 @@ export type TicketWatcherSelectCreateManyAndReturn<ExtArgs extends runtime.Types
   tenantId?: boolean | runtime.Types.Skip
   ticketId?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
-  ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketWatcher"]>
 
@@ -553,7 +457,6 @@ export type TicketWatcherSelectUpdateManyAndReturn<ExtArgs extends runtime.Types
   tenantId?: boolean | runtime.Types.Skip
   ticketId?: boolean | runtime.Types.Skip
   userId?: boolean | runtime.Types.Skip
-  ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketWatcher"]>
 
@@ -565,22 +468,18 @@ export type TicketWatcherSelectScalar = {
 
 export type TicketWatcherOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "ticketId" | "userId", ExtArgs["result"]["ticketWatcher"], runtime.Types.Skip>
 export type TicketWatcherInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TicketWatcherIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TicketWatcherIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 
 export type $TicketWatcherPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "TicketWatcher"
   objects: {
-    ticket: Prisma.$TicketPayload<ExtArgs>
     user: Prisma.$UserPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -981,7 +880,6 @@ readonly fields: TicketWatcherFieldRefs;
  */
 export interface Prisma__TicketWatcherClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
-  ticket<T extends Prisma.TicketDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TicketDefaultArgs<ExtArgs>>): Prisma.Prisma__TicketClient<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   user<T extends Prisma.UserDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserDefaultArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
