@@ -18,16 +18,19 @@ export class InvalidItem {
 
 /**
  * Returns the schema of the item array in a bulk request. The array has 1 to 100 items, and each item is validated
- * independently (docs/decisions/tickets.md). If two items have the same id, the whole request is invalid.
+ * independently (docs/decisions/tickets.md).
+ * @param options.uniqueIds whether the whole request is invalid if two items have the same id
  */
-export function bulk<Item extends z.ZodType>(item: Item) {
+export function bulk<Item extends z.ZodType>(item: Item, { uniqueIds = true } = {}) {
   type Items = z.ZodType<(z.output<Item> | InvalidItem)[], z.input<Item>[]>;
   const each = item.catch(({ value, error }) => new InvalidItem(value, error.issues) as never);
   const items = z
     .array(each)
     .min(1)
     .max(bulkItems)
-    .superRefine((given, context) => rejectRepeatedIds(given as { id?: unknown }[], context))
+    .superRefine((given, context) => {
+      if (uniqueIds) rejectRepeatedIds(given as { id?: unknown }[], context);
+    })
     .meta({
       description: 'The items. The server processes them in this order. Each item succeeds or fails independently.',
     });
@@ -67,7 +70,7 @@ export function itemStatus<Status extends number>(statuses: readonly Status[]) {
 }
 
 /** The result of a failed item in a bulk response. */
-export const BulkRefusal = z
+export const BulkItemError = z
   .object({
     status: itemStatus([400, 404, 412]),
     error: z
@@ -82,7 +85,7 @@ export const BulkRefusal = z
       .meta({ description: 'The error that a request for this item would return.' }),
   })
   .meta({
-    id: 'BulkRefusal',
+    id: 'BulkItemError',
     description: 'An item that failed. It had no effect.',
     example: {
       status: 400,
@@ -94,10 +97,10 @@ export const BulkRefusal = z
       },
     },
   });
-export type BulkRefusal = z.output<typeof BulkRefusal>;
+export type BulkItemError = z.output<typeof BulkItemError>;
 
 /**
- * Returns the schema of a bulk response. The response has one result for each item of the request, in the same order.
+ * Returns the schema of a bulk response. The response contains one result for each item of the request, in the same order.
  */
 export function bulkResults<Result extends z.ZodType>(result: Result) {
   return z.object({

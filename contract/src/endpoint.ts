@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { Deprecation } from './deprecation.ts';
-import { Id, integerFromText, text } from './fields.ts';
+import { Id, integerFromText, numberFromText, text } from './fields.ts';
 import { idempotencyHeaders } from './idempotency.ts';
 import type { Group } from './limits.ts';
+import { type EmailAddress, NamedUser } from './references.ts';
 import type { Scope } from './scopes.ts';
 
 /**
@@ -155,8 +156,29 @@ export function filter<Value extends z.ZodType>(value: Value) {
     .optional();
 }
 
+/**
+ * Returns the schema of a list filter whose values may contain commas. The filter accepts several values only as
+ * repeated parameters.
+ */
+export function wholeFilter<Value extends z.ZodType>(value: Value) {
+  type Input = z.input<Value> | readonly z.input<Value>[];
+  return z
+    .preprocess(
+      (input: Input) => (Array.isArray(input) ? input : [input]),
+      z.array(value).min(1).max(100, 'must have at most 100 values'),
+    )
+    .meta({ description: 'Repeat the parameter for several values. A value can contain commas.' })
+    .optional();
+}
+
 /** Returns the schema of a list filter that accepts ids. An id that doesn't exist in the workspace matches no row. */
 export const idFilter = () => filter(integerFromText(Id));
+
+/**
+ * Returns the schema of a list filter that accepts ids and email addresses of users. An id or an address without a user
+ * in the workspace matches no row.
+ */
+export const userFilter = () => filter(z.preprocess(numberFromText<number | EmailAddress>, NamedUser));
 
 /**
  * Returns the schema of a full-text search parameter (docs/decisions/full-text-search.md).

@@ -39,7 +39,7 @@ export const errors = {
   },
   INVALID_REFERENCE: {
     status: 400,
-    when: 'An id in the body matches no resource of this workspace, or it is the id of an inactive user.',
+    when: 'An id, ticket number or email address in the body matches no resource of this workspace, or it identifies an inactive user.',
     remedy: 'Look up the id with a list endpoint. You can assign or add only active users.',
   },
   EXTERNAL_ID_EXISTS: {
@@ -85,7 +85,7 @@ export const errors = {
   },
   IDEMPOTENCY_KEY_REUSED: {
     status: 400,
-    when: 'The `Idempotency-Key` was already used for a request with a different path or body.',
+    when: 'The `Idempotency-Key` was already used for a request with a different path, body or file type.',
     remedy: 'To retry the first request, send it unchanged. To send a different request, use a new `Idempotency-Key`.',
   },
   IDEMPOTENCY_IN_PROGRESS: {

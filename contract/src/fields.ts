@@ -22,9 +22,12 @@ export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInte
  * only digits, and rejects `0x10`, `1e3`, ` 5` and `-1`.
  */
 export function integerFromText(schema: z.ZodInt = Id) {
-  return z.preprocess((value: number | string) => {
-    return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
-  }, schema);
+  return z.preprocess(numberFromText<number | string>, schema);
+}
+
+/** Converts an id from text to a number. Returns other values unchanged, because the schema validates them. */
+export function numberFromText<Value extends number | string>(value: Value): Value | number {
+  return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
 }
 
 function positiveInteger(issue: { input?: unknown }): string | undefined {
@@ -85,6 +88,9 @@ export function longText(what: string, maxBytes = 65_535) {
     )
     .meta({ description: `${what}. At most ${maxBytes} bytes in UTF-8.` });
 }
+
+/** The email address of a user. The schema converts it to lower case. */
+export const Email = z.email().max(254).toLowerCase();
 
 export const Title = trimmedText(1, 255).meta({
   description: 'The title, on one line. The server removes leading and trailing white space.',
@@ -246,6 +252,9 @@ export const CustomFieldsPatch = GivenMap.meta({
     'The result has at most 50 keys and 16 KiB as JSON.',
   example: { costCentre: 'CC-104', tags: null },
 });
+
+/** The custom fields of a new resource, without the null values of its request. Their values are already validated. */
+export const FilledCustomFields = withinLimits(StoredMap);
 
 /**
  * The custom fields after an update. The schema checks only the number of keys and the size, because new values are

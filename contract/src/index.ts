@@ -13,6 +13,7 @@ export * from './fields.ts';
 export * from './idempotency.ts';
 export * from './imports.ts';
 export * from './limits.ts';
+export * from './references.ts';
 export * from './resources/activities.ts';
 export * from './resources/articles.ts';
 export * from './resources/assets.ts';

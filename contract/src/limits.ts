@@ -25,8 +25,9 @@ export const attachmentLimits = {
   maxWorkspaceBytes: 5 * 2 ** 30,
   /** Maximum number of concurrent uploads, and also of concurrent downloads, of a workspace in a server process. */
   maxConcurrentTransfers: 4,
-  /** After this number of seconds without a byte, an upload fails. */
+  /** After this number of seconds below `minUploadBytesPerSecond`, an upload fails. */
   maxIdleSeconds: 30,
+  minUploadBytesPerSecond: 1024,
   /** The maximum duration of an upload. */
   maxUploadMinutes: 15,
 } as const;

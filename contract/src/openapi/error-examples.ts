@@ -46,7 +46,7 @@ const examplesByCode: Record<ErrorCode, ErrorExample> = {
   NOT_FOUND: { message: 'Ticket not found in this workspace. Check the id or ticket number.' },
   IDEMPOTENCY_KEY_REUSED: {
     message:
-      'This `Idempotency-Key` was already used for a request with a different path or body. ' +
+      'This `Idempotency-Key` was already used for a request with a different path, body or file type. ' +
       'Use a new key for a new request. To retry the first request, send it unchanged.',
   },
   IDEMPOTENCY_IN_PROGRESS: {

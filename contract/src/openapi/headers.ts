@@ -79,14 +79,14 @@ export const headers: Record<string, Header> = {
   },
 };
 
-/** Returns the OpenAPI headers of a response with deprecation headers, or undefined if it has none. */
+/** Describes the deprecation headers of a response. Returns undefined if the response has no such headers. */
 export function describeDeprecation(
   values: { deprecation: string; sunset: string } | undefined,
 ): Record<string, Header> | undefined {
   return (
     values && {
       Deprecation: {
-        description: 'When the endpoint or a field of it was deprecated, as `@` and Unix seconds (RFC 9745).',
+        description: 'When the endpoint or one of its fields was deprecated, as `@` and Unix seconds (RFC 9745).',
         required: true,
         schema: { type: 'string' },
         example: values.deprecation,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { deprecationHeaders } from '../deprecation.ts';
 import { acceptsIfMatch, acceptsIfNoneMatch, type Endpoint, isVersioned } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
+import { defaultFileType } from '../resources/attachments.ts';
 import { describeErrors, errorCodes, errorContent } from './error-examples.ts';
 import { describeDeprecation, headersOf } from './headers.ts';
 import { conditionsOf, headerParameters, toComponent } from './parameters.ts';
@@ -57,7 +58,7 @@ export function completed(
   return {
     operationId: drafted.operationId.replace('.', '_'),
     summary: route.summary,
-    description: describeOperation(resource, route, fields),
+    description: describeOperation(resource, route),
     tags: drafted.tags,
     ...(deprecated && { deprecated, 'x-deprecated-since': since, 'x-sunset': sunset }),
     ...(scope === null && { security: [] }),
@@ -65,7 +66,12 @@ export function completed(
     'x-codeSamples': codeSamples(resource, name, route),
     ...(references.length > 0 && { parameters: references }),
     ...(route.metadata.binary === 'request' && {
-      requestBody: { description: 'The content of the file.', required: true, content: fileContent },
+      requestBody: {
+        description: 'The content of the file. `Content-Type` can be any media type.',
+        required: true,
+        // Generated clients would send a range such as `*/*` as the type of the file.
+        content: { [defaultFileType]: file },
+      },
     }),
     ...(drafted.requestBody &&
       body && {
@@ -78,10 +84,8 @@ export function completed(
   };
 }
 
-/** The OpenAPI content of a body that is a file with any content type. */
-const fileContent: Content = {
-  '*/*': { schema: { type: 'string', format: 'binary', description: 'The content of the file.' } },
-};
+/** The OpenAPI media type object of a body that is a file. */
+const file = { schema: { type: 'string', format: 'binary', description: 'The content of the file.' } };
 
 function successes({ responses }: DraftedOperation, route: Endpoint): Record<string, Response> {
   const kind = {
@@ -99,7 +103,7 @@ function successes({ responses }: DraftedOperation, route: Endpoint): Record<str
         const description = status === '201' ? 'Created.' : 'Success.';
         return [
           status,
-          { description, headers: headers(Number(status)), content: kind.isFile ? fileContent : content },
+          { description, headers: headers(Number(status)), content: kind.isFile ? { '*/*': file } : content },
         ];
       }),
     ),

@@ -29,7 +29,7 @@ export function toComponent(
   resource: string,
   parameters: Record<string, Parameter>,
 ): Reference {
-  const [key, described] = named(drafted, path, resource);
+  const [key, described] = describeParameter(drafted, path, resource);
   const parameter = { ...described, ...(drafted.schema.deprecated === true && { deprecated: true }) };
   if (key in parameters && JSON.stringify(parameters[key]) !== JSON.stringify(parameter)) {
     throw new Error(`Two different parameters are called ${key}. Rename one of them.`);
@@ -38,7 +38,7 @@ export function toComponent(
   return { $ref: `#/components/parameters/${key}` };
 }
 
-function named(
+function describeParameter(
   { name, in: where, required = false, description, schema }: Parameter,
   path: string,
   resource: string,
@@ -64,8 +64,11 @@ function named(
     return [key + capitalize(name), { name, in: where, required, description, schema: shown }];
   }
   const filtered = listFilters[name] ?? `Returns only items whose \`${name}\` is one of these values.`;
-  const words = `${filtered} Repeat the parameter, or separate the values with commas.`;
-  const filter = { name, in: where, required: false, description: words, style: 'form', explode: true, schema };
+  const several = description ?? 'Repeat the parameter, or separate the values with commas.';
+  const filter = {
+    ...{ name, in: where, required: false, description: `${filtered} ${several}` },
+    ...{ style: 'form', explode: true, schema },
+  };
   return [`${singular(resource)}${capitalize(name)}Filter`, filter];
 }
 

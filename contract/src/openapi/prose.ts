@@ -1,12 +1,15 @@
+import * as z from 'zod';
 import { bulkItems } from '../bulk.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { errors } from '../errors.ts';
 import { idempotencyHours } from '../idempotency.ts';
 import { pathPrefix } from '../index.ts';
 import { groups, rateLimits, requestLimits } from '../limits.ts';
+import { acceptsAddresses } from '../references.ts';
 import { AssetStatus, assetTransitions } from '../resources/assets.ts';
 import { ticketTransitions } from '../resources/tickets.ts';
 import { type Scope, scopes } from '../scopes.ts';
+import { callOf } from './calls.ts';
 import { errorCodes } from './error-examples.ts';
 
 /** The path of the API's changelog page, which shows docs/changelog.md. */
@@ -35,10 +38,10 @@ ${table(
 
 # Responses
 
-Every response body is an object with \`success\`. A successful response also has \`data\`, and lists have \`meta\`. An
-error response has \`error\`. A resource always has all its fields, and a field without a value is \`null\`. Timestamps
-are in UTC. Ignore unknown fields and enum values, because the API can add new ones. Every response has the header
-\`x-request-id\`.
+Every response body is an object with \`success\`. A successful response also contains \`data\`, and lists contain
+\`meta\`. An error response contains \`error\`. A resource always has all its fields, and a field without a value is
+\`null\`. Timestamps are in UTC. Ignore unknown fields and enum values, because the API can add new ones. Every
+response has the header \`x-request-id\`.
 
 # Pagination, filters and search
 
@@ -69,8 +72,8 @@ null.
 
 Send an \`Idempotency-Key\` with a \`POST\` so that you can retry it safely. If the request succeeded, a retry within
 ${idempotencyHours} hours has no further effect and returns the same response with \`Idempotent-Replayed: true\`. If you send the
-same key with another path or body, the server returns an error. If a request failed, you can correct the request and
-send it with the same key.
+same key with another path, body or file type, the server returns an error. If a request failed, you can correct the
+request and send it with the same key.
 
 # Bulk requests
 
@@ -142,25 +145,36 @@ export function hasForbiddenMoves(resource: string, { method }: Endpoint, fields
 }
 
 /** Returns the description of an endpoint: its behavior, its allowed status transitions and its required scope. */
-export function describeOperation(resource: string, route: Endpoint, fields: readonly string[]): string {
+export function describeOperation(resource: string, route: Endpoint): string {
   const { scope } = route.metadata;
   const paragraphs = [
     route.description,
-    route.method === 'PATCH' && fields.includes('status') ? describeMoves(transitions[resource]) : undefined,
+    describeTransitions(resource, route),
     scope === null
       ? undefined
       : scope === 'any'
         ? 'Requires an API key with any scope.'
-        : `Requires the scope ${describeScope(scope)}.`,
+        : `Requires the scope ${describeScope(scope)}.${describeAddresses(route)}`,
   ];
   return paragraphs.filter((each) => each !== undefined).join('\n\n');
+}
+
+/** Returns the sentence on the scope for email addresses in requests. Empty if the endpoint doesn't accept them. */
+export function describeAddresses(route: Endpoint): string {
+  if (!acceptsAddresses(route)) return '';
+  return ' Email addresses in the request also require the scope `users:read`.';
 }
 
 function describeScope(scope: Scope): string {
   return `\`${scope}\` (${lower(scopes[scope])})`;
 }
 
-function describeMoves(table: Readonly<Record<string, readonly string[]>> | undefined): string {
+/** Returns the allowed status transitions in Markdown, or undefined if the endpoint can't change a status. */
+export function describeTransitions(resource: string, route: Endpoint): string | undefined {
+  const { body, items } = callOf(route);
+  const changes = items?.[1] ?? body;
+  if (route.method !== 'PATCH' || !(changes instanceof z.ZodObject && 'status' in changes.shape)) return undefined;
+  const table = transitions[resource];
   if (table === undefined) return 'Every transition of `status` is allowed.';
   const states = Object.keys(table);
   const final = states.filter((from) => table[from]?.length === 0);

@@ -12,13 +12,13 @@ interface SchemaContext {
 }
 
 /** A schema with its examples. ts-rest adds the examples to the media type. */
-type Described = Schema & { mediaExamples?: JsonContent['application/json']['examples'] };
+type DescribedSchema = Schema & { mediaExamples?: JsonContent['application/json']['examples'] };
 
 /**
  * Returns the JSON Schema of a body, query, path, header or response. Returns null if the schema doesn't describe an
  * object. Also returns null for error responses, because `completed` describes them.
  */
-export function describeSchema({ schema, type, appRoute }: SchemaContext, schemas: Schemas): Described | null {
+export function describeSchema({ schema, type, appRoute }: SchemaContext, schemas: Schemas): DescribedSchema | null {
   if (!(schema instanceof z.ZodObject) || schema === ErrorEnvelope) return null;
   if (type === 'response') return describeEnvelope(schema, appRoute as Endpoint, schemas);
   const described = toSchema(schema, 'input', schemas);
@@ -28,7 +28,7 @@ export function describeSchema({ schema, type, appRoute }: SchemaContext, schema
 const onePage: PageMeta = { page: 1, perPage: 20, totalCount: 1 };
 
 /** Returns the schema of a successful response. The example shows the resource after the example request. */
-function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas): Described {
+function describeEnvelope(schema: z.ZodObject, route: Endpoint, schemas: Schemas): DescribedSchema {
   const data = schema.shape.data as z.ZodType;
   const isArray = data instanceof z.ZodArray;
   const { id, example } = metaOf(isArray ? (data.element as z.ZodType) : data);

@@ -29,9 +29,9 @@ function downgradeReference({ $ref, ...words }: Schema): Schema {
 /**
  * Converts a schema from OpenAPI 3.1 to 3.0. Objects that aren't schemas stay unchanged, because they have no schema
  * keywords.
- * @param named returns a named schema in its 3.0 form
+ * @param findSchema returns a named schema in its 3.0 form
  */
-function downgradeSchema({ propertyNames, ...schema }: Schema, named: (name: string) => Schema): Schema {
+function downgradeSchema({ propertyNames, ...schema }: Schema, findSchema: (name: string) => Schema): Schema {
   if ('const' in schema) {
     schema.enum = [schema.const];
     delete schema.const;
@@ -49,7 +49,7 @@ function downgradeSchema({ propertyNames, ...schema }: Schema, named: (name: str
   const [only = {}] = choices;
   if (choices.length > 1 || typeof only.$ref !== 'string') return { ...schema, anyOf: firstNullable(choices) };
   const { anyOf, ...rest } = schema;
-  return { ...withNull(named(componentNamed(only.$ref))), ...rest };
+  return { ...withNull(findSchema(componentNamed(only.$ref))), ...rest };
 }
 
 /** Returns a copy of a named schema that also accepts null (docs/decisions/api-documentation.md). */

@@ -1,4 +1,5 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
+import type { defaultFileType } from '../resources/attachments.ts';
 
 /*
  * The types of OpenAPI 3.1 objects. A field that OpenAPI declares as optional is mandatory here if our document always
@@ -16,7 +17,7 @@ export type Header = With<OpenAPIV3_1.HeaderObject, { schema: Schema }>;
 export type Parameter = With<OpenAPIV3_1.ParameterObject, { required?: boolean; schema: Schema }>;
 
 /** The body of a request or response: JSON, or a file with any content type. */
-export type Content = Partial<JsonContent> & Partial<Record<'*/*', { schema: Schema }>>;
+export type Content = Partial<JsonContent> & Partial<Record<'*/*' | typeof defaultFileType, { schema: Schema }>>;
 export type JsonContent = Record<'application/json', { schema: Schema; examples: Record<string, Example | Reference> }>;
 
 export type Response = With<

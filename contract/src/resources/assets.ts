@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { BulkItemError, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { changesOf } from '../changes.ts';
 import {
   endpoints,
   filter,
   IdParam,
-  idFilter,
   item,
   list,
   listQuery,
@@ -12,6 +12,8 @@ import {
   NoQuery,
   patch,
   search,
+  userFilter,
+  wholeFilter,
 } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
@@ -28,6 +30,7 @@ import {
   trimmedText,
   versionFields,
 } from '../fields.ts';
+import { NamedUser } from '../references.ts';
 
 export const AssetType = z
   .enum(['LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'NETWORK', 'PRINTER', 'SOFTWARE', 'OTHER'])
@@ -60,6 +63,9 @@ const Model = trimmedText(1, 255).meta({ description: 'The model name, or null i
 const Location = trimmedText(1, 255).meta({ description: 'The location, as free text, or null if unknown.' });
 const AssignedToId = Id.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
+});
+const NamedAssignee = NamedUser.meta({
+  description: 'The assigned user, by id or email address, or null if unassigned. You can assign only active users.',
 });
 const PurchaseDate = CalendarDate.meta({ description: 'The date of purchase, or null if unknown.' });
 const warranty = { description: 'When the warranty ends, or null if unknown.' };
@@ -152,7 +158,7 @@ export const NewAsset = z
     manufacturer: Manufacturer.nullish(),
     model: Model.nullish(),
     location: Location.nullish(),
-    assignedToId: AssignedToId.nullish(),
+    assignedToId: NamedAssignee.nullish(),
     purchaseDate: PurchaseDate.nullish(),
     purchaseCost: PurchaseCost.nullish(),
     warrantyExpiresAt: TimestampInput.meta(warranty).nullish(),
@@ -181,7 +187,7 @@ export const AssetPatch = patch({
   manufacturer: Manufacturer.nullable().optional(),
   model: Model.nullable().optional(),
   location: Location.nullable().optional(),
-  assignedToId: AssignedToId.nullable().optional(),
+  assignedToId: NamedAssignee.nullable().optional(),
   purchaseDate: PurchaseDate.nullable().optional(),
   purchaseCost: PurchaseCost.nullable().optional(),
   warrantyExpiresAt: TimestampInput.meta(warranty).nullable().optional(),
@@ -198,11 +204,78 @@ export const AssetPatch = patch({
 });
 export type AssetPatch = z.output<typeof AssetPatch>;
 
+/** The fields by which an upsert finds the asset of an item. */
+export const AssetMatch = z.enum(['assetTag', 'externalId']).meta({
+  id: 'AssetMatch',
+  description: 'The field by which the server finds the asset of an item. The default is `assetTag`.',
+});
+export type AssetMatch = z.output<typeof AssetMatch>;
+
+export const AssetUpsertItem = z
+  .strictObject({
+    ...NewAsset.shape,
+    name: Name.optional().meta({ description: 'The name of the asset. A new asset requires it.' }),
+    assetTag: AssetTag.optional().meta({
+      description: 'The inventory tag, unique in the workspace. It never changes. A new asset requires it.',
+    }),
+    type: AssetType.optional().meta({ description: 'The type of the asset. A new asset requires it.' }),
+    status: AssetStatus.nullish().meta({
+      description:
+        'The status. If it is absent or null, an existing asset keeps its status, unless its assignee changes, ' +
+        'and a new asset has the same default as in `NewAsset`.',
+    }),
+    customFields: CustomFieldsPatch.nullish(),
+  })
+  .meta({
+    id: 'AssetUpsertItem',
+    description:
+      'An asset as another system knows it. If the asset exists, the rules of `AssetPatch` apply: ' +
+      'absent fields stay unchanged, and null clears a field. Otherwise, the rules of `NewAsset` apply.',
+    example: { assetTag: 'LT-0311', name: 'Laptop of the front desk', type: 'LAPTOP', serialNumber: 'PF4N2KD8' },
+  });
+export type AssetUpsertItem = z.output<typeof AssetUpsertItem>;
+
+/** The body of a request that creates or updates many assets. */
+export const AssetUpsert = z
+  .strictObject({ assets: bulk(AssetUpsertItem, { uniqueIds: false }), matchBy: AssetMatch.optional() })
+  .meta({
+    id: 'AssetUpsert',
+    description: 'The assets to create or update, each with a different value in the field that `matchBy` names.',
+    example: {
+      assets: [
+        { assetTag: 'LT-0311', name: 'Laptop of the front desk', type: 'LAPTOP', location: 'Berlin, floor 4' },
+        { assetTag: 'SW-0007', name: 'Switch in room 2.14', type: 'NETWORK', status: 'IN_USE' },
+      ],
+    },
+  });
+export type AssetUpsert = z.output<typeof AssetUpsert>;
+
+export const UpsertResult = z.enum(['CREATED', 'UPDATED', 'UNCHANGED']).meta({
+  id: 'UpsertResult',
+  description: 'What the server did with the item. UNCHANGED means that the resource already had all values.',
+});
+export type UpsertResult = z.output<typeof UpsertResult>;
+
+const UpsertedAsset = z.object({ status: itemStatus([201, 200]), result: UpsertResult, data: Asset }).meta({
+  id: 'UpsertedAsset',
+  description: 'An item whose asset was created (201), or was updated or already had all values (200).',
+  example: { status: 201, result: 'CREATED', data: z.globalRegistry.get(Asset)?.example },
+});
+
+export const AssetUpsertAnswer = z.union([UpsertedAsset, BulkItemError]).meta({
+  id: 'AssetUpsertAnswer',
+  description: 'The result of one item. `status` shows whether the item succeeded.',
+  example: z.globalRegistry.get(UpsertedAsset)?.example,
+});
+export type AssetUpsertAnswer = z.output<typeof AssetUpsertAnswer>;
+
 export const AssetQuery = listQuery({
   status: filter(AssetStatus),
   type: filter(AssetType),
-  assignedToId: idFilter(),
+  assignedToId: userFilter(),
   externalId: filter(ExternalId),
+  assetTag: wholeFilter(AssetTag),
+  serialNumber: wholeFilter(SerialNumber),
   q: search('name, asset tag and serial number'),
 });
 export type AssetQuery = z.output<typeof AssetQuery>;
@@ -250,6 +323,21 @@ export const assets = endpoints({
     query: NoQuery,
     body: NewAsset,
     responses: { 201: item(Asset) },
+  },
+  upsertMany: {
+    method: 'POST',
+    path: '/assets/upsert',
+    summary: 'Create or update many assets',
+    description:
+      `Creates or updates up to ${bulkItems} assets, for example from an inventory. ` +
+      'The request counts once against the rate limits. Each item succeeds or fails independently. ' +
+      'Of two items for the same asset, the second fails. ' +
+      '`data` contains one result for each item: the HTTP status, and the asset or the error. ' +
+      'If you repeat a request, the server changes nothing. Emits `asset.created` for each created asset.',
+    metadata: meta({ scope: 'assets:write', group: 'assets' }),
+    query: NoQuery,
+    body: AssetUpsert,
+    responses: { 200: bulkResults(AssetUpsertAnswer) },
   },
   update: {
     method: 'PATCH',

@@ -17,7 +17,9 @@ export const Attachment = z
     ticketId: Id.meta({ description: 'The ticket to which the file is attached.' }),
     name: responseText(FileName),
     contentType: z.string().meta({
-      description: "The `Content-Type` of the upload. The server doesn't check that the content has this type.",
+      description:
+        `The \`Content-Type\` of the upload, or \`${defaultFileType}\` if it was missing, malformed or a range such as ` +
+        "`text/*`. The server doesn't check that the content has this type.",
     }),
     size: z.int().min(1).meta({ description: 'The size in bytes.' }),
     sha256: z.string().meta({ description: 'The SHA-256 hash of the content, in lowercase hexadecimal.' }),
@@ -55,15 +57,17 @@ export const AttachmentQuery = listQuery({});
 export type AttachmentQuery = z.output<typeof AttachmentQuery>;
 
 const effects = 'Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.';
-const { maxBytes, maxWorkspaceBytes, maxConcurrentTransfers, maxIdleSeconds, maxUploadMinutes } = attachmentLimits;
+const { maxBytes, maxWorkspaceBytes, maxConcurrentTransfers } = attachmentLimits;
+const { maxIdleSeconds, minUploadBytesPerSecond, maxUploadMinutes } = attachmentLimits;
 
 /** The description of `POST /tickets/{id}/attachments`, whose client method is `client.tickets.attach`. */
 export const attachDescription =
   'The body is the content of the file, without any encoding. `Content-Type` is the type of the file: ' +
   `\`${defaultFileType}\` by default. \`Content-Length\` is required. ` +
-  `By default, a file has at most ${maxBytes / 2 ** 20} MiB, and all files of a workspace at most ${maxWorkspaceBytes / 2 ** 30} GiB. ` +
+  `By default, the maximum size of a file is ${maxBytes / 2 ** 20} MiB, and of all files of a workspace ${maxWorkspaceBytes / 2 ** 30} GiB. ` +
   `Each server process runs at most ${maxConcurrentTransfers} concurrent uploads of a workspace. ` +
-  `An upload fails after ${maxIdleSeconds} seconds without a byte, and after ${maxUploadMinutes} minutes. ${effects}`;
+  `An upload fails if it is slower than ${minUploadBytesPerSecond} bytes per second for ${maxIdleSeconds} seconds, and ` +
+  `after ${maxUploadMinutes} minutes. ${effects}`;
 
 export const attachments = endpoints({
   list: {

@@ -1,9 +1,10 @@
 import * as z from 'zod';
-import { BulkRefusal, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
+import { BulkItemError, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { newRowsOf } from '../changes.ts';
 import { endpoints, filter, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
 import { ExternalId, Id, longText, responseText, Timestamp, TimestampInput, validateAll } from '../fields.ts';
 import { importField } from '../imports.ts';
+import { NamedUser } from '../references.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
@@ -82,7 +83,10 @@ export const NewComment = z
     visibility: CommentVisibility,
     attachmentIds: AttachmentIds.nullish(),
     externalId: ExternalId.nullish(),
-    authorId: importField(Id, 'The author, who can be inactive. The default is the user of the API key.'),
+    authorId: importField(
+      NamedUser,
+      'The author, by id or email address, who can be inactive. The default is the user of the API key.',
+    ),
     createdAt: importField(TimestampInput, 'When the comment was created.'),
   })
   .meta({
@@ -111,7 +115,7 @@ const CreatedComment = z.object({ status: itemStatus([201]), data: Comment }).me
   example: { status: 201, data: z.globalRegistry.get(Comment)?.example },
 });
 
-export const NewCommentAnswer = z.union([CreatedComment, BulkRefusal]).meta({
+export const NewCommentAnswer = z.union([CreatedComment, BulkItemError]).meta({
   id: 'NewCommentAnswer',
   description: 'The result of one item. `status` shows whether the item succeeded.',
   example: z.globalRegistry.get(CreatedComment)?.example,
@@ -174,7 +178,7 @@ export const comments = endpoints({
     description:
       `Adds up to ${bulkItems} comments to a ticket, in the given order. ` +
       'The request counts once against the rate limits. Each item succeeds or fails independently. ' +
-      '`data` has one result for each item: the HTTP status, and the comment or the error. ' +
+      '`data` contains one result for each item: the HTTP status, and the comment or the error. ' +
       'Emits `ticket.updated` for each comment.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: TicketIdParam,

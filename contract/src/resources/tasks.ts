@@ -4,7 +4,6 @@ import {
   endpoints,
   filter,
   IdParam,
-  idFilter,
   item,
   list,
   listQuery,
@@ -12,6 +11,7 @@ import {
   NoQuery,
   patch,
   search,
+  userFilter,
 } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
@@ -25,6 +25,7 @@ import {
   Title,
   versionFields,
 } from '../fields.ts';
+import { NamedUser } from '../references.ts';
 
 export const TaskStatus = z
   .enum(['TODO', 'IN_PROGRESS', 'BLOCKED', 'DONE', 'CANCELLED'])
@@ -33,6 +34,9 @@ export type TaskStatus = z.output<typeof TaskStatus>;
 
 const AssigneeId = Id.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
+});
+const NamedAssignee = NamedUser.meta({
+  description: 'The assigned user, by id or email address, or null if unassigned. You can assign only active users.',
 });
 const StartDate = CalendarDate.meta({ description: 'The start date, or null if not set.' });
 const DueDate = CalendarDate.meta({ description: 'The due date, or null if not set.' });
@@ -86,7 +90,7 @@ export const NewTask = z
     title: Title,
     description: Description.nullish(),
     priority: Priority.nullish().meta({ description: 'The priority. The default is MEDIUM.' }),
-    assigneeId: AssigneeId.nullish(),
+    assigneeId: NamedAssignee.nullish(),
     startDate: StartDate.nullish(),
     dueDate: DueDate.nullish(),
   })
@@ -102,7 +106,7 @@ export const TaskPatch = patch({
   description: Description.nullable().optional(),
   status: TaskStatus.optional(),
   priority: Priority.optional(),
-  assigneeId: AssigneeId.nullable().optional(),
+  assigneeId: NamedAssignee.nullable().optional(),
   startDate: StartDate.nullable().optional(),
   dueDate: DueDate.nullable().optional(),
 }).meta({
@@ -115,7 +119,7 @@ export type TaskPatch = z.output<typeof TaskPatch>;
 export const TaskQuery = listQuery({
   status: filter(TaskStatus),
   priority: filter(Priority),
-  assigneeId: idFilter(),
+  assigneeId: userFilter(),
   q: search('title and description'),
 });
 export type TaskQuery = z.output<typeof TaskQuery>;

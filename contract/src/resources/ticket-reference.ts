@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { Id } from '../fields.ts';
+import { Id, numberFromText } from '../fields.ts';
+import { reference } from '../references.ts';
 
 export const TicketType = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']).meta({
   id: 'TicketType',
@@ -26,21 +27,18 @@ export const TicketNumber = z
   });
 export type TicketNumber = z.output<typeof TicketNumber>;
 
-/** Converts a ticket id from text to a number. Returns other values unchanged, because the schema validates them. */
-export function numberFromText<Value extends number | string>(value: Value): Value | number {
-  return typeof value === 'string' && /^[1-9]\d{0,15}$/.test(value) ? Number(value) : value;
-}
-
-/** A reference to a ticket in a request body: an id or a ticket number (docs/decisions/api-conventions.md). */
-export const NamedTicket = z
+const IdOrNumber = z
   .union([Id, TicketNumber], {
     error: ({ input }) =>
       input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
   })
   .meta({ id: 'TicketReference', description: 'A reference to a ticket: an id or a ticket number.' });
 
-/** A reference to a ticket in a path or query, where ids are text. */
-export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, NamedTicket);
+/** A reference to a ticket in a request body: an id or a ticket number (docs/decisions/api-conventions.md). */
+export const NamedTicket = reference('ticket', TicketNumber, IdOrNumber);
+
+/** A reference to a ticket in a path, where ids are text. Handlers get the reference as it is. */
+export const TicketReference = z.preprocess(numberFromText<number | TicketNumber>, IdOrNumber);
 export type TicketReference = z.output<typeof TicketReference>;
 
 /** The path parameter `:id` of paths that start with `/tickets`. */

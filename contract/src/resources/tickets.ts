@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { BulkRefusal, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
+import { BulkItemError, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { changesOf } from '../changes.ts';
 import {
   atLeastOne,
@@ -15,6 +15,7 @@ import {
   openEnum,
   patch,
   search,
+  userFilter,
 } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
@@ -24,6 +25,7 @@ import {
   ExternalId,
   Id,
   longText,
+  numberFromText,
   Priority,
   responseText,
   StoredCustomFields,
@@ -37,30 +39,19 @@ import {
 } from '../fields.ts';
 import { importField } from '../imports.ts';
 import { requestLimits } from '../limits.ts';
+import { EmailAddress, NamedUser, reference } from '../references.ts';
 import { Attachment, attachDescription, ChangedAttachment, NewAttachmentQuery } from './attachments.ts';
 import { NewComment } from './comments.ts';
 import { ChangedLink } from './links.ts';
-import {
-  NamedTicket,
-  numberFromText,
-  TicketIdParam,
-  TicketNumber,
-  TicketReference,
-  TicketType,
-  ticketNumberPrefixes,
-} from './ticket-reference.ts';
+import { NamedTicket, TicketIdParam, TicketNumber, TicketType, ticketNumberPrefixes } from './ticket-reference.ts';
 
 export const TicketCategory = z
   .enum(['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'])
   .meta({ id: 'TicketCategory', description: 'The area of IT that the ticket concerns.' });
 export type TicketCategory = z.output<typeof TicketCategory>;
 
-export const TicketStatus = z.enum(['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED']).meta({
-  id: 'TicketStatus',
-  description:
-    'The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final.',
-});
-export type TicketStatus = z.output<typeof TicketStatus>;
+const ticketStatuses = ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'] as const;
+export type TicketStatus = (typeof ticketStatuses)[number];
 
 /**
  * The statuses to which a ticket can change, by current status. A request can always set the current status again
@@ -74,6 +65,17 @@ export const ticketTransitions: Readonly<Record<TicketStatus, readonly TicketSta
   CLOSED: [],
   CANCELLED: [],
 };
+
+const transitions = ticketStatuses
+  .filter((from) => ticketTransitions[from].length > 0)
+  .map((from) => `${from} → ${ticketTransitions[from].join(', ')}`);
+
+export const TicketStatus = z.enum(ticketStatuses).meta({
+  id: 'TicketStatus',
+  description:
+    'The status of the ticket. New tickets are OPEN, except imported tickets. ' +
+    `Allowed transitions: ${transitions.join('; ')}. CLOSED and CANCELLED are final.`,
+});
 
 const prefixes = Object.values(ticketNumberPrefixes).map((prefix) => `${prefix}-`);
 
@@ -93,14 +95,23 @@ const CategoryConfigId = text(1, 255).meta({
 const AssigneeId = Id.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
-const WatcherUserIds = z
-  .array(Id)
-  .refine((ids) => new Set(ids).size <= 100, { ...validateAll, error: 'must contain at most 100 users' })
-  .meta({
-    description:
-      'The users who watch the ticket: at most 100 ids. Responses list them in ascending order. ' +
-      'You can add only active users.',
-  });
+const NamedAssignee = NamedUser.meta({
+  description: 'The assigned user, by id or email address, or null if unassigned. You can assign only active users.',
+});
+
+/** Returns the schema of a list of watchers. @param references what the list contains */
+function watchers<User extends z.ZodType>(user: User, references: string) {
+  return z
+    .array(user)
+    .refine((users) => new Set(users).size <= 100, { ...validateAll, error: 'must contain at most 100 users' })
+    .meta({
+      description:
+        `The users who watch the ticket: at most 100 ${references}. Responses list the ids in ascending order. ` +
+        'You can add only active users.',
+    });
+}
+const WatcherUserIds = watchers(Id, 'ids');
+const NamedWatchers = watchers(NamedUser, 'ids or email addresses');
 const AssetIds = z
   .array(Id)
   .refine((ids) => new Set(ids).size <= 50, { ...validateAll, error: 'must contain at most 50 assets' })
@@ -112,7 +123,7 @@ const ParentId = Id.meta({
 });
 const GivenEtag = z
   .string()
-  .regex(/^"[\x21\x23-\x7e]*"$/, 'must be the `etag` of a ticket, including its quotation marks')
+  .regex(/^(?:W\/)?"[\x21\x23-\x7e]*"$/, 'must be the `etag` of a ticket, including its quotation marks')
   .meta({
     description:
       'The `etag` that you read. If the ticket has changed since then, this item fails with `PRECONDITION_FAILED`.',
@@ -256,11 +267,11 @@ export const NewTicket = z
     category: Category.optional(),
     categoryConfigId: CategoryConfigId.nullish(),
     priority: Priority.nullish().meta({ description: 'The priority. The default is MEDIUM.' }),
-    requesterId: Id.nullish().meta({
-      description: 'The user who requests the ticket. The default is the user of the API key.',
+    requesterId: NamedUser.nullish().meta({
+      description: 'The user who requests the ticket, by id or email address. The default is the user of the API key.',
     }),
-    assigneeId: AssigneeId.nullish(),
-    watcherUserIds: WatcherUserIds.nullish(),
+    assigneeId: NamedAssignee.nullish(),
+    watcherUserIds: NamedWatchers.nullish(),
     assetIds: AssetIds.nullish(),
     parentId: NamedParent.nullish(),
     externalId: ExternalId.nullish(),
@@ -312,8 +323,8 @@ const patchFields = {
   priority: Priority.optional(),
   category: Category.optional(),
   categoryConfigId: CategoryConfigId.nullable().optional(),
-  assigneeId: AssigneeId.nullable().optional(),
-  watcherUserIds: WatcherUserIds.optional(),
+  assigneeId: NamedAssignee.nullable().optional(),
+  watcherUserIds: NamedWatchers.optional(),
   assetIds: AssetIds.optional(),
   parentId: NamedParent.nullable().optional(),
   externalId: ExternalId.nullable().optional(),
@@ -409,26 +420,33 @@ const UpdatedTicket = ticketAnswer(
   'An item whose ticket was updated or already had the requested values.',
 );
 
-export const NewTicketAnswer = z.union([CreatedTicket, BulkRefusal]).meta({
+export const NewTicketAnswer = z.union([CreatedTicket, BulkItemError]).meta({
   id: 'NewTicketAnswer',
   description: 'The result of one item. `status` shows whether the item succeeded.',
   example: z.globalRegistry.get(CreatedTicket)?.example,
 });
 export type NewTicketAnswer = z.output<typeof NewTicketAnswer>;
 
-export const TicketPatchAnswer = z.union([UpdatedTicket, BulkRefusal]).meta({
+export const TicketPatchAnswer = z.union([UpdatedTicket, BulkItemError]).meta({
   id: 'TicketPatchAnswer',
   description: 'The result of one item. `status` shows whether the item succeeded.',
   example: z.globalRegistry.get(UpdatedTicket)?.example,
 });
 export type TicketPatchAnswer = z.output<typeof TicketPatchAnswer>;
 
-const TicketAssignee = z
-  .union([Id, z.enum(['me', 'none'])], { error: 'must be a positive integer, `me` or `none`' })
-  .meta({
-    id: 'TicketAssignee',
-    description: 'A user id, `me` for the user of the API key, or `none` for no assignee.',
-  });
+const TicketAssignee = reference(
+  'user',
+  EmailAddress,
+  z
+    .union([Id, EmailAddress, z.enum(['me', 'none'])], {
+      error: 'must be a positive integer, an email address, `me` or `none`',
+    })
+    .meta({
+      id: 'TicketAssignee',
+      description:
+        'The id or the email address of a user, `me` for the user of the API key, or `none` for no assignee.',
+    }),
+);
 
 /** The statuses of tickets that can be overdue. The partial index of the filter `overdue` has the same list. */
 export const unresolvedStatuses: readonly TicketStatus[] = ['OPEN', 'IN_PROGRESS', 'PENDING'];
@@ -443,12 +461,12 @@ const OnlyTrue = z.preprocess((value: true | 'true') => value === 'true' || valu
 export const TicketQuery = listQuery({
   status: filter(TicketStatus),
   priority: filter(Priority),
-  assigneeId: filter(z.preprocess(numberFromText<number | 'me' | 'none'>, TicketAssignee)),
+  assigneeId: filter(z.preprocess(numberFromText<number | EmailAddress | 'me' | 'none'>, TicketAssignee)),
   type: filter(TicketType),
   category: filter(TicketCategory),
-  requesterId: idFilter(),
-  parentId: filter(TicketReference),
-  watcherUserId: idFilter(),
+  requesterId: userFilter(),
+  parentId: filter(z.preprocess(numberFromText<number | TicketNumber>, NamedTicket)),
+  watcherUserId: userFilter(),
   externalId: filter(ExternalId),
   assetId: idFilter(),
   createdSince: TimestampBound.meta({ description: 'Returns only tickets created at or after this time.' }).optional(),
@@ -544,8 +562,8 @@ export const tickets = endpoints({
     description:
       `Creates up to ${bulkItems} tickets. The request counts once against the rate limits. ` +
       'Each item succeeds or fails independently. ' +
-      '`data` has one result for each item: the HTTP status, and the ticket or the error. ' +
-      'Emits `ticket.created` for each created ticket. The event has the `commentCount`, but not the `comments`.',
+      '`data` contains one result for each item: the HTTP status, and the ticket or the error. ' +
+      'Emits `ticket.created` for each created ticket. The event contains the `commentCount`, but not the `comments`.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
     body: NewTickets,
@@ -558,7 +576,7 @@ export const tickets = endpoints({
     description:
       `Updates up to ${bulkItems} tickets. The request counts once against the rate limits. ` +
       'Each item succeeds or fails independently. ' +
-      '`data` has one result for each item: the HTTP status, and the ticket or the error. ' +
+      '`data` contains one result for each item: the HTTP status, and the ticket or the error. ' +
       'Emits `ticket.updated` for each changed ticket.',
     metadata: meta({
       scope: 'tickets:write',

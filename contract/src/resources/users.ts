@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
-import { Id, responseText, text, trimmedText, versionFields } from '../fields.ts';
+import { Email, Id, responseText, text, trimmedText, versionFields } from '../fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
   id: 'UserRole',
@@ -15,7 +15,6 @@ export const UserKind = z.enum(['PERSON', 'SERVICE']).meta({
 });
 export type UserKind = z.output<typeof UserKind>;
 
-const Email = z.email().max(254).toLowerCase();
 const Name = trimmedText(1, 255).meta({ description: 'The full name of the user.' });
 const JobTitle = trimmedText(1, 255).meta({ description: 'The job title, or null if not set.' });
 const Department = trimmedText(1, 255).meta({ description: 'The department, or null if not set.' });
