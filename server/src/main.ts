@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { buildApp } from './app.ts';
 import { readSettings } from './config/env.ts';
 import { loadEnvFile } from './config/env-file.ts';
@@ -17,18 +16,6 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-// By default, V8 lets the heap grow to three times the live data before it runs a full garbage collection. A lower
-// limit saves memory.
-setFlagsFromString('--heap-growing-percent=30');
-// Turns pretenuring off, which saves about 10% of the CPU time. With pretenuring, V8 allocates many objects of pending
-// requests in the old generation. When these objects are no longer used, they keep other objects alive.
-setFlagsFromString('--no-allocation-site-pretenuring');
-
-// Limits the threads of garbage collections. By default, V8 runs four, which take CPU time from requests on a machine
-// with two cores. During 50 uploads, the p99 of other requests is then 1.5 times as high.
-setFlagsFromString('--concurrent-marking-max-worker-num=1');
-setFlagsFromString('--no-parallel-scavenge');
-
 // Ignores errors on stderr, such as EPIPE after the program that reads stderr has exited.
 process.stderr.on('error', () => undefined);
 
@@ -38,7 +25,6 @@ try {
   const lifecycle = new Lifecycle();
   const starting = start(settings, lifecycle, buildApp);
   handleShutdown({
-    byNpm: process.env.npm_config_npm_version !== undefined,
     maxShutdownMs: Math.max(settings.DRAIN_SECONDS, 5) * 1000 + afterDrainMs,
     async stop({ drain }) {
       const serves = lifecycle.phase === 'ready' && settings.ROLES.includes('api');

@@ -1,11 +1,6 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from 'node:v8';
 import { loadEnvFile } from '../config/env-file.ts';
 import { runCommandLine } from './run.ts';
-
-// Disables WebAssembly optimization. Prisma plans queries in WebAssembly, but a command runs too few queries to benefit
-// from optimization.
-setFlagsFromString('--liftoff-only');
 
 // If a reader such as `head` closes stdout early, exits with code 0. Ignores errors on stderr.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));

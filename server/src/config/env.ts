@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { attachmentLimits, maxPendingDeliveries, rateLimits } from '@itsm-api/contract';
 import * as z from 'zod';
+import { isNetwork } from './is-network.ts';
 import './validation-messages.ts';
 
 const numberBetween = (min: number, max: number) =>
@@ -20,6 +20,13 @@ const commaSeparated = (isValid: (value: string) => boolean, message: string) =>
     .transform((value) => value.split(',').map((each) => each.trim()))
     .transform((values) => values.filter((value) => value !== ''))
     .refine((values) => values.every(isValid), message);
+
+/** The names that `TRUST_PROXY` accepts for several networks. */
+const proxyNetworks = new Map([
+  ['loopback', ['127.0.0.0/8', '::1/128']],
+  ['linklocal', ['169.254.0.0/16', 'fe80::/10']],
+  ['uniquelocal', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
+]);
 
 /**
  * The schema of all settings. Only this file parses settings from environment variables. An empty variable counts as
@@ -115,6 +122,9 @@ export const Settings = z.object({
   ATTACHMENTS_QUOTA_BYTES: wholeNumber(0, Number.MAX_SAFE_INTEGER, attachmentLimits.maxWorkspaceBytes).describe(
     'Maximum bytes of all attachments of a workspace.',
   ),
+  DOWNLOAD_IDLE_SECONDS: wholeNumber(1, 900, 180).describe(
+    'The number of seconds after which a download ends if its client reads nothing (docs/guides/attachments.md).',
+  ),
   ROLES: commaSeparated((role) => role === 'api' || role === 'worker', 'must be api, worker or api,worker')
     .refine((roles) => roles.length > 0, 'must be api, worker or api,worker')
     .prefault('api,worker')
@@ -141,7 +151,7 @@ export const Settings = z.object({
   RATE_LIMIT_STORE: z
     .enum(['memory', 'redis'])
     .default('memory')
-    .describe('Where rate limits are counted: memory (each process alone) or redis (all processes together).'),
+    .describe('Where rate limits are counted: memory (per process) or redis (shared by all processes).'),
   REDIS_URL: z
     .string()
     .refine(isRedisUrl, 'must be a URL such as redis://user:password@host:6379/0, or rediss:// for TLS')
@@ -162,9 +172,12 @@ export const Settings = z.object({
     isOrigin,
     'must be origins such as https://app.example.com, separated by commas',
   ).describe('Origins whose pages may call the API from a browser (CORS), separated by commas.'),
-  TRUST_PROXY: commaSeparated(isProxy, 'must be addresses or networks such as 10.0.0.0/8, or loopback').describe(
-    'Proxies whose X-Forwarded-For header is trusted: addresses, networks or loopback, separated by commas.',
-  ),
+  TRUST_PROXY: commaSeparated(
+    (value) => proxyNetworks.has(value) || isNetwork(value),
+    'must be addresses or networks such as 10.0.0.0/8, or loopback',
+  )
+    .transform((values) => values.flatMap((value) => proxyNetworks.get(value) ?? [value]))
+    .describe('Proxies whose X-Forwarded-For header is trusted: addresses, networks or loopback, separated by commas.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .string()
     .optional()
@@ -300,18 +313,6 @@ function isRedisUrl(value: string): boolean {
 
 function isOrigin(value: string): boolean {
   return URL.canParse(value) && new URL(value).origin === value;
-}
-
-function isProxy(value: string): boolean {
-  return ['loopback', 'linklocal', 'uniquelocal'].includes(value) || isNetwork(value);
-}
-
-/** Returns true if the value is an IP address or a network in CIDR notation. */
-function isNetwork(value: string): boolean {
-  const [address = '', bits, ...rest] = value.split('/');
-  const version = address.includes('%') ? 0 : isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
 }
 
 /** Returns true if the value is a valid key for `WEBHOOK_SECRET_KEY`: 32 bytes in base64. */

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 type Log = Pick<FastifyBaseLogger, 'error' | 'warn'>;
 
 /** The kinds of work for which the tracker counts failures during an outage. */
-type Failing =
+type WorkKind =
   | 'requests'
   | 'loop steps'
   | 'jobs'
@@ -31,7 +31,7 @@ export class OutageTracker {
   #outage: { since: number; reason: string } | undefined;
   #shortage: { at: number; reason: string } | undefined;
   #recoveryTimer: NodeJS.Timeout | undefined;
-  readonly #failures = new Map<Failing, number>();
+  readonly #failures = new Map<WorkKind, number>();
   #reportTimer: NodeJS.Timeout | undefined;
   #lastError: unknown;
 
@@ -64,7 +64,7 @@ export class OutageTracker {
    * Returns true if an outage or a lack of resources caused the error. The tracker then counts the error, and the
    * caller must not log it.
    */
-  explains(error: unknown, failing: Failing): boolean {
+  explains(error: unknown, failing: WorkKind): boolean {
     if (!isConnectionError(error) && !this.#isWaitDuringOutage(error)) {
       const reason = findShortage(error);
       if (reason === undefined) return false;

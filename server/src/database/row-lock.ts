@@ -1,16 +1,35 @@
-import { queryRows, type Statement } from './client/raw-sql.ts';
+import { identifier, sql } from './client/sql.ts';
+import { type Bound, rows } from './client/statements.ts';
 import type { TenantClient } from './client/tenant-client.ts';
 
 /** The tables that support row locks before an update. */
-type Lockable =
-  | 'tickets'
-  | 'assets'
-  | 'projects'
-  | 'tasks'
-  | 'articles'
-  | 'users'
-  | 'webhook_subscriptions'
-  | 'api_keys';
+const lockable = [
+  'tickets',
+  'assets',
+  'projects',
+  'tasks',
+  'articles',
+  'users',
+  'webhook_subscriptions',
+  'api_keys',
+] as const;
+type Lockable = (typeof lockable)[number];
+
+const locks = new Map(
+  lockable.map((table) => [
+    table,
+    {
+      one: rows<{ id: number }, object>(
+        ({ tenant, id }) =>
+          sql`SELECT 1 AS locked FROM ${identifier(table)} WHERE tenant_id = ${tenant} AND id = ${id} FOR NO KEY UPDATE`,
+      ),
+      several: rows<{ ids: readonly number[] }, object>(
+        ({ tenant, ids }) => sql`SELECT 1 AS locked FROM ${identifier(table)}
+          WHERE tenant_id = ${tenant} AND id = ANY (${ids}::bigint[]) ORDER BY id FOR NO KEY UPDATE`,
+      ),
+    },
+  ]),
+);
 
 /**
  * Locks a row until the end of the transaction. Later statements then read the latest version of the row. Other
@@ -18,22 +37,18 @@ type Lockable =
  * @returns true if the row exists and belongs to the tenant
  */
 export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
-  return (await queryRows(db, lockOf(db, table, [id]))).length > 0;
+  const [[locked]] = await db.$pipeline([lockOf(db, table, [id])]);
+  return locked !== undefined;
 }
 
 /**
  * Returns the statement that locks one or more rows, for a pipeline. The statement locks rows in the order of their ids
  * to prevent deadlocks between concurrent transactions.
  */
-export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]): Statement {
+export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]): Bound<object> {
+  const { one, several } = locks.get(table) as NonNullable<ReturnType<typeof locks.get>>;
   const [id] = ids;
-  if (ids.length === 1) {
-    const text = `SELECT 1 AS locked FROM ${table} WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE`;
-    return { text, values: [db.$tenantId, id] };
-  }
-  const text = `SELECT 1 AS locked FROM ${table} WHERE tenant_id = $1 AND id = ANY ($2::bigint[])
-    ORDER BY id FOR NO KEY UPDATE`;
-  return { text, values: [db.$tenantId, ids] };
+  return id !== undefined && ids.length === 1 ? db.$bind(one, { id }) : db.$bind(several, { ids });
 }
 
 /**
@@ -52,13 +67,18 @@ const advisoryLocks = {
   keyPolicy: 9,
 } as const;
 
+const lockName = rows<{ name: string; number: number }, object>(
+  // The name is unique for the tenant, and the statement reads no rows.
+  ({ tenant, name, number }) =>
+    sql`SELECT pg_advisory_xact_lock(hashtextextended(${name} || ':' || ${tenant}::bigint, ${number}))`,
+);
+
 /** Acquires an advisory lock for the tenant. Transactions acquire the lock one after another, in order of arrival. */
 export async function lockTenant(db: TenantClient, lock: keyof typeof advisoryLocks): Promise<void> {
-  await queryRows(db, tenantLockStatement(db, lock));
+  await db.$pipeline([tenantLockStatement(db, lock)]);
 }
 
 /** Returns the statement that `lockTenant` runs, for a pipeline. */
-export function tenantLockStatement(db: TenantClient, lock: keyof typeof advisoryLocks): Statement {
-  const text = 'SELECT pg_advisory_xact_lock(hashtextextended($1, $2))';
-  return { text, values: [`${lock}:${db.$tenantId}`, advisoryLocks[lock]] };
+export function tenantLockStatement(db: TenantClient, lock: keyof typeof advisoryLocks): Bound<object> {
+  return db.$bind(lockName, { name: lock, number: advisoryLocks[lock] });
 }

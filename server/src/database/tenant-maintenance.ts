@@ -1,16 +1,14 @@
-import { Prisma } from '../../generated/prisma/client.ts';
 import { type TenantId, toTenantId } from '../shared/tenant-id.ts';
-import type { PrismaClient } from './client/prisma.ts';
+import type { SystemClient } from './client/prisma.ts';
+import { sql } from './client/sql.ts';
+import { type None, rows } from './client/statements.ts';
 import { inBatches } from './in-batches.ts';
 
 /**
  * The SQL condition that is true if the tenant `t` isn't in maintenance. Workers, scheduled jobs and periodic writes
  * skip the rows of other tenants (docs/decisions/maintenance.md).
  */
-export const notInMaintenance = 't.maintenance_since IS NULL';
-
-/** The condition `notInMaintenance` for the raw queries of Prisma. */
-export const notInMaintenanceSql = Prisma.raw(notInMaintenance);
+export const notInMaintenance = sql`t.maintenance_since IS NULL`;
 
 /** A tenant whose rows a job changes. */
 export interface JobTenant {
@@ -21,7 +19,7 @@ export interface JobTenant {
 
 /** Runs `work` for one tenant after another, including inactive ones. @returns the sum of the results */
 export async function forEachTenant(
-  prisma: PrismaClient,
+  prisma: SystemClient,
   work: (tenant: JobTenant) => Promise<number>,
 ): Promise<number> {
   let sum = 0;
@@ -37,8 +35,11 @@ export async function forEachTenant(
 }
 
 /** Returns true if the tenant is in maintenance or no longer exists. */
-async function isInMaintenance(prisma: PrismaClient, id: TenantId): Promise<boolean> {
-  const found = await prisma.$queryRaw<object[]>`
-    SELECT t.id FROM tenants t WHERE t.id = ${id} AND ${notInMaintenanceSql}`;
-  return found.length === 0;
+async function isInMaintenance(prisma: SystemClient, id: TenantId): Promise<boolean> {
+  return (await prisma.$tenant(id).$sql(selectNotInMaintenance)).length === 0;
 }
+
+/** Selects the tenant if it exists and isn't in maintenance. */
+export const selectNotInMaintenance = rows<None, object>(
+  ({ tenant }) => sql`SELECT t.id FROM tenants t WHERE t.id = ${tenant} AND ${notInMaintenance}`,
+);

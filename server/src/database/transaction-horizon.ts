@@ -1,4 +1,6 @@
-import type { Pool } from './client/pool.ts';
+import type { SystemDoor } from './client/door.ts';
+import { sql } from './client/sql.ts';
+import { allTenants, type None } from './client/statements.ts';
 
 /**
  * A snapshot of transaction ids. PostgreSQL assigns the ids in ascending order, each at the first write of a
@@ -11,11 +13,14 @@ export interface TransactionHorizon {
   ended: bigint;
 }
 
+const selectHorizon = allTenants.rows<None, { oldest: string; ended: string }>(
+  () => sql`SELECT pg_snapshot_xmin(s)::text AS oldest, pg_snapshot_xmax(s)::text AS ended
+    FROM pg_current_snapshot() AS s`,
+);
+
 /** Reads the horizon of the whole PostgreSQL server. The horizon includes transactions in other databases. */
-export async function readHorizon(pool: Pool): Promise<TransactionHorizon> {
-  const { rows } = await pool.query(
-    'SELECT pg_snapshot_xmin(s)::text AS oldest, pg_snapshot_xmax(s)::text AS ended FROM pg_current_snapshot() AS s',
-  );
-  const [{ oldest, ended }] = rows;
-  return { oldest: BigInt(oldest), ended: BigInt(ended) };
+export async function readHorizon(system: SystemDoor): Promise<TransactionHorizon> {
+  const [horizon] = await system.$sql(selectHorizon);
+  if (horizon === undefined) throw new Error('The query for the transaction horizon returned no row.');
+  return { oldest: BigInt(horizon.oldest), ended: BigInt(horizon.ended) };
 }

@@ -12,8 +12,9 @@ import { isLocalRequest } from '../config/is-local-only.ts';
 import type { TenantClient } from '../database/client/tenant-client.ts';
 import type { ErrorSources } from '../http/error-handler.ts';
 import { allowLongArrival } from '../http/server/arrival-timeout.ts';
-import { onceClosed } from '../resources/attachments/file-transfer.ts';
+import { allowSlowDownload } from '../http/server/write-timeout.ts';
 import type { Services } from '../resources/shared/context.ts';
+import { onceClosed } from '../resources/tickets/attachments/file-transfer.ts';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
 import { TenantLimitExceeded, type TenantLimiter } from '../shared/limiters/tenant-limiter.ts';
 import type { TransferLimiter } from '../shared/limiters/transfer-limiter.ts';
@@ -38,10 +39,10 @@ import { assertRole, forbiddenError, limitsOf, unsupportedFormError, uploadLimit
 import { parsePageRequest } from './framework/parse-request.ts';
 import { findRedirectUrl, findSite, isFromSite } from './framework/public-origin.ts';
 import type { RequestContext, SignedIn, UserContext } from './framework/request-context.ts';
-import { sendError, sendResponse } from './framework/send-response.ts';
 import { addStaticFiles } from './framework/static-files.ts';
 import { overviewPath } from './pages/overview/overview-page.ts';
 import { pages } from './pages.ts';
+import { sendError, sendResponse } from './send-response.ts';
 import { createTimeFormatter } from './ui/format-time.ts';
 
 export interface AreaOptions extends ErrorSources {
@@ -49,7 +50,7 @@ export interface AreaOptions extends ErrorSources {
   /** Returns a database client for a workspace's data. The client uses the database role of API requests. */
   dataOf(tenantId: TenantId): TenantClient;
   services: Services;
-  settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES'>;
+  settings: Pick<Settings, 'HOST' | 'PUBLIC_URL' | 'TRUST_PROXY' | 'RATE_LIMIT_PAGES' | 'DOWNLOAD_IDLE_SECONDS'>;
   tenantLimiter: TenantLimiter;
   transfers: TransferLimiter;
 }
@@ -281,7 +282,10 @@ async function createRequestContext(
   const context = { ...services, db: options.dataOf(account.tenantId), userId: account.userId, from: () => from };
   return {
     ...{ ...visit, user, context, flash: undefined, time: createTimeFormatter(account.timeZone) },
-    startDownload: () => onceClosed({ request, reply }, options.transfers.acquire(account.tenantId, 'downloads')),
+    startDownload() {
+      onceClosed({ request, reply }, options.transfers.acquire(account.tenantId, 'downloads'));
+      allowSlowDownload(reply.raw, settings.DOWNLOAD_IDLE_SECONDS * 1000);
+    },
     runLimited: (work) => options.tenantLimiter.run(account.tenantId, work),
     async reloadUser() {
       const now = await findCurrentSession(accounts, request);

@@ -55,7 +55,7 @@ function describeEvent(type: string, { summary, description, requestBody }: Oper
 export function describeReference(document: OpenApi): string {
   return `# Reference of the ITSM Public API
 
-This page lists all operations. The OpenAPI document has all fields: [OpenAPI 3.1](/openapi.json), also as
+This page lists all operations. The OpenAPI document lists all fields: [OpenAPI 3.1](/openapi.json), also as
 [YAML](/openapi.yaml), and [OpenAPI 3.0](/openapi-3.0.json).
 
 ${document.info.description?.replace(/^#/gm, '##')}

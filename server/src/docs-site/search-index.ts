@@ -17,7 +17,7 @@ export interface SearchEntry {
 }
 
 /**
- * Builds the search index. The index has an entry for each section of a page and for each API operation. The script
+ * Builds the search index. The index contains an entry for each section of a page and for each API operation. The script
  * docs.js searches the index in the browser.
  */
 export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {

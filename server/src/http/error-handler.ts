@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { docsOf, type ErrorCode, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasErrorCode, LOCK_NOT_AVAILABLE } from '../shared/error-codes.ts';
-import { ApiError, formatSeconds } from '../shared/errors.ts';
+import { ApiError, formatSeconds, MissingFileError } from '../shared/errors.ts';
 import { TenantLimitExceeded } from '../shared/limiters/tenant-limiter.ts';
 import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { defaultHeadersOf, setDefaultHeaders } from './default-headers.ts';
@@ -29,11 +29,16 @@ const frameworkErrors: Record<string, () => ApiError> = {
       'UNSUPPORTED_MEDIA_TYPE',
       '`Content-Type` is malformed. Send a media type such as `application/json`.',
     ),
-  FST_ERR_BAD_URL: () =>
-    new ApiError('VALIDATION_ERROR', 'The path is not correctly percent-encoded. Encode a literal `%` as `%25`.'),
+  FST_ERR_BAD_URL: () => malformedUrl('path'),
   FST_ERR_MAX_PARAM_LENGTH: () =>
     new ApiError('VALIDATION_ERROR', 'A path parameter is too long. Use the id of the resource.'),
 };
+
+/** Returns the error for a path or query that contains an invalid percent-encoding, such as `%zz` or `%ff`. */
+export function malformedUrl(part: 'path' | 'query'): ApiError {
+  const message = `The ${part} is not percent-encoded UTF-8. Encode a literal \`%\` as \`%25\`, and other text as UTF-8.`;
+  return new ApiError('VALIDATION_ERROR', message);
+}
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -85,6 +90,8 @@ export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage 
   const error = toApiError(thrown);
   if (error.code === 'INTERNAL_ERROR' && error !== thrown)
     request.log.error({ requestId: request.id, err: thrown }, 'request failed');
+  if (error instanceof MissingFileError && isFirst(error))
+    request.log.error({ requestId: request.id, storageKey: error.key }, 'the file of an attachment is missing');
   // QUERY_TOO_BROAD is logged, unlike other client errors, because its cause can be a slow database.
   if (error.code === 'QUERY_TOO_BROAD')
     request.log.warn(
@@ -96,6 +103,17 @@ export function apiErrorOf(thrown: unknown, request: FastifyRequest, { isOutage 
       'a list took longer than STATEMENT_TIMEOUT_MS',
     );
   return error;
+}
+
+const maxLoggedFiles = 10_000;
+const loggedFiles = new Set<string>();
+
+/** Returns true for the first error about a file. Clients can request a missing file again and again. */
+function isFirst({ key }: MissingFileError): boolean {
+  if (loggedFiles.has(key)) return false;
+  if (loggedFiles.size >= maxLoggedFiles) loggedFiles.clear();
+  loggedFiles.add(key);
+  return true;
 }
 
 function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
@@ -155,7 +173,8 @@ function clientError(code: string | undefined): ApiError {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new ApiError(
         'VALIDATION_ERROR',
-        'The request did not arrive within 30 seconds, or 15 minutes for an upload. Check your connection and retry.',
+        'The request did not arrive within 30 seconds, or 15 minutes for an upload, or the upload was slower than 1 KB ' +
+          'per second. Check your connection and retry.',
       );
     default:
       return new ApiError(

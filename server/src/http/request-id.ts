@@ -4,13 +4,15 @@ import type { IncomingMessage } from 'node:http';
 export const requestIdHeader = 'x-request-id';
 
 /**
- * Returns the client's `x-request-id` if it is valid, otherwise a new UUID version 7 without hyphens
- * (docs/decisions/api-conventions.md). New ids start with the time, so that PostgreSQL adds the rows of the request log
+ * Returns the client's `x-request-id` if it is valid and doesn't look like an API key, which logs must not contain.
+ * Otherwise, returns a new UUID version 7 without hyphens (docs/decisions/api-conventions.md). New ids start with the
+ * time, so that PostgreSQL adds the rows of the request log
  * at the end of an index.
  */
 export function requestIdOf(request: Pick<IncomingMessage, 'headers'>): string {
   const provided = request.headers[requestIdHeader];
-  return typeof provided === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(provided) ? provided : createRequestId();
+  const isValid = typeof provided === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(provided) && !provided.includes('itsm_');
+  return isValid ? provided : createRequestId();
 }
 
 /** Returns a UUID version 7 (RFC 9562 §5.7) without hyphens. */

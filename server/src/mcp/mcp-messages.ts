@@ -127,7 +127,7 @@ async function runTool(tool: Tool, given: Arguments, exchange: Exchange): Promis
   const response = await exchange.send({
     method,
     url,
-    remoteAddress: request.raw.socket.remoteAddress ?? '127.0.0.1',
+    remoteAddress: request.ip,
     headers: { ...getForwardedHeaders(request), ...headers, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { payload: JSON.stringify(body) }),
   });
@@ -154,9 +154,9 @@ function toErrorResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-/** Returns the message headers that the endpoint needs, such as the API key and the client's address. */
+/** Returns the message headers that the endpoint needs, such as the API key. */
 function getForwardedHeaders({ headers, id }: FastifyRequest): Record<string, string> {
-  const names = ['authorization', 'x-api-key', 'host', 'user-agent', 'x-forwarded-for', 'traceparent', 'tracestate'];
+  const names = ['authorization', 'x-api-key', 'host', 'user-agent', 'traceparent', 'tracestate'];
   const given = names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : []));
   return { ...Object.fromEntries(given), [requestIdHeader]: id };
 }

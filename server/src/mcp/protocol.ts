@@ -66,10 +66,8 @@ function isPlainCall({ headers, body }: FastifyRequest, route: InboundClassifica
     const isNamed = headers['mcp-method'] === method && headers['mcp-name'] === params?.name;
     return isNamed && version === route.classification.revision && newestRevisions.includes(version as string);
   }
-  const { accept = '' } = headers;
-  const isAccepted = accept.includes('application/json') && accept.includes('text/event-stream');
   const isSupported = version === undefined || legacyRevisions.includes(version as string);
-  return route.kind === 'legacy' && route.reason === 'no-claim' && isAccepted && isSupported;
+  return route.kind === 'legacy' && route.reason === 'no-claim' && isSupported;
 }
 
 /**
@@ -116,7 +114,12 @@ async function respond(request: FastifyRequest, serverOf: (revisions: string[]) 
   }
 }
 
+/**
+ * Converts a request for the HTTP layer of the MCP library. Replaces `Accept`, because the library requires both media
+ * types of MCP. This server always sends JSON, whatever the client accepts (RFC 9110 §12.5.1).
+ */
 function toWebRequest({ headers, url }: FastifyRequest): Request {
-  const sentHeaders = Object.entries(headers).filter(([, value]) => typeof value === 'string') as [string, string][];
+  const sent = { ...headers, accept: 'application/json, text/event-stream' };
+  const sentHeaders = Object.entries(sent).filter(([, value]) => typeof value === 'string') as [string, string][];
   return new Request(new URL(url, 'http://localhost'), { method: 'POST', headers: sentHeaders });
 }

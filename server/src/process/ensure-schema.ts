@@ -1,5 +1,4 @@
 import pg from 'pg';
-import { sessionRetentionQueue } from '../auth/accounts/session-retention.ts';
 import { utc } from '../database/client/connection.ts';
 import { areJobsCurrent, migrateJobs, type Queue } from '../database/jobs/job-schema.ts';
 import {
@@ -11,14 +10,9 @@ import {
 import { acquireMigrationLock } from '../database/migrations/migration-lock.ts';
 import { type ApplyOptions, applyMigrations } from '../database/migrations/migration-runner.ts';
 import { ensureRoles, missingRoles, systemRole } from '../database/roles.ts';
-import { attachmentCleanupQueue } from '../resources/attachments/attachment-cleanup.ts';
-import { auditRetentionQueue } from '../resources/audit/audit-retention.ts';
-import { idempotencyRetentionQueue } from '../resources/idempotency/idempotency-retention.ts';
-import { totalsQueue } from '../resources/tickets/counters-check.ts';
 import { errorCode, QUERY_CANCELED } from '../shared/error-codes.ts';
-import { usageRetentionQueue } from '../usage/usage-retention.ts';
-import { retentionQueue } from '../webhooks/maintenance/delivery-retention.ts';
 import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
+import { jobQueues } from './scheduled-jobs.ts';
 
 /*
  * Creates or checks the roles, tables and job queues that the program needs in its database
@@ -26,10 +20,7 @@ import { dispatchQueue } from '../webhooks/outbox/dispatch-jobs.ts';
  * check the database.
  */
 
-const queues = [
-  ...[dispatchQueue, retentionQueue, idempotencyRetentionQueue, usageRetentionQueue, totalsQueue],
-  ...[attachmentCleanupQueue, auditRetentionQueue, sessionRetentionQueue],
-];
+const queues = [dispatchQueue, ...jobQueues];
 
 /**
  * Returns the required job queues. If a newer version of the program has migrated the database, existing queues keep

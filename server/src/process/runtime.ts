@@ -3,9 +3,11 @@ import type { PgBoss } from 'pg-boss';
 import { readAttachmentLimits, type Settings, SettingsError } from '../config/env.ts';
 import { checkConnection } from '../database/check-connection.ts';
 import { type Databases, openDatabases } from '../database/client/databases.ts';
-import type { Pool } from '../database/client/pool.ts';
-import type { PrismaClient } from '../database/client/prisma.ts';
+import type { SystemDoor } from '../database/client/door.ts';
+import type { SystemClient } from '../database/client/prisma.ts';
+import { sql } from '../database/client/sql.ts';
 import type { Timeouts } from '../database/client/statement-timeout.ts';
+import { allTenants } from '../database/client/statements.ts';
 import { JobFailed, openJobs } from '../database/jobs/job-queue.ts';
 import type { OutageTracker } from '../database/outage-tracker.ts';
 import { type Embedded, type Holder, openEmbedded } from '../embedded-postgres/embedded.ts';
@@ -23,7 +25,7 @@ import { protectStorage } from './attachment-store.ts';
 export interface Runtime {
   databases: Databases;
   /** The Prisma client that uses the system role, which can access the rows of all tenants. */
-  prisma: PrismaClient;
+  prisma: SystemClient;
   databaseUrl: string;
   /** Whether the database is the embedded PostgreSQL in `DATA_DIR`. */
   embedded: boolean;
@@ -103,7 +105,7 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     return openAttachmentStorage(settings);
   });
   const storage = protectStorage({
-    pool: databases.system.pool,
+    system: databases.system.prisma,
     open: openStorage,
     onFailure: (error) => onStorageFailure?.(error),
   });
@@ -116,9 +118,9 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;
     await prepare(database.url);
     await connecting;
-    await assignCell(databases.system.pool, settings.CELL);
+    await assignCell(databases.system.prisma, settings.CELL);
     const secretCipher = createSecretCipher(await readSecretKeys(settings));
-    await checkSecretKeys(databases.system.pool, secretCipher);
+    await checkSecretKeys(databases.system.prisma, secretCipher);
     // Commands don't open the job queues here, because most commands add no jobs.
     if (holder.type === 'server') await openBoss();
     const services = {
@@ -158,12 +160,15 @@ function findOsUser(): string {
  * Configures the database to give new tenants ids from the cell's id range (docs/decisions/failover-and-cells.md).
  * @throws SettingsError if the database already uses the id range of another cell
  */
-async function assignCell(pool: Pool, cell: number): Promise<void> {
-  const { rows } = await pool.query('SELECT enter_cell($1) AS cell', [cell]);
-  const [found] = rows;
-  if (found.cell !== cell)
-    throw new SettingsError(`CELL: must be ${found.cell}, because this database belongs to cell ${found.cell}.`);
+async function assignCell(system: SystemDoor, cell: number): Promise<void> {
+  const [found] = await system.$sql(enterCell, { cell });
+  if (found?.cell !== cell)
+    throw new SettingsError(`CELL: must be ${found?.cell}, because this database belongs to cell ${found?.cell}.`);
 }
+
+const enterCell = allTenants.rows<{ cell: number }, { cell: number }>(
+  ({ cell }) => sql`SELECT enter_cell(${cell}) AS cell`,
+);
 
 /**
  * Returns the database in `DATABASE_URL`, after checking the connection. If `DATABASE_URL` isn't set, starts the

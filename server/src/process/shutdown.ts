@@ -1,6 +1,5 @@
 import closeWithGrace from 'close-with-grace';
-import { createLogger, isTerminal } from '../http/logger.ts';
-import { onLauncherExit } from './launcher-watch.ts';
+import { createLogger, isTerminal } from '../http/logging/logger.ts';
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -15,8 +14,6 @@ interface ShutdownOptions {
   stop(how: { drain: boolean }): Promise<void>;
   /** The maximum duration of the shutdown in milliseconds. After this time, the process exits immediately. */
   maxShutdownMs: number;
-  /** Whether npm started the package manager that started this process. */
-  byNpm: boolean;
 }
 
 /**
@@ -24,7 +21,7 @@ interface ShutdownOptions {
  * second signal ends the process immediately. The graceful shutdown drains requests if a supervisor stops the process,
  * but not if a person stops it in a terminal.
  */
-export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions): void {
+export function handleShutdown({ stop, maxShutdownMs }: ShutdownOptions): void {
   let drain = false;
   let stopping = false;
   const { close } = closeWithGrace(
@@ -43,20 +40,16 @@ export function handleShutdown({ stop, maxShutdownMs, byNpm }: ShutdownOptions):
   );
 
   let signalledAt: number | undefined;
-  const begin = (bySupervisor: boolean) => {
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (signalledAt !== undefined && performance.now() - signalledAt > sameSignalMs) process.exit(130);
     if (signalledAt !== undefined) return;
     signalledAt = performance.now();
     // If an error has already started a shutdown, the signal doesn't change its exit code.
     if (stopping) return;
-    drain = bySupervisor;
+    drain = signal === 'SIGTERM' || !(process.stdin.isTTY || process.stdout.isTTY);
     close();
   };
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (signalledAt !== undefined && performance.now() - signalledAt > sameSignalMs) process.exit(130);
-    begin(signal === 'SIGTERM' || !(process.stdin.isTTY || process.stdout.isTTY));
-  };
   for (const signal of signals) process.on(signal, onSignal);
-  if (byNpm) void onLauncherExit(() => begin(true));
 }
 
 /** If stdout is a terminal, writes the message to stderr. Otherwise, logs the message regardless of LOG_LEVEL. */

@@ -8,7 +8,7 @@ import { tenantClient } from '../database/client/tenant-client.ts';
 import { OutageTracker } from '../database/outage-tracker.ts';
 import { assertTenantIsolation } from '../database/roles.ts';
 import { caseAdvice, findDamage, readServerInfo } from '../database/server-info.ts';
-import { createLogger, isTerminal } from '../http/logger.ts';
+import { createLogger, isTerminal } from '../http/logging/logger.ts';
 import { openStartupServer, type StartupServer } from '../http/server/startup-server.ts';
 import { measureChanges } from '../operations/metrics/change-metrics.ts';
 import { measureDatabases } from '../operations/metrics/database-metrics.ts';
@@ -41,7 +41,7 @@ type Stop = (drainMs: number) => Promise<void>;
  */
 type BuildApi = (
   dependencies: Runtime &
-    Omit<Starting, 'stops' | 'buildApi'> & {
+    Omit<Dependencies, 'stops' | 'buildApi'> & {
       metrics: Metrics | undefined;
       usage: UsageRecorder;
       requestLog: RequestRecorder;
@@ -49,7 +49,7 @@ type BuildApi = (
 ) => Promise<FastifyInstance>;
 
 /** The dependencies of every component of the process. */
-interface Starting {
+interface Dependencies {
   settings: Settings;
   buildApi: BuildApi;
   lifecycle: Lifecycle;
@@ -73,7 +73,7 @@ export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: 
   const traces = await openTraces(settings, (reason) => logger?.warn({ reason }, 'traces are not sent'));
   logger = createLogger(settings.LOG_LEVEL, undefined, traces?.logFields);
   const stops: Stop[] = traces === undefined ? [] : [traces.close];
-  const starting: Starting = { settings, buildApi, lifecycle, logger, traces, checks: [], stops };
+  const starting: Dependencies = { settings, buildApi, lifecycle, logger, traces, checks: [], stops };
   const stop: Stop = (drainMs) => stopSequentially(stops.splice(0).reverse(), drainMs);
 
   try {
@@ -106,7 +106,7 @@ async function stopConcurrently(stops: Stop[], drainMs: number): Promise<void> {
 }
 
 /** Starts the server for health checks and metrics, if `OPERATIONS_PORT` is set. */
-async function startOperations({ settings, lifecycle, logger, checks, stops }: Starting) {
+async function startOperations({ settings, lifecycle, logger, checks, stops }: Dependencies) {
   const { OPERATIONS_HOST, OPERATIONS_PORT } = settings;
   if (OPERATIONS_PORT === undefined) return undefined;
   const server = openOperationsServer({ logger, lifecycle, checks });
@@ -118,7 +118,7 @@ async function startOperations({ settings, lifecycle, logger, checks, stops }: S
 }
 
 /** Opens the public port before the API is ready. A process without the role `api` has no public port. */
-async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) {
+async function openPublicPort({ settings, lifecycle, logger, stops }: Dependencies) {
   const { HOST, PORT, ROLES } = settings;
   if (!ROLES.includes('api')) return undefined;
   const startupServer = openStartupServer({ logger, lifecycle, publicUrl: settings.PUBLIC_URL });
@@ -131,7 +131,7 @@ async function openPublicPort({ settings, lifecycle, logger, stops }: Starting) 
  * @throws TenantIsolationError if row-level security doesn't isolate the tenants
  */
 async function openServices(
-  starting: Starting,
+  starting: Dependencies,
   { origin, metrics }: { origin: string | undefined; metrics: Metrics | undefined },
 ): Promise<Runtime> {
   const { settings, logger, traces, checks, stops } = starting;
@@ -190,12 +190,12 @@ interface RoleDependencies {
 }
 
 async function startRoles(
-  starting: Starting,
+  starting: Dependencies,
   dependencies: RoleDependencies,
   startupServer: StartupServer | undefined,
 ): Promise<void> {
   const { settings, stops } = starting;
-  const roles: Starting = { ...starting, stops: [] };
+  const roles: Dependencies = { ...starting, stops: [] };
   // Workers stop while the API drains requests. Workers get no requests from load balancers, so they need no drain
   // period.
   stops.push((drainMs) => stopConcurrently(roles.stops, drainMs));
@@ -204,17 +204,17 @@ async function startRoles(
 }
 
 async function startWorker(
-  { settings, logger, traces, checks, stops }: Starting,
+  { settings, logger, traces, checks, stops }: Dependencies,
   { runtime, metrics }: RoleDependencies,
 ): Promise<void> {
-  const observer = metrics && measureDeliveries(metrics, runtime.databases.system.pool);
+  const observer = metrics && measureDeliveries(metrics, runtime.databases.system.prisma);
   if (metrics !== undefined) {
-    measureChanges(metrics, runtime.databases.system.pool);
-    measureKeys(metrics, runtime.databases.system.pool);
+    measureChanges(metrics, runtime.databases.system.prisma);
+    measureKeys(metrics, runtime.databases.system.prisma);
   }
   const boss = await runtime.openBoss();
   const maxPendingDeliveries = settings.WEBHOOK_MAX_PENDING_DELIVERIES;
-  const options = { boss, logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries };
+  const options = { logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries };
   stops.push(await startWebhooks({ ...runtime, ...options }));
   await scheduleJobs(boss, {
     ...{ runtime, settings },
@@ -224,7 +224,7 @@ async function startWorker(
 
 /** Builds the API and routes requests on the public port to it. */
 async function startApi(
-  { stops, buildApi, ...starting }: Starting,
+  { stops, buildApi, ...starting }: Dependencies,
   { runtime, metrics }: RoleDependencies,
   startupServer: StartupServer,
 ): Promise<void> {
@@ -250,7 +250,7 @@ async function startApi(
 const maxFlushMs = 1500;
 
 /** Migrates the database and logs the progress. */
-async function migrate(url: string, { settings, lifecycle, logger, checks }: Starting): Promise<void> {
+async function migrate(url: string, { settings, lifecycle, logger, checks }: Dependencies): Promise<void> {
   // On the first start in a terminal, dozens of log entries would hide the banner.
   const level = isTerminal() && settings.DATABASE_URL === undefined ? 'debug' : 'info';
   let applied: string[] | undefined;

@@ -5,7 +5,7 @@ import { invitationLink } from '../auth/accounts/invitations.ts';
 import type { Settings } from '../config/env.ts';
 import { isLocalOnly } from '../config/is-local-only.ts';
 import { connectionBudget, describeBudget } from '../database/connection-budget.ts';
-import { isTerminal } from '../http/logger.ts';
+import { isTerminal } from '../http/logging/logger.ts';
 
 interface BannerOptions {
   /** The origin of the API. Undefined in a process that only delivers webhooks. */

@@ -8,7 +8,7 @@ export interface Origin {
 }
 
 /** The user and the API key of a request. Undefined for changes on the command line. */
-export interface Acting {
+export interface ActorContext {
   userId?: bigint | undefined;
   keyId?: bigint | undefined;
   /** Whether the API key is an import key (docs/decisions/imports.md). */
@@ -18,6 +18,6 @@ export interface Acting {
 }
 
 /** Returns the actor of a change in the format that activities and events use. */
-export function actorOf({ userId, keyId }: Acting): Actor {
+export function actorOf({ userId, keyId }: ActorContext): Actor {
   return userId === undefined ? null : { userId: Number(userId), keyId: keyId === undefined ? null : Number(keyId) };
 }

@@ -1,6 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-
 /** The number of bytes between two garbage collections. */
 const intervalBytes = 24 * 2 ** 20;
 
@@ -9,16 +6,16 @@ const intervalBytes = 24 * 2 ** 20;
  *
  * By default, V8 frees buffers with a garbage collection of the whole heap when they use 64 MB. If clients upload
  * 87 MB/s, it runs three such collections per second, which delay other requests by up to 20 ms. A collection of the
- * young generation takes a millisecond.
+ * young generation takes a millisecond. Without the option `--expose-gc` of Node.js, the function has no effect.
  */
 export function createBufferCollector(): (bytes: number) => void {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
+  const { gc } = globalThis;
+  if (gc === undefined) return () => undefined;
   let uncollected = 0;
   return (bytes) => {
     uncollected += bytes;
     if (uncollected < intervalBytes) return;
     uncollected = 0;
-    collect({ type: 'minor' });
+    gc({ type: 'minor' });
   };
 }

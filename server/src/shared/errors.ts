@@ -24,6 +24,21 @@ export class ApiError extends Error {
 }
 
 /**
+ * The error for a file that the store of attachments lacks, although the store is available. A retry can't help, so the
+ * error has no `retryAfterSeconds`.
+ */
+export class MissingFileError extends ApiError {
+  /** The key of the file in the store. */
+  readonly key: string;
+
+  constructor(key: string) {
+    const next = 'Report the request id to the operator of the server.';
+    super('INTERNAL_ERROR', `The file of this attachment is missing in the attachment store. ${next}`);
+    this.key = key;
+  }
+}
+
+/**
  * Returns the error for an id that doesn't exist or belongs to another tenant.
  * @param reference what identifies the resource, such as `id`
  */

@@ -23,13 +23,18 @@ export function withEtag<Resource extends { updatedAt: string }>(
   return { ...resource, etag: `"${[version, ...times].join('-')}"` };
 }
 
+/** What proxies add to the entity tag of a response that they compress: the prefix `W/`, or suffixes with the coding. */
+const codingMarks = /^W\/|(?:[-;](?:gzip|br|zstd|deflate))+(?="$)/g;
+
 /**
- * Returns true if two entity tags have the same version and `updatedAt`. Ignores the other timestamps, but not whether
- * the tags have them.
+ * Returns true if a client's entity tag has the same version and `updatedAt` as the current one. Ignores the other
+ * timestamps, but not whether the tags have them. Ignores the marks of proxies that compress.
  */
-function hasSameVersion(tag: string, other: string): boolean {
-  const [parts, otherParts] = [tag, other].map((each) => each.slice(1, -1).split('-')) as [string[], string[]];
-  return parts.length === otherParts.length && parts[0] === otherParts[0] && parts[1] === otherParts[1];
+function hasSameVersion(given: string, current: string): boolean {
+  const [parts, currentParts] = [given.replace(codingMarks, ''), current].map((each) =>
+    each.slice(1, -1).split('-'),
+  ) as [string[], string[]];
+  return parts.length === currentParts.length && parts[0] === currentParts[0] && parts[1] === currentParts[1];
 }
 
 const tag = /(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g;
@@ -55,8 +60,8 @@ export function includesEtag(header: string, entityTag: string): boolean {
 
 /**
  * Checks that `If-Match` contains the entity tag of a resource. The caller must lock the row before it reads the
- * resource. Uses strong comparison, so weak tags never match. Ignores timestamps that the server updates without
- * incrementing the version.
+ * resource. Ignores timestamps that the server updates without incrementing the version, and the marks of proxies that
+ * compress.
  * @throws ApiError PRECONDITION_FAILED
  */
 export function requireMatch(ifMatch: Etags | undefined, resource: Versioned): void {

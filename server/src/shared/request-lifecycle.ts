@@ -53,9 +53,6 @@ function watch(app: FastifyInstance, listener: Listener): void {
     if (known !== undefined) return known;
     const pending = new Map<FastifyRequest, FastifyReply>();
     pendingBySocket.set(socket, pending);
-    // Node.js caches the address when code first reads it. Without this line, `request.ip` would be undefined after the
-    // client has disconnected.
-    void socket.remoteAddress;
     socket.once('close', () => {
       // A request with a completely written response wasn't aborted.
       for (const [request, reply] of pending) if (!reply.raw.writableFinished) listener(request, reply);

@@ -18,6 +18,9 @@ export interface WorkerPoolOptions {
   retryAfterSeconds: number;
 }
 
+/** The maximum number of milliseconds that a thread takes to start. On a busy machine, loading a module takes seconds. */
+const maxStartMs = 15_000;
+
 /**
  * Creates a pool with one background thread for CPU-heavy tasks, so that these tasks don't block requests. Tasks run
  * one at a time. The thread starts with the first task and stops after it has been idle for 60 seconds. The young
@@ -47,7 +50,8 @@ export function createWorkerPool<Task, Result>(
   async function run(task: Task): Promise<Result> {
     const pool = await getPool();
     // A timeout terminates the thread. The next task starts a new thread.
-    const signal = timeout === undefined ? null : AbortSignal.timeout(timeout.maxMs);
+    const startMs = pool.threads.length === 0 ? maxStartMs : 0;
+    const signal = timeout === undefined ? null : AbortSignal.timeout(timeout.maxMs + startMs);
     try {
       return await pool.run(task, { signal });
     } catch (error) {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Disk } from 'flydrive';
 import { attachmentsDirectory, type Settings } from '../config/env.ts';
+import { errorCode } from '../shared/error-codes.ts';
+import { MissingFileError } from '../shared/errors.ts';
 import { openDirectory } from './directory-driver.ts';
 import { openBucket } from './s3-driver.ts';
 
@@ -14,7 +16,7 @@ export interface AttachmentStorage {
   writeTemporary(body: Readable, length: number): Promise<string>;
   /** Moves a temporary key to its final key, `<tenantId>/<uuid>`. Move a file before you commit its row. */
   move(temporaryKey: string, key: string): Promise<void>;
-  /** Opens a file. Rejects if the file is missing. To stop reading early, destroy the stream. */
+  /** Opens a file. Rejects with MissingFileError if the file is missing. To stop reading early, destroy the stream. */
   read(key: string): Promise<Readable>;
   /** Deletes a file. Does nothing if the file is missing. */
   delete(key: string): Promise<void>;
@@ -23,6 +25,8 @@ export interface AttachmentStorage {
   /** Returns the id of the installation that uses this store, or undefined if the store has no marker. */
   readMarker(): Promise<string | undefined>;
   writeMarker(installationId: string): Promise<void>;
+  /** How long in milliseconds a check of the marker stays valid. A directory can be unmounted at any time. */
+  markerMaxAgeMs: number;
 }
 
 const markerKey = 'installation-id';
@@ -49,12 +53,21 @@ export async function openAttachmentStorage(settings: Settings): Promise<Attachm
       return key;
     },
     move: (temporaryKey, key) => disk.move(temporaryKey, key),
-    read: (key) => disk.getStream(key),
+    read: (key) =>
+      disk.getStream(key).catch((error: Error) => {
+        throw isMissing(error.cause) ? new MissingFileError(key) : error;
+      }),
     delete: (key) => disk.delete(key),
     list: () => listFiles(disk, '/'),
     readMarker: async () => ((await disk.exists(markerKey)) ? (await disk.get(markerKey)).trim() : undefined),
     writeMarker: (installationId) => disk.put(markerKey, `${installationId}\n`),
+    markerMaxAgeMs: directory === undefined ? 5000 : 0,
   };
+}
+
+/** Returns whether an error of the file system or of the AWS SDK means that only the file is missing. */
+function isMissing(error: unknown): boolean {
+  return errorCode(error) === 'ENOENT' || (error instanceof Error && error.name === 'NoSuchKey');
 }
 
 /** Yields the chunks of a body. @throws Error if the body doesn't have `length` bytes */

@@ -42,31 +42,15 @@ export function recordRequests(app: FastifyInstance, { usage, requestLog }: Reco
       keyId,
       requestId: request.id,
       method: request.method,
-      path: toLoggedPath(request.url),
+      url: request.url,
       status,
       errorCode: toErrorCode(status, request.errorCode),
       milliseconds,
-      address: (request.ip ?? '').slice(0, maxAddressLength),
+      address: request.ip,
     });
   }
 
   onEnd(app, count);
-}
-
-const maxPathLength = 1000;
-/** The length of the longest IPv6 address with a zone. Proxies can send longer texts in `X-Forwarded-For`. */
-const maxAddressLength = 64;
-
-/** The names of the query parameters `q`, which can be percent-encoded, `email` and `name`, and their values. */
-const personalData = /([?&](?:q|%71|email|name)=)[^&]+/gi;
-
-/**
- * Returns the path and the query as the request log stores them. Replaces the values of `q`, `email` and `name`, because
- * users search for names and other personal data, and file names can contain names.
- */
-export function toLoggedPath(url: string): string {
-  const path = url.includes('?') ? url.replace(personalData, '$1[redacted]') : url;
-  return path.length > maxPathLength ? `${path.slice(0, maxPathLength - 1)}…` : path;
 }
 
 /** Returns the error code of a request, or null if the request succeeded. */

@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Databases } from '../database/client/databases.ts';
+import { type FlushLoop, startFlushLoop } from '../shared/loops/flush-loop.ts';
 import type { TenantId } from '../shared/tenant-id.ts';
+import { toLoggedPath } from './logged-path.ts';
 import {
   type CompletedRequest,
   type MinuteTally,
@@ -10,7 +12,6 @@ import {
 } from './request-store.ts';
 
 const minuteMs = 60_000;
-const flushIntervalMs = 5000;
 
 /** The maximum number of unwritten requests in memory, which use at most 1 MB. */
 const maxPendingRequests = 1000;
@@ -21,12 +22,9 @@ const earlyFlushRequests = 500;
 /** The maximum number of minutes whose counts wait to be written. During a longer outage, the oldest counts are lost. */
 const maxPendingMinutes = 60;
 
-export interface RequestRecorder {
+export interface RequestRecorder extends Pick<FlushLoop, 'flush' | 'close'> {
   /** Adds a request that has just completed to the request log. */
   record(request: CompletedRequest): void;
-  /** Writes the pending requests and counts to the database. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
   /** The number of requests that the log doesn't contain because too many requests waited to be written. */
   readonly dropped: number;
 }
@@ -40,8 +38,7 @@ interface RecorderOptions {
 }
 
 /**
- * Collects requests in memory, and writes them to the request log every `flushIntervalMs` milliseconds
- * (docs/decisions/request-log.md). Counts the requests of each tenant and minute, and collects only as many successes
+ * Collects requests in memory, and writes them to the request log every 5 seconds (docs/decisions/request-log.md). Counts the requests of each tenant and minute, and collects only as many successes
  * and errors as `limits` allows. Requests with the status 429 are only counted. If a write fails, the next write
  * includes its requests, up to `maxPendingRequests` in total.
  */
@@ -51,9 +48,6 @@ export function createRequestRecorder({ databases, now, logger, limits }: Record
   const minutes = new Map<number, Map<TenantId, MinuteTally>>();
   let currentMinute = 0;
   let tallies = new Map<TenantId, MinuteTally>();
-  /** The promise of the last write. Writes run one after another, because they would write the same counts twice. */
-  let writes = Promise.resolve();
-  let isWriting = false;
   let dropped = 0;
 
   function enter(minute: number): void {
@@ -80,9 +74,8 @@ export function createRequestRecorder({ databases, now, logger, limits }: Record
     const last = currentMinute;
     const counts = changed.map(({ successes, errors, rateLimited }) => ({ successes, errors, rateLimited }));
     pending = [];
-    isWriting = true;
     try {
-      await writeRequests(databases.system.pool, { requests, tallies: changed, limits });
+      await writeRequests(databases.system.prisma, { requests, tallies: changed, limits });
       for (const [index, tally] of changed.entries()) tally.written = counts[index] ?? tally.written;
       for (const minute of minutes.keys()) if (minute < last) minutes.delete(minute);
     } catch (err) {
@@ -91,24 +84,13 @@ export function createRequestRecorder({ databases, now, logger, limits }: Record
       dropped += waiting.length - pending.length;
       if (!databases.options.outages.explains(err, 'writes of the request log'))
         logger.error({ err }, 'request log not written');
-    } finally {
-      isWriting = false;
     }
   }
 
-  /** Waits for a running write to finish, and then writes everything that is pending. */
-  function flush(): Promise<void> {
-    writes = writes.then(write);
-    return writes;
-  }
-
-  const timer = setInterval(() => {
-    if (!isWriting) flush();
-  }, flushIntervalMs);
-  timer.unref();
+  const { flush, flushSoon, close } = startFlushLoop(write);
 
   return {
-    record({ tenantId, ...request }) {
+    record({ tenantId, url, ...request }) {
       const at = now().getTime();
       const minute = at - (at % minuteMs);
       if (minute !== currentMinute) enter(minute);
@@ -124,15 +106,12 @@ export function createRequestRecorder({ databases, now, logger, limits }: Record
         dropped++;
         return;
       }
-      pending.push({ ...request, at, tally, position });
+      pending.push({ ...request, path: toLoggedPath(url), at, tally, position });
       // After a failed write, the timer starts the next write, so that an outage doesn't cause a write per request.
-      if (pending.length === earlyFlushRequests && !isWriting) flush();
+      if (pending.length === earlyFlushRequests) flushSoon();
     },
     flush,
-    async close() {
-      clearInterval(timer);
-      await flush();
-    },
+    close,
     get dropped() {
       return dropped;
     },

@@ -1,5 +1,6 @@
-import type { Pool } from '../database/client/pool.ts';
-import { prepared } from '../database/client/raw-sql.ts';
+import type { SystemDoor } from '../database/client/door.ts';
+import { empty, type Parameter, type Sql, sql } from '../database/client/sql.ts';
+import { allTenants } from '../database/client/statements.ts';
 import { notInMaintenance } from '../database/tenant-maintenance.ts';
 import type { TenantId } from '../shared/tenant-id.ts';
 
@@ -29,8 +30,8 @@ export interface CompletedRequest {
   keyId: bigint;
   requestId: string;
   method: string;
-  /** The path and the query, without the values of `q`, `email` and `name`. */
-  path: string;
+  /** The path and the query. */
+  url: string;
   status: number;
   /** The error code, or null if the request succeeded. */
   errorCode: string | null;
@@ -40,7 +41,9 @@ export interface CompletedRequest {
 }
 
 /** A request that waits to be written. */
-export interface PendingRequest extends Omit<CompletedRequest, 'tenantId'> {
+export interface PendingRequest extends Omit<CompletedRequest, 'tenantId' | 'url'> {
+  /** The result of `toLoggedPath`. */
+  path: string;
   /** When the response ended, in milliseconds since 1970. */
   at: number;
   tally: MinuteTally;
@@ -60,31 +63,32 @@ interface Batch {
  * processes can run concurrently. The statement skips a request if all processes together have already received
  * `limits` requests before it.
  */
-export async function writeRequests(pool: Pool, { requests, tallies, limits }: Batch): Promise<void> {
+export async function writeRequests(system: SystemDoor, { requests, tallies, limits }: Batch): Promise<void> {
   const text = (of: (request: PendingRequest) => string | null) => requests.map(of);
   const numbers = (of: (request: PendingRequest) => number | bigint) => toArray(requests, of);
-  const values = [
-    toArray(tallies, ({ tenantId }) => tenantId),
-    toArray(tallies, ({ minute }) => minute),
-    toArray(tallies, ({ successes, written }) => successes - written.successes),
-    toArray(tallies, ({ errors, written }) => errors - written.errors),
-    toArray(tallies, ({ rateLimited, written }) => rateLimited - written.rateLimited),
-    limits.successes,
-    limits.errors,
-    numbers(({ tally }) => tally.tenantId),
-    numbers(({ tally }) => tally.minute),
-    numbers(({ at }) => at),
-    numbers(({ errorCode, tally, position }) => (errorCode === null ? tally.successes : tally.errors) - position),
-    numbers(({ keyId }) => keyId),
-    numbers(({ milliseconds }) => Math.round(milliseconds)),
-    numbers(({ status }) => status),
-    text(({ method }) => method),
-    text(({ errorCode }) => errorCode),
-    text(({ requestId }) => requestId),
-    text(({ path }) => path),
-    text(({ address }) => address),
-  ];
-  await pool.query(prepared({ text: addRequests, values }));
+  await system.$sql(addRequests, {
+    tallyTenants: toArray(tallies, ({ tenantId }) => tenantId),
+    tallyMinutes: toArray(tallies, ({ minute }) => minute),
+    successes: toArray(tallies, ({ successes, written }) => successes - written.successes),
+    errors: toArray(tallies, ({ errors, written }) => errors - written.errors),
+    rateLimited: toArray(tallies, ({ rateLimited, written }) => rateLimited - written.rateLimited),
+    maxSuccesses: limits.successes,
+    maxErrors: limits.errors,
+    tenants: numbers(({ tally }) => tally.tenantId),
+    minutes: numbers(({ tally }) => tally.minute),
+    at: numbers(({ at }) => at),
+    later: numbers(
+      ({ errorCode, tally, position }) => (errorCode === null ? tally.successes : tally.errors) - position,
+    ),
+    keys: numbers(({ keyId }) => keyId),
+    milliseconds: numbers(({ milliseconds }) => Math.round(milliseconds)),
+    statuses: numbers(({ status }) => status),
+    methods: text(({ method }) => method),
+    errorCodes: text(({ errorCode }) => errorCode),
+    requestIds: text(({ requestId }) => requestId),
+    paths: text(({ path }) => path),
+    addresses: text(({ address }) => address),
+  });
 }
 
 /** Returns a PostgreSQL array of numbers as text. pg would escape each number. */
@@ -97,11 +101,13 @@ function toArray<Item>(items: readonly Item[], of: (item: Item) => number | bigi
  * rows could cause a deadlock. `later` is the number of requests that the process received after a request. The ids of
  * requests have the order of the batch, because a list sorts the requests of one millisecond by id.
  */
-const addRequests = `
+const addRequests = allTenants.command<NewRows>(
+  (given) => sql`
   WITH minutes AS (
     INSERT INTO request_log_minutes AS m (tenant_id, at, successes, errors, rate_limited)
     SELECT tenant_id, to_timestamp(minute / 1000), successes, errors, rate_limited
-    FROM unnest($1::bigint[], $2::bigint[], $3::int[], $4::int[], $5::int[])
+    FROM unnest(${given.tallyTenants}::bigint[], ${given.tallyMinutes}::bigint[], ${given.successes}::int[],
+        ${given.errors}::int[], ${given.rateLimited}::int[])
       AS c (tenant_id, minute, successes, errors, rate_limited)
       JOIN tenants t ON t.id = c.tenant_id AND ${notInMaintenance} ORDER BY tenant_id, minute
     ON CONFLICT (tenant_id, at) DO UPDATE SET successes = m.successes + excluded.successes,
@@ -111,29 +117,39 @@ const addRequests = `
   INSERT INTO request_log (tenant_id, at, key_id, milliseconds, status, method, error_code, request_id, path, address)
   SELECT r.tenant_id, to_timestamp(r.at / 1000.0), key_id, milliseconds, status, method, error_code, request_id, path,
     address
-  FROM unnest($8::bigint[], $9::bigint[], $10::bigint[], $11::int[], $12::bigint[], $13::int[], $14::smallint[],
-    $15::text[], $16::text[], $17::text[], $18::text[], $19::text[]) WITH ORDINALITY
+  FROM unnest(${given.tenants}::bigint[], ${given.minutes}::bigint[], ${given.at}::bigint[], ${given.later}::int[],
+    ${given.keys}::bigint[], ${given.milliseconds}::int[], ${given.statuses}::smallint[], ${given.methods}::text[],
+    ${given.errorCodes}::text[], ${given.requestIds}::text[], ${given.paths}::text[], ${given.addresses}::text[])
+      WITH ORDINALITY
     AS r (tenant_id, minute, at, later, key_id, milliseconds, status, method, error_code, request_id, path, address, n)
   JOIN minutes m ON m.tenant_id = r.tenant_id AND m.at = to_timestamp(r.minute / 1000)
-  WHERE CASE WHEN error_code IS NULL THEN m.successes - later <= $6 ELSE m.errors - later <= $7 END
-  ORDER BY n`;
+  WHERE CASE WHEN error_code IS NULL THEN m.successes - later <= ${given.maxSuccesses}
+    ELSE m.errors - later <= ${given.maxErrors} END
+  ORDER BY n`,
+);
+
+/** The columns of a batch. Each column is an array, or a PostgreSQL array as text. */
+type NewRows = Record<'tallyTenants' | 'tallyMinutes' | 'successes' | 'errors' | 'rateLimited', string> &
+  Record<'tenants' | 'minutes' | 'at' | 'later' | 'keys' | 'milliseconds' | 'statuses', string> &
+  Record<'methods' | 'errorCodes' | 'requestIds' | 'paths' | 'addresses', (string | null)[]> &
+  Record<'maxSuccesses' | 'maxErrors', number>;
 
 /**
  * Returns the common table expression `logged_keys (key_id, status)`, which contains the API keys in the request log of
  * a tenant, with each status of their requests. Needs `WITH RECURSIVE`. Looks up one pair after another in the primary
  * key, because PostgreSQL would read the whole index for `SELECT DISTINCT`.
- * @param tenant the SQL of the tenant id
  * @param keys the SQL of an array of API key ids; default: all keys
  */
-export function loggedKeys(tenant: string, keys?: string): string {
-  const first = (condition: string) => `(SELECT key_id, status FROM request_log
+export function loggedKeys(tenant: Parameter, keys?: Sql): Sql {
+  const first = (condition: Sql) => sql`(SELECT key_id, status FROM request_log
       WHERE tenant_id = ${tenant} ${condition} ORDER BY key_id, status LIMIT 1)`;
-  const start = keys === undefined ? first('') : `unnest(${keys}) AS k (id), LATERAL ${first('AND key_id = k.id')}`;
+  const start =
+    keys === undefined ? first(empty) : sql`unnest(${keys}) AS k (id), LATERAL ${first(sql`AND key_id = k.id`)}`;
   const next =
-    keys === undefined ? '(key_id, status) > (k.key_id, k.status)' : 'key_id = k.key_id AND status > k.status';
-  return `logged_keys (key_id, status) AS (
+    keys === undefined ? sql`(key_id, status) > (k.key_id, k.status)` : sql`key_id = k.key_id AND status > k.status`;
+  return sql`logged_keys (key_id, status) AS (
     SELECT first.* FROM ${start} first
     UNION ALL
-    SELECT next.* FROM logged_keys k, LATERAL ${first(`AND ${next}`)} next
+    SELECT next.* FROM logged_keys k, LATERAL ${first(sql`AND ${next}`)} next
   )`;
 }

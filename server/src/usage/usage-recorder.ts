@@ -1,11 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Databases } from '../database/client/databases.ts';
+import { type FlushLoop, startFlushLoop } from '../shared/loops/flush-loop.ts';
 import { addCounts, type Counts, UsageAggregator, type UsageKey } from './aggregator.ts';
 import { bucketOf } from './dimensions.ts';
 import { writeUsage } from './usage-store.ts';
 
 const minuteMs = 60_000;
-const flushIntervalMs = 5000;
 
 /**
  * The maximum number of unwritten counts in memory, which use at most 6 MB. During an outage, 10,000 counts are enough
@@ -14,7 +14,7 @@ const flushIntervalMs = 5000;
 const maxPendingCounts = 10_000;
 
 /** A completed request with an API key. */
-export interface Served extends UsageKey {
+export interface ServedRequest extends UsageKey {
   milliseconds: number;
   /** The usage of the API key's global rate limit window after this request, in percent. */
   globalShare: number;
@@ -22,12 +22,9 @@ export interface Served extends UsageKey {
   groupShare: number;
 }
 
-export interface UsageRecorder {
+export interface UsageRecorder extends Pick<FlushLoop, 'flush' | 'close'> {
   /** Counts a request that has just completed. */
-  record(served: Served): void;
-  /** Writes the pending counts to the database. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
+  record(served: ServedRequest): void;
 }
 
 interface RecorderOptions {
@@ -38,7 +35,7 @@ interface RecorderOptions {
 }
 
 /**
- * Counts requests with API keys in memory, and writes the counts every `flushIntervalMs` milliseconds
+ * Counts requests with API keys in memory, and writes the counts every 5 seconds
  * (docs/decisions/usage-statistics.md). If a write fails, the next write includes the counts of the failed write, up to
  * `maxPendingCounts` in total. If the database commits a write but the response is lost, the next write adds the same
  * counts again.
@@ -47,7 +44,6 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
   /** The unwritten counts, by the start time of their minute. */
   let pending = new Map<number, UsageAggregator>();
   let size = 0;
-  let writing: Promise<void> | undefined;
   let lost = 0;
 
   /**
@@ -70,7 +66,7 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
     pending = new Map();
     size = 0;
     try {
-      for (; batch[0] !== undefined; batch.shift()) await writeUsage(databases.system.pool, ...batch[0]);
+      for (; batch[0] !== undefined; batch.shift()) await writeUsage(databases.system.prisma, ...batch[0]);
     } catch (err) {
       for (const [minute, aggregator] of batch) restore(minute, aggregator);
       if (!databases.options.outages.explains(err, 'counts of usage')) logger.error({ err }, 'usage not written');
@@ -85,20 +81,8 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
     }
   }
 
-  /** Waits for a running write to finish, and then writes all pending counts, including those of a failed write. */
-  async function flush(): Promise<void> {
-    await writing;
-    writing = write();
-    await writing;
-    writing = undefined;
-  }
-
-  const timer = setInterval(() => {
-    if (writing === undefined) flush();
-  }, flushIntervalMs);
-  timer.unref();
-
   return {
+    ...startFlushLoop(write),
     record(served) {
       const { milliseconds, globalShare, groupShare } = served;
       const ms = now().getTime();
@@ -112,11 +96,6 @@ export function createUsageRecorder({ databases, now, logger }: RecorderOptions)
       counts.latencies[bucket] = (counts.latencies[bucket] ?? 0) + 1;
       if (globalShare > counts.globalPeak) counts.globalPeak = globalShare;
       if (groupShare > counts.groupPeak) counts.groupPeak = groupShare;
-    },
-    flush,
-    async close() {
-      clearInterval(timer);
-      await flush();
     },
   };
 }

@@ -1,8 +1,7 @@
-import type { PgBoss } from 'pg-boss';
-import type { PrismaClient } from '../database/client/prisma.ts';
-import { scheduleHourly } from '../database/jobs/job-queue.ts';
-import type { Queue } from '../database/jobs/job-schema.ts';
-import { forEachTenant, notInMaintenanceSql } from '../database/tenant-maintenance.ts';
+import type { SystemClient } from '../database/client/prisma.ts';
+import { identifier, sql } from '../database/client/sql.ts';
+import { command } from '../database/client/statements.ts';
+import { forEachTenant, notInMaintenance } from '../database/tenant-maintenance.ts';
 import { loggedKeys } from './request-store.ts';
 
 /**
@@ -11,56 +10,38 @@ import { loggedKeys } from './request-store.ts';
  */
 const retentionHours = { usage_minutes: 3, usage_hours: 8 * 24 };
 
-export const usageRetentionQueue: Queue = {
-  name: 'usage-retention',
-  policy: 'exclusive',
-  options: { expireInSeconds: 3600 },
-};
-
-interface Retention {
-  prisma: PrismaClient;
-  /** How many days the request log keeps requests. */
-  requestLogDays: number;
-}
-
-/** Schedules an hourly job that deletes old usage statistics and old requests of the request log. */
-export function scheduleUsageRetention(boss: PgBoss, { prisma, requestLogDays }: Retention): Promise<void> {
-  return scheduleHourly(boss, usageRetentionQueue, async () => {
-    await pruneUsage(prisma);
-    await pruneRequestLog(prisma, requestLogDays);
-  });
-}
-
 /**
  * Deletes usage statistics after their retention period. Processes one tenant at a time, and commits each batch
  * separately. Resolves to the number of deleted rows.
  */
-export function pruneUsage(prisma: PrismaClient, batchSize = 5000): Promise<number> {
+export function pruneUsage(prisma: SystemClient, batchSize = 5000): Promise<number> {
   return forEachTenant(prisma, async ({ tenantId, inBatches }) => {
+    const db = prisma.$tenant(tenantId);
     let sum = 0;
-    for (const table of ['usage_minutes', 'usage_hours'] as const) {
-      sum += await inBatches(batchSize, () => prisma.$executeRawUnsafe(pruneSql(table), tenantId, batchSize));
-    }
+    for (const each of prunings) sum += await inBatches(batchSize, () => db.$sql(each, { size: batchSize }));
     return sum;
   });
 }
 
-const pruneSql = (table: keyof typeof retentionHours) => `
-  DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM ${table} WHERE tenant_id = $1 AND at < now() - interval '${retentionHours[table]} hours' LIMIT $2
-  )) AND tenant_id = $1`;
+const prunings = Object.entries(retentionHours).map(([table, hours]) =>
+  command<{ size: number }>(
+    ({ tenant, size }) => sql`
+      DELETE FROM ${identifier(table)} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${identifier(table)}
+        WHERE tenant_id = ${tenant} AND at < now() - make_interval(hours => ${hours}) LIMIT ${size}
+      )) AND tenant_id = ${tenant}`,
+  ),
+);
 
 /**
  * Deletes the requests of the request log that are older than `days`, and their counts. Processes one tenant at a time,
  * and commits each batch separately. Resolves to the number of deleted requests.
  */
-export function pruneRequestLog(prisma: PrismaClient, days: number, batchSize = 5000): Promise<number> {
+export function pruneRequestLog(prisma: SystemClient, days: number, batchSize = 5000): Promise<number> {
   return forEachTenant(prisma, async ({ tenantId, inBatches }) => {
-    const pruned = await inBatches(batchSize, () => prisma.$executeRawUnsafe(pruneRequests, tenantId, days, batchSize));
-    await prisma.$executeRaw`
-      DELETE FROM request_log_minutes m USING tenants t
-      WHERE m.tenant_id = ${tenantId} AND m.at < now() - ${days}::int * interval '1 day'
-        AND t.id = m.tenant_id AND ${notInMaintenanceSql}`;
+    const db = prisma.$tenant(tenantId);
+    const pruned = await inBatches(batchSize, () => db.$sql(pruneRequests, { days, size: batchSize }));
+    await db.$sql(pruneMinutes, { days });
     return pruned;
   });
 }
@@ -69,11 +50,21 @@ export function pruneRequestLog(prisma: PrismaClient, days: number, batchSize = 
  * The SQL statement that deletes one batch. It reads each API key and status separately, because they precede the time
  * in the primary key.
  */
-const pruneRequests = `
-  WITH RECURSIVE ${loggedKeys('$1')}
-  DELETE FROM request_log WHERE tenant_id = $1 AND ctid = ANY (ARRAY(
+const pruneRequests = command<{ days: number; size: number }>(
+  ({ tenant, days, size }) => sql`
+  WITH RECURSIVE ${loggedKeys(tenant)}
+  DELETE FROM request_log WHERE tenant_id = ${tenant} AND ctid = ANY (ARRAY(
     SELECT old.ctid FROM logged_keys k, LATERAL (
-      SELECT ctid FROM request_log WHERE tenant_id = $1 AND key_id = k.key_id AND status = k.status AND at < now() - $2::int * interval '1 day'
-      LIMIT $3
-    ) old LIMIT $3
-  ))`;
+      SELECT ctid FROM request_log WHERE tenant_id = ${tenant} AND key_id = k.key_id AND status = k.status
+        AND at < now() - ${days}::int * interval '1 day'
+      LIMIT ${size}
+    ) old LIMIT ${size}
+  ))`,
+);
+
+const pruneMinutes = command<{ days: number }>(
+  ({ tenant, days }) => sql`
+    DELETE FROM request_log_minutes m USING tenants t
+    WHERE m.tenant_id = ${tenant} AND m.at < now() - ${days}::int * interval '1 day'
+      AND t.id = m.tenant_id AND ${notInMaintenance}`,
+);

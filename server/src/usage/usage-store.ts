@@ -1,5 +1,6 @@
-import type { Pool } from '../database/client/pool.ts';
-import { prepared } from '../database/client/raw-sql.ts';
+import type { SystemDoor } from '../database/client/door.ts';
+import { identifier, join, type Sql, sql } from '../database/client/sql.ts';
+import { allTenants } from '../database/client/statements.ts';
 import { notInMaintenance } from '../database/tenant-maintenance.ts';
 import { tenantIdToJson } from '../shared/tenant-id.ts';
 import { addCounts, decodeKind, UsageAggregator } from './aggregator.ts';
@@ -13,9 +14,9 @@ export const allKeys = 0n;
  * Uses one atomic statement that several processes can run concurrently. @param minute the start of the minute in
  * milliseconds since 1970
  */
-export async function writeUsage(pool: Pool, minute: number, counted: UsageAggregator): Promise<void> {
+export async function writeUsage(system: SystemDoor, minute: number, counted: UsageAggregator): Promise<void> {
   const rows = [...toRows(counted), ...toRows(sumAllKeys(counted))];
-  await pool.query(prepared({ text: addCountsSql, values: [new Date(minute), JSON.stringify(rows)] }));
+  await system.$sql(addAll, { minute: new Date(minute), rows: JSON.stringify(rows) });
 }
 
 /** For each tenant, sums the counts of all API keys. Sets the peaks to 0, because rate limits apply to single keys. */
@@ -44,27 +45,29 @@ function toRows(aggregator: UsageAggregator): object[] {
 /**
  * The SQL expressions that add two arrays element by element. A subquery over both arrays would take ten times as long.
  */
-const addedLatencies = Array.from(
-  { length: latencyBuckets },
-  (_, bucket) => `u.latencies[${bucket + 1}] + excluded.latencies[${bucket + 1}]`,
+const addedLatencies = join(
+  Array.from({ length: latencyBuckets }, (_, bucket) => {
+    return sql`u.latencies[${bucket + 1}] + excluded.latencies[${bucket + 1}]`;
+  }),
 );
 
-const addCountsTo = (table: string, at: string) => `
-  INSERT INTO ${table} AS u (tenant_id, at, key_id, endpoint, outcome, requests, latencies, global_peak, group_peak)
+const addCountsTo = (table: string, at: Sql) => sql`
+  INSERT INTO ${identifier(table)} AS u
+    (tenant_id, at, key_id, endpoint, outcome, requests, latencies, global_peak, group_peak)
   SELECT tenant_id, ${at}, key_id, endpoint, outcome, requests, latencies, global_peak, group_peak FROM counted
   ON CONFLICT (tenant_id, at, key_id, endpoint, outcome) DO UPDATE SET
     requests = u.requests + excluded.requests,
-    latencies = ARRAY[${addedLatencies.join(', ')}],
+    latencies = ARRAY[${addedLatencies}],
     global_peak = greatest(u.global_peak, excluded.global_peak),
     group_peak = greatest(u.group_peak, excluded.group_peak)`;
 
-/**
- * The SQL statement that adds the counts. It truncates times to hours in UTC, regardless of the connection's time zone.
- */
-const addCountsSql = `
+/** Adds the counts. Truncates times to hours in UTC, regardless of the connection's time zone. */
+const addAll = allTenants.command<{ minute: Date; rows: string }>(
+  ({ minute, rows }) => sql`
   WITH counted AS MATERIALIZED (
-    SELECT c.* FROM json_to_recordset($2::json) AS c (tenant_id bigint, key_id bigint, endpoint text, outcome text,
+    SELECT c.* FROM json_to_recordset(${rows}::json) AS c (tenant_id bigint, key_id bigint, endpoint text, outcome text,
       requests int, latencies int[], global_peak smallint, group_peak smallint)
       JOIN tenants t ON t.id = c.tenant_id AND ${notInMaintenance}
-  ), minutes AS (${addCountsTo('usage_minutes', '$1::timestamptz')})
-  ${addCountsTo('usage_hours', `date_trunc('hour', $1::timestamptz, 'UTC')`)}`;
+  ), minutes AS (${addCountsTo('usage_minutes', sql`${minute}::timestamptz`)})
+  ${addCountsTo('usage_hours', sql`date_trunc('hour', ${minute}::timestamptz, 'UTC')`)}`,
+);

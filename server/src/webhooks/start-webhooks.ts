@@ -1,20 +1,17 @@
 import { deliverySchedule } from '@itsm-api/contract';
 import type { FastifyBaseLogger } from 'fastify';
-import type { PgBoss } from 'pg-boss';
 import type { Databases } from '../database/client/databases.ts';
-import type { PrismaClient } from '../database/client/prisma.ts';
+import type { SystemClient } from '../database/client/prisma.ts';
 import { listen } from '../database/listener.ts';
 import type { HealthCheck } from '../shared/lifecycle.ts';
 import { endsWithin } from '../shared/timeout.ts';
 import { Worker, type WorkerOptions } from './delivery/delivery-worker.ts';
 import { type AgentOptions, createAgent } from './delivery/http-agent.ts';
-import { scheduleRetention } from './maintenance/delivery-retention.ts';
 import { wakeChannel } from './outbox/dispatch-jobs.ts';
 
 export interface WebhooksOptions {
-  prisma: PrismaClient;
+  prisma: SystemClient;
   databases: Pick<Databases, 'options'>;
-  boss: PgBoss;
   services: Omit<
     WorkerOptions,
     'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'maxPendingDeliveries' | 'observer' | 'tracer'
@@ -42,7 +39,7 @@ const maxStopMs = deliverySchedule.attemptTimeout + 1000;
  * up to `maxStopMs` for deliveries in flight. Another worker sends the unfinished deliveries again.
  */
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
-  const { prisma, databases, boss, services, logger, checks, observer, tracer, maxPendingDeliveries } = options;
+  const { prisma, databases, services, logger, checks, observer, tracer, maxPendingDeliveries } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
   const isOutage = (error: unknown) => databases.options.outages.explains(error, 'loop steps');
   const given = { prisma, agent, logger, isOutage, observer, tracer, maxPendingDeliveries };
@@ -59,7 +56,6 @@ export async function startWebhooks(options: WebhooksOptions): Promise<() => Pro
     // If this health check fails, the worker still finds due deliveries by polling.
     { name: 'wakeListener', run: () => ({ ok: listener.listening }) },
   );
-  await scheduleRetention(boss, prisma);
   return async () => {
     await endsWithin(maxStopMs, Promise.all([listener.close(), worker.stop()]));
     await agent.destroy();

@@ -1,6 +1,7 @@
 import type { UserRole } from '@itsm-api/contract';
 import type { Databases } from '../../database/client/databases.ts';
-import { queryRows } from '../../database/client/raw-sql.ts';
+import { type Parameter, type Sql, sql } from '../../database/client/sql.ts';
+import { allTenants, rows } from '../../database/client/statements.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import { maintenanceError } from '../../shared/errors.ts';
@@ -21,10 +22,10 @@ export interface Account {
   workspace: string;
 }
 
-/** The database row of an account. node-postgres returns 64-bit integers as text. */
+/** The database row of an account. */
 export interface AccountRow {
-  tenant_id: string;
-  user_id: string;
+  tenant_id: bigint;
+  user_id: bigint;
   name: string;
   email: string;
   role: UserRole;
@@ -51,7 +52,7 @@ export function workspaceOf(
 }
 
 /** The SQL columns of an account. They require `users u` and `tenants t` in the FROM clause. */
-export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace,
+export const accountColumns = sql`u.tenant_id, u.id AS user_id, u.name, u.email, u.role, u.time_zone, t.name AS workspace,
   NOT (${notInMaintenance}) AS is_in_maintenance`;
 
 /**
@@ -59,13 +60,13 @@ export const accountColumns = `u.tenant_id, u.id AS user_id, u.name, u.email, u.
  * accounts, inactive users and users of inactive workspaces.
  * @param table a table with the columns `tenant_id` and `user_id`
  */
-export const accountsOf = (table: string) => `
+export const accountsOf = (table: Sql) => sql`
   JOIN users u ON u.tenant_id = ${table}.tenant_id AND u.id = ${table}.user_id AND u.active AND u.role <> 'REQUESTER'
     AND u.kind = 'PERSON'
   JOIN tenants t ON t.id = ${table}.tenant_id AND t.active`;
 
 /** The SQL condition that is true if the user in `users u` has a password or a passkey. */
-export const isSecured = `(EXISTS (SELECT FROM passwords p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id)
+export const isSecured = sql`(EXISTS (SELECT FROM passwords p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id)
   OR EXISTS (SELECT FROM passkeys p WHERE p.tenant_id = u.tenant_id AND p.user_id = u.id))`;
 
 /**
@@ -81,7 +82,7 @@ export function toAccount(row: AccountRow): Account {
 export function presentAccount(row: AccountRow): Account {
   return {
     tenantId: toTenantId(row.tenant_id),
-    userId: BigInt(row.user_id),
+    userId: row.user_id,
     name: row.name,
     email: row.email,
     role: row.role,
@@ -98,12 +99,17 @@ export async function findAccount(
   { accounts }: Pick<AccountStore, 'accounts'>,
   { tenantId, userId }: Pick<Account, 'tenantId' | 'userId'>,
 ): Promise<Account | undefined> {
-  const { rows }: { rows: AccountRow[] } = await accounts.query(
-    `SELECT ${accountColumns} FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS requested ${accountsOf('requested')}`,
-    [tenantId, userId],
-  );
-  return rows[0] && toAccount(rows[0]);
+  const [row] = await accounts.$sql(selectAccount, { tenantId, userId });
+  return row && toAccount(row);
 }
+
+/** Builds the FROM clause for one user. */
+const requested = (tenantId: Parameter, userId: Parameter) =>
+  sql`(SELECT ${tenantId}::bigint AS tenant_id, ${userId}::bigint AS user_id) AS requested ${accountsOf(sql`requested`)}`;
+
+const selectAccount = allTenants.rows<Pick<Account, 'tenantId' | 'userId'>, AccountRow>(
+  ({ tenantId, userId }) => sql`SELECT ${accountColumns} FROM ${requested(tenantId, userId)}`,
+);
 
 /**
  * Locks an account until the end of the transaction. Returns false, without a lock, if the account has no access to the
@@ -111,7 +117,9 @@ export async function findAccount(
  * credentials or sessions.
  */
 export async function lockAccount(db: TenantClient, { userId }: Pick<Account, 'userId'>): Promise<boolean> {
-  const text = `SELECT 1 AS held FROM (SELECT $1::bigint AS tenant_id, $2::bigint AS user_id) AS requested
-    ${accountsOf('requested')} FOR NO KEY UPDATE OF u FOR SHARE OF t`;
-  return (await queryRows(db, { text, values: [db.$tenantId, userId] })).length > 0;
+  return (await db.$sql(lockRequested, { userId })).length > 0;
 }
+
+const lockRequested = rows<{ userId: bigint }, object>(
+  ({ tenant, userId }) => sql`SELECT 1 AS held FROM ${requested(tenant, userId)} FOR NO KEY UPDATE OF u FOR SHARE OF t`,
+);

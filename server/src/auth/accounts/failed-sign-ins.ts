@@ -1,4 +1,3 @@
-import { inTransaction } from '../../database/client/transaction.ts';
 import { maxUserAgentLength, recordAudit } from '../../resources/audit/audit-entry.ts';
 import type { Origin } from '../../shared/actor.ts';
 import { type Account, type AccountStore, lockAccount, workspaceOf } from './account.ts';
@@ -41,7 +40,7 @@ async function write(
   const db = workspaceOf(databases, account);
   const target = { type: 'user', id: account.userId } as const;
   const where = { action, targetType: 'user', targetId: account.userId, at: { gt: new Date(Date.now() - windowMs) } };
-  await inTransaction(db, async () => {
+  await db.$transaction(async () => {
     // The lock prevents two processes from creating two entries.
     if (!(await lockAccount(db, account))) return;
     const isNew = (await db.auditEntry.count({ where })) === 0;

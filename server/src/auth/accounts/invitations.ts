@@ -1,3 +1,5 @@
+import { sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { type AuditContext, recordAudit } from '../../resources/audit/audit-entry.ts';
 import { transaction } from '../../resources/shared/context.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
@@ -10,7 +12,7 @@ import {
   isSecured,
   toAccount,
 } from './account.ts';
-import { newToken, readToken } from './token.ts';
+import { newToken, readToken, type TokenKey } from './token.ts';
 
 /** The number of days that an invitation link is valid. */
 export const invitationDays = 7;
@@ -74,7 +76,13 @@ export function invitationLink(publicUrl: string, token: string): string {
   return new URL(`/developer/join?token=${token}`, publicUrl).href;
 }
 
-const isValid = 'i.used_at IS NULL AND i.expires_at > now()';
+const isValid = sql`i.used_at IS NULL AND i.expires_at > now()`;
+
+const selectValid = allTenants.rows<TokenKey, AccountRow & { demo: boolean; secured: boolean }>(
+  ({ tenantId, hash }) => sql`
+    SELECT i.demo, ${isSecured} AS secured, ${accountColumns} FROM invitations i ${accountsOf(sql`i`)}
+    WHERE i.tenant_id = ${tenantId} AND i.hash = ${hash} AND ${isValid}`,
+);
 
 /** Looks up an invitation by the token in its link. Returns undefined if the token is unknown, used or expired. */
 export async function findInvitation(
@@ -83,12 +91,7 @@ export async function findInvitation(
 ): Promise<Invitation | undefined> {
   const token = readToken(text);
   if (token === undefined) return undefined;
-  const { rows }: { rows: (AccountRow & { demo: boolean; secured: boolean })[] } = await accounts.query(
-    `SELECT i.demo, ${isSecured} AS secured, ${accountColumns} FROM invitations i ${accountsOf('i')}
-     WHERE i.tenant_id = $1 AND i.hash = $2 AND ${isValid}`,
-    [token.tenantId, token.hash],
-  );
-  const [row] = rows;
+  const [row] = await accounts.$sql(selectValid, token);
   return row && { account: toAccount(row), demo: row.demo, secured: row.secured };
 }
 
@@ -99,9 +102,10 @@ export async function findInvitation(
 export async function useInvitation({ system }: Pick<AccountStore, 'system'>, text: string): Promise<boolean> {
   const token = readToken(text);
   if (token === undefined) return false;
-  const { rowCount } = await system.pool.query(
-    `UPDATE invitations i SET used_at = now() WHERE i.tenant_id = $1 AND i.hash = $2 AND ${isValid}`,
-    [token.tenantId, token.hash],
-  );
-  return rowCount === 1;
+  return (await system.prisma.$sql(markUsed, token)) === 1;
 }
+
+const markUsed = allTenants.command<TokenKey>(
+  ({ tenantId, hash }) => sql`
+    UPDATE invitations i SET used_at = now() WHERE i.tenant_id = ${tenantId} AND i.hash = ${hash} AND ${isValid}`,
+);

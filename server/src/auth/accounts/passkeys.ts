@@ -5,12 +5,15 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import * as z from 'zod';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { tenantClient } from '../../database/client/tenant-client.ts';
-import { isUniqueViolation } from '../../database/unique-violation.ts';
+import { isUniqueViolation } from '../../database/client/unique-violation.ts';
 import type { Origin } from '../../shared/actor.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { lazy } from '../../shared/lazy.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
+import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 import { type Account, type AccountRow, type AccountStore, accountColumns, accountsOf, toAccount } from './account.ts';
 import { recordFailedSignIn } from './failed-sign-ins.ts';
 
@@ -50,15 +53,17 @@ export type ConsumeChallenge = (challenge: string) => Promise<boolean>;
  * an old cookie. Each call also deletes some challenges that were used more than an hour ago.
  */
 export async function useChallenge({ system }: AccountStore, challenge: string): Promise<boolean> {
-  return (await system.pool.query(insertChallenge, [challenge])).rowCount === 1;
+  return (await system.prisma.$sql(insertChallenge, { challenge })) === 1;
 }
 
-const insertChallenge = `
+const insertChallenge = allTenants.command<{ challenge: string }>(
+  ({ challenge }) => sql`
   WITH old AS (
     DELETE FROM used_challenges WHERE challenge IN (
       SELECT challenge FROM used_challenges WHERE used_at < now() - interval '1 hour' LIMIT 20 FOR UPDATE SKIP LOCKED)
   )
-  INSERT INTO used_challenges (challenge) VALUES ($1) ON CONFLICT DO NOTHING`;
+  INSERT INTO used_challenges (challenge) VALUES (${challenge}) ON CONFLICT DO NOTHING`,
+);
 
 /**
  * Returns the options that a browser needs to create a passkey for an account. The options exclude devices that already
@@ -176,9 +181,8 @@ export async function signInByPasskey(
   const { accounts } = databases;
   const input = readResponse(response);
   const credentialId = Buffer.from(input.response.id, 'base64url');
-  const values = [input.tenantId, credentialId];
-  const { rows }: { rows: (AccountRow & PasskeyRow)[] } = await accounts.query(byCredential, [...values, input.userId]);
-  const [row] = rows;
+  const named = { tenantId: toTenantId(input.tenantId), credentialId };
+  const [row] = await accounts.$sql(selectByCredential, { ...named, userId: BigInt(input.userId) });
   if (row === undefined) throw invalidPasskey();
   const account = toAccount(row);
   const credential = {
@@ -200,7 +204,7 @@ export async function signInByPasskey(
     recordFailedSignIn(databases, account, from);
     throw error;
   });
-  await accounts.query(updateUsed, [...values, authenticationInfo.newCounter]);
+  await accounts.$sql(updateUsed, { ...named, counter: authenticationInfo.newCounter });
   return { account, credentialId };
 }
 
@@ -231,14 +235,25 @@ function parseJson(text: string): unknown {
 
 interface PasskeyRow {
   public_key: Buffer;
-  counter: string;
+  counter: bigint;
 }
 
-const byCredential = `
-  SELECT p.public_key, p.counter, ${accountColumns} FROM passkeys p ${accountsOf('p')}
-  WHERE p.tenant_id = $1 AND p.credential_id = $2 AND p.user_id = $3`;
+/** The id of a passkey, which is unique in a workspace. */
+interface Credential {
+  tenantId: TenantId;
+  credentialId: Uint8Array;
+}
 
-const updateUsed = 'UPDATE passkeys SET counter = $3, last_used_at = now() WHERE tenant_id = $1 AND credential_id = $2';
+const selectByCredential = allTenants.rows<Credential & { userId: bigint }, AccountRow & PasskeyRow>(
+  ({ tenantId, credentialId, userId }) => sql`
+  SELECT p.public_key, p.counter, ${accountColumns} FROM passkeys p ${accountsOf(sql`p`)}
+  WHERE p.tenant_id = ${tenantId} AND p.credential_id = ${credentialId} AND p.user_id = ${userId}`,
+);
+
+const updateUsed = allTenants.command<Credential & { counter: number }>(
+  ({ tenantId, credentialId, counter }) => sql`UPDATE passkeys SET counter = ${counter}, last_used_at = now()
+    WHERE tenant_id = ${tenantId} AND credential_id = ${credentialId}`,
+);
 
 /** Returns the passkeys of an account, newest first. */
 export async function listPasskeys({ system }: AccountStore, { tenantId, userId }: Account): Promise<PasskeyDetails[]> {

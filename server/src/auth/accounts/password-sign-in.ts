@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { tenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError, maintenanceError } from '../../shared/errors.ts';
 import {
@@ -49,7 +51,7 @@ export async function signInByPassword(
   databases: AccountStore,
   { email, password, address, userAgent, isKnown }: Credentials,
 ): Promise<(PasswordSignIn & { account: Account })[]> {
-  const { rows }: { rows: (AccountRow & { hash: string })[] } = await databases.accounts.query(byEmail, [email]);
+  const rows = await databases.accounts.$sql(selectByEmail, { email });
   const candidates = rows.map((row) => ({
     account: presentAccount(row),
     hash: row.hash,
@@ -81,9 +83,11 @@ export async function signInByPassword(
   return available.map(({ account, hash }) => ({ account, password: toDigest(hash) }));
 }
 
-const byEmail = `
-  SELECT p.hash, ${accountColumns} FROM passwords p ${accountsOf('p')}
-  WHERE u.email = $1 ORDER BY u.tenant_id LIMIT ${maxAccounts}`;
+const selectByEmail = allTenants.rows<{ email: string }, AccountRow & { hash: string }>(
+  ({ email }) => sql`
+  SELECT p.hash, ${accountColumns} FROM passwords p ${accountsOf(sql`p`)}
+  WHERE u.email = ${email} ORDER BY u.tenant_id LIMIT ${maxAccounts}`,
+);
 
 /** The schema for a new password. It checks only the length, because `checkPassword` checks the strength. */
 export const NewPassword = z

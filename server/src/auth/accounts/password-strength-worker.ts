@@ -7,7 +7,7 @@ import * as english from '@zxcvbn-ts/language-en';
  */
 
 /** The input for the worker thread: a password and words related to its user. */
-export interface Estimating {
+export interface EstimateInput {
   password: string;
   /** Words that an attacker would try first, such as the user's name. */
   known: string[];
@@ -30,7 +30,7 @@ const estimator = new ZxcvbnFactory({
   l33tMaxSubstitutions: 20,
 });
 
-export default function estimate({ password, known }: Estimating): Estimate {
+export default function estimate({ password, known }: EstimateInput): Estimate {
   const { score, feedback } = estimator.check(password, known);
   return { score, advice: [feedback.warning, ...feedback.suggestions].filter(Boolean).join(' ') };
 }

@@ -1,7 +1,7 @@
 import { invalidField } from '../../shared/errors.ts';
 import { createWorkerPool } from '../../shared/worker-pool.ts';
 import type { Account } from './account.ts';
-import type { Estimate, Estimating } from './password-strength-worker.ts';
+import type { Estimate, EstimateInput } from './password-strength-worker.ts';
 
 /**
  * The minimum zxcvbn score of a new password. Scores range from 0 to 4. A score of 3 means "safely unguessable": the
@@ -13,7 +13,7 @@ const minScore = 3;
  * Runs zxcvbn in a worker thread, because checking a password with many substitutions can take half a second. The
  * zxcvbn dictionaries use several megabytes, so the server loads them only when a user sets a password.
  */
-const estimate = createWorkerPool<Estimating, Estimate>({
+const estimate = createWorkerPool<EstimateInput, Estimate>({
   worker: new URL('./password-strength-worker.ts', import.meta.url),
   maxQueued: 50,
   maxPerTenant: 5,

@@ -1,3 +1,5 @@
+import { sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { tenantClient } from '../../database/client/tenant-client.ts';
 import type { Origin } from '../../shared/actor.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
@@ -11,7 +13,7 @@ import {
   lockAccount,
   toAccount,
 } from './account.ts';
-import { newToken, readToken } from './token.ts';
+import { newToken, readToken, type TokenKey } from './token.ts';
 
 /** The session of a signed-in user. */
 export interface Session {
@@ -37,7 +39,7 @@ export interface SessionDetails {
  * The SQL condition for an active session. A session ends after 12 hours without a request, or 30 days after the
  * sign-in.
  */
-const isActive = `s.ended_at IS NULL AND s.last_seen_at > now() - interval '12 hours' AND s.created_at > now() - interval '30 days'`;
+const isActive = sql`s.ended_at IS NULL AND s.last_seen_at > now() - interval '12 hours' AND s.created_at > now() - interval '30 days'`;
 
 /**
  * Creates a session.
@@ -61,45 +63,50 @@ export async function beginSession(
 export async function findSession({ accounts }: AccountStore, cookie: unknown): Promise<Session | undefined> {
   const token = readToken(cookie);
   if (token === undefined) return undefined;
-  const values = [token.tenantId, token.hash];
-  const { rows }: { rows: SessionRow[] } = await accounts.query(find, values);
-  const [row] = rows;
+  const [row] = await accounts.$sql(selectByToken, token);
   if (row === undefined) return undefined;
   const account = toAccount(row);
-  if (row.stale) await accounts.query(touch, values);
-  return { id: BigInt(row.id), account, secured: row.secured };
+  if (row.stale) await accounts.$sql(touch, token);
+  return { id: row.id, account, secured: row.secured };
 }
 
 interface SessionRow extends AccountRow {
-  id: string;
+  id: bigint;
   secured: boolean;
   stale: boolean;
 }
 
-const find = `
+const selectByToken = allTenants.rows<TokenKey, SessionRow>(
+  ({ tenantId, hash }) => sql`
   SELECT s.id, ${accountColumns}, s.last_seen_at < now() - interval '1 minute' AS stale, ${isSecured} AS secured
-  FROM sessions s ${accountsOf('s')} WHERE s.tenant_id = $1 AND s.hash = $2 AND ${isActive}`;
+  FROM sessions s ${accountsOf(sql`s`)} WHERE s.tenant_id = ${tenantId} AND s.hash = ${hash} AND ${isActive}`,
+);
 
-const touch = 'UPDATE sessions SET last_seen_at = now() WHERE tenant_id = $1 AND hash = $2';
+const touch = allTenants.command<TokenKey>(
+  ({ tenantId, hash }) =>
+    sql`UPDATE sessions SET last_seen_at = now() WHERE tenant_id = ${tenantId} AND hash = ${hash}`,
+);
 
 interface DetailsRow {
-  id: string;
+  id: bigint;
   address: string;
   user_agent: string;
   created_at: Date;
   last_seen_at: Date;
 }
 
+const selectOfUser = allTenants.rows<Pick<Account, 'tenantId' | 'userId'>, DetailsRow>(
+  ({ tenantId, userId }) => sql`
+    SELECT id, address, user_agent, created_at, last_seen_at FROM sessions s
+    WHERE tenant_id = ${tenantId} AND user_id = ${userId} AND ${isActive} ORDER BY id DESC LIMIT 100`,
+);
+
 /** Returns the active sessions of an account, newest first. */
 export async function listSessions(
   { accounts }: AccountStore,
   { tenantId, userId }: Account,
 ): Promise<SessionDetails[]> {
-  const { rows }: { rows: DetailsRow[] } = await accounts.query(
-    `SELECT id, address, user_agent, created_at, last_seen_at FROM sessions s
-     WHERE tenant_id = $1 AND user_id = $2 AND ${isActive} ORDER BY id DESC LIMIT 100`,
-    [tenantId, userId],
-  );
+  const rows = await accounts.$sql(selectOfUser, { tenantId, userId });
   return rows.map((row) => ({
     id: Number(row.id),
     address: row.address,

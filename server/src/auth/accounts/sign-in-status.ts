@@ -1,3 +1,5 @@
+import { sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { type AccountStore, isSecured } from './account.ts';
@@ -17,14 +19,22 @@ export interface SignInStatus {
  * SQL that selects the unused invitation of the user in `users u`. A user has at most one unused invitation, because a
  * new invitation replaces the earlier ones.
  */
-const openInvitation = `SELECT i.expires_at FROM invitations i
+const openInvitation = sql`SELECT i.expires_at FROM invitations i
   WHERE i.tenant_id = u.tenant_id AND i.user_id = u.id AND i.used_at IS NULL AND NOT ${isSecured}
   ORDER BY i.id DESC LIMIT 1`;
 
-const statusSql = `SELECT u.id, (${openInvitation}) AS invited_until,
+interface StatusRow {
+  id: bigint;
+  invited_until: Date | null;
+  signed_in_at: Date | null;
+}
+
+const selectStatus = allTenants.rows<{ tenantId: TenantId; userIds: readonly number[] }, StatusRow>(
+  ({ tenantId, userIds }) => sql`SELECT u.id, (${openInvitation}) AS invited_until,
     (SELECT s.created_at FROM sessions s WHERE s.tenant_id = u.tenant_id AND s.user_id = u.id ORDER BY s.id DESC LIMIT 1)
       AS signed_in_at
-  FROM users u WHERE u.tenant_id = $1 AND u.id = ANY ($2::bigint[])`;
+  FROM users u WHERE u.tenant_id = ${tenantId} AND u.id = ANY (${userIds}::bigint[])`,
+);
 
 /** Returns a map from user id to the status. Contains only users of the tenant. */
 export async function findSignInStatus(
@@ -32,8 +42,7 @@ export async function findSignInStatus(
   tenantId: TenantId,
   userIds: readonly number[],
 ): Promise<Map<number, SignInStatus>> {
-  type Row = { id: string; invited_until: Date | null; signed_in_at: Date | null };
-  const { rows }: { rows: Row[] } = await accounts.query(statusSql, [tenantId, userIds]);
+  const rows = await accounts.$sql(selectStatus, { tenantId, userIds });
   return new Map(
     rows.map(({ id, invited_until, signed_in_at }) => [
       Number(id),
@@ -53,11 +62,12 @@ export async function listInvitedUsers(
   { accounts }: Pick<AccountStore, 'accounts'>,
   tenantId: TenantId,
 ): Promise<number[]> {
-  const { rows }: { rows: { id: string }[] } = await accounts.query(
-    `SELECT DISTINCT u.id FROM invitations i JOIN users u ON u.tenant_id = i.tenant_id AND u.id = i.user_id
-     WHERE i.tenant_id = $1 AND i.used_at IS NULL AND u.active AND NOT ${isSecured}
-     ORDER BY u.id DESC LIMIT ${maxInvited}`,
-    [tenantId],
-  );
-  return rows.map(({ id }) => Number(id));
+  return (await accounts.$sql(selectInvited, { tenantId })).map(({ id }) => Number(id));
 }
+
+const selectInvited = allTenants.rows<{ tenantId: TenantId }, { id: bigint }>(
+  ({ tenantId }) => sql`
+    SELECT DISTINCT u.id FROM invitations i JOIN users u ON u.tenant_id = i.tenant_id AND u.id = i.user_id
+    WHERE i.tenant_id = ${tenantId} AND i.used_at IS NULL AND u.active AND NOT ${isSecured}
+    ORDER BY u.id DESC LIMIT ${maxInvited}`,
+);

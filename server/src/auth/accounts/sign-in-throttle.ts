@@ -1,6 +1,7 @@
-import ipaddr from 'ipaddr.js';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { parseAddress } from '../../shared/network/ip-networks.ts';
+import { clientNetworkOf } from '../../shared/network/ip-networks.ts';
 import type { AccountStore } from './account.ts';
 import { sha256 } from './token.ts';
 
@@ -12,7 +13,7 @@ export interface Attempt {
 }
 
 /** A sign-in attempt that counts toward the limits for failed sign-ins. */
-export interface Counted {
+export interface CountedAttempt {
   /**
    * The error if the email address has too many failures from all networks combined, otherwise undefined. Throw the
    * error only if the browser has never signed in to the account. Otherwise, an attacker could lock out the user.
@@ -51,8 +52,8 @@ interface Limit {
 export async function countAttempt(
   { system }: Pick<AccountStore, 'system'>,
   { email, address }: Attempt,
-): Promise<Counted> {
-  const network = networkOf(address);
+): Promise<CountedAttempt> {
+  const network = clientNetworkOf(address);
   const limits = [
     { of: `from ${network}`, maxFailures: 50, minutes: 15, isCached: true },
     { of: `${email} from ${network}`, maxFailures: 10, minutes: 15, isCached: true },
@@ -64,7 +65,7 @@ export async function countAttempt(
   const everywhere = { of: `${email} from everywhere`, maxFailures: 100, minutes: 60 };
   const takeBack = async (refunded: Limit[]) => {
     const counted = refunded.map(({ of }) => Buffer.from(sha256(of)));
-    await system.pool.query('UPDATE sign_in_failures SET failures = failures - 1 WHERE counted = ANY ($1)', [counted]);
+    await system.prisma.$sql(refund, { counted });
   };
   return {
     rejection: await countOne(system, everywhere),
@@ -101,17 +102,6 @@ class ErrorCache {
 /** The error cache of each database. */
 const errorCaches = new WeakMap<AccountStore['system'], ErrorCache>();
 
-/**
- * Returns the network of an IP address. For IPv6, returns the /64 network, because a subscriber can use all addresses
- * in such a network. For IPv4, returns the address itself. Returns the input unchanged if it isn't an IP address, for
- * example a name that a proxy sends.
- */
-function networkOf(address: string): string {
-  const parsed = parseAddress(address);
-  if (parsed === undefined) return address;
-  return parsed.kind() === 'ipv6' ? ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/64`).toString() : parsed.toString();
-}
-
 /** Counts an attempt toward a limit. Returns the error if the limit is exceeded. */
 async function countOne(
   system: AccountStore['system'],
@@ -121,11 +111,8 @@ async function countOne(
   errorCaches.set(system, cache);
   const cached = cache.find(of);
   if (cached !== undefined) return cached;
-  const { rows }: { rows: { failures: number; seconds: number }[] } = await system.pool.query(count, [
-    Buffer.from(sha256(of)),
-    minutes,
-  ]);
-  const [{ failures, seconds } = { failures: 0, seconds: 0 }] = rows;
+  const counted = Buffer.from(sha256(of));
+  const [{ failures, seconds } = { failures: 0, seconds: 0 }] = await system.prisma.$sql(count, { counted, minutes });
   if (failures <= maxFailures) return undefined;
   const rejection = tooManyFailures(seconds);
   // Concurrent attempts with the correct password also count as failures until the server refunds them. Therefore, the
@@ -144,13 +131,19 @@ function tooManyFailures(seconds: number): ApiError {
  * The SQL statement that counts an attempt. The first attempt starts the time window of the limit. The statement also
  * deletes a few rows that are older than one day.
  */
-const count = `
+const count = allTenants.rows<{ counted: Buffer; minutes: number }, { failures: number; seconds: number }>(
+  ({ counted, minutes }) => sql`
   WITH old AS (
     DELETE FROM sign_in_failures WHERE counted IN (
       SELECT counted FROM sign_in_failures WHERE since < now() - interval '1 day' LIMIT 20 FOR UPDATE SKIP LOCKED)
   )
-  INSERT INTO sign_in_failures AS f (counted, failures, since) VALUES ($1, 1, now())
+  INSERT INTO sign_in_failures AS f (counted, failures, since) VALUES (${counted}, 1, now())
   ON CONFLICT (counted) DO UPDATE SET
-    failures = CASE WHEN f.since < now() - make_interval(mins => $2) THEN 1 ELSE f.failures + 1 END,
-    since = CASE WHEN f.since < now() - make_interval(mins => $2) THEN now() ELSE f.since END
-  RETURNING f.failures, ceil(extract(epoch FROM f.since + make_interval(mins => $2) - now()))::int AS seconds`;
+    failures = CASE WHEN f.since < now() - make_interval(mins => ${minutes}) THEN 1 ELSE f.failures + 1 END,
+    since = CASE WHEN f.since < now() - make_interval(mins => ${minutes}) THEN now() ELSE f.since END
+  RETURNING f.failures, ceil(extract(epoch FROM f.since + make_interval(mins => ${minutes}) - now()))::int AS seconds`,
+);
+
+const refund = allTenants.command<{ counted: Buffer[] }>(
+  ({ counted }) => sql`UPDATE sign_in_failures SET failures = failures - 1 WHERE counted = ANY (${counted}::bytea[])`,
+);

@@ -7,6 +7,12 @@ export interface Token {
   hash: Uint8Array<ArrayBuffer>;
 }
 
+/** The values by which the database finds a token. */
+export interface TokenKey {
+  tenantId: TenantId;
+  hash: Uint8Array<ArrayBuffer>;
+}
+
 /** Creates a token that consists of the tenant id, a dot, and 32 random bytes in base64url. */
 export function newToken(tenantId: TenantId): Token {
   const text = `${tenantId}.${randomBytes(32).toString('base64url')}`;
@@ -14,7 +20,7 @@ export function newToken(tenantId: TenantId): Token {
 }
 
 /** Returns the tenant id in a token and the hash of the token. Returns undefined if the text isn't a token. */
-export function readToken(text: unknown): { tenantId: TenantId; hash: Uint8Array<ArrayBuffer> } | undefined {
+export function readToken(text: unknown): TokenKey | undefined {
   const tenantId = typeof text === 'string' ? /^(\d{1,18})\.[\w-]{43}$/.exec(text)?.[1] : undefined;
   return tenantId === undefined ? undefined : { tenantId: toTenantId(tenantId), hash: sha256(text as string) };
 }

@@ -8,7 +8,9 @@ const maxNetworks = 20;
 const NetworkText = z.string().transform((text, { addIssue }) => {
   const network = normalizeNetwork(text.trim());
   if (network !== undefined) return network;
-  const message = `must contain only IP addresses and CIDR ranges, such as 192.0.2.0/24 or 2001:db8::/32, but contains ${text}`;
+  const message =
+    'must contain only IP addresses and CIDR ranges that can match an address, such as 192.0.2.0/24 or 2001:db8::/32, ' +
+    `but contains ${text}`;
   addIssue({ code: 'custom', message });
   return z.NEVER;
 });

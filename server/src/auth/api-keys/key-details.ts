@@ -1,6 +1,7 @@
 import type { Identity } from '@itsm-api/contract';
-import type { Pool } from '../../database/client/pool.ts';
-import { statementName } from '../../database/client/statement-name.ts';
+import type { SystemDoor } from '../../database/client/door.ts';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { knownScopes } from './known-scopes.ts';
@@ -19,21 +20,21 @@ interface KeyRow {
   workspace: string;
 }
 
-const byId = `
+const selectById = allTenants.rows<{ tenantId: TenantId; keyId: bigint }, KeyRow>(
+  ({ tenantId, keyId }) => sql`
   SELECT k.name, k.last_four, k.scopes, k.created_at, k.expires_at, k.last_used_at, t.name AS workspace
-  FROM api_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.tenant_id = $1 AND k.id = $2`;
+  FROM api_keys k JOIN tenants t ON t.id = k.tenant_id WHERE k.tenant_id = ${tenantId} AND k.id = ${keyId}`,
+);
 
 /**
  * Returns the details of an API key and its workspace.
- * @param pool a connection pool with a role that can read the table `tenants`; the role for requests can't read it
+ * @param lookups a client with a role that can read the table `tenants`; the role for requests can't read it
  */
 export async function readKeyDetails(
-  pool: Pool,
+  lookups: SystemDoor,
   { tenantId, keyId, isImport }: { tenantId: TenantId; keyId: bigint; isImport: boolean },
 ): Promise<KeyDetails> {
-  const values = [tenantId, keyId];
-  const { rows }: { rows: KeyRow[] } = await pool.query({ name: statementName(byId), text: byId, values });
-  const [row] = rows;
+  const [row] = await lookups.$sql(selectById, { tenantId, keyId });
   if (row === undefined) throw new Error('The API key of the request was deleted.');
   return {
     key: {

@@ -1,6 +1,7 @@
 import type { Scope } from '@itsm-api/contract';
 import type { Databases } from '../../database/client/databases.ts';
-import { statementName } from '../../database/client/statement-name.ts';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { listen } from '../../database/listener.ts';
 import { notInMaintenance } from '../../database/tenant-maintenance.ts';
@@ -74,7 +75,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
   const { requests, keyLookups, options } = databases;
   /** The cached identities, by the hash of the API key in base64. The key itself is in memory only during a request. */
   const cache = new Map<string, KeyIdentity>();
-  const queue = createLookupQueue({ concurrency: keyLookups.options.max, onRejected });
+  const queue = createLookupQueue({ concurrency: keyLookups.pool.options.max, onRejected });
   let generation = 0;
 
   // Database triggers in prisma/migrations send a notification when a change to a key, its user or its tenant can
@@ -89,19 +90,14 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
   const listener = listen({ ...options, channel: 'api_keys', onNotify, onUnavailable, onAvailable });
 
   async function load(hash: Buffer): Promise<KeyIdentity | undefined> {
-    const { rows }: { rows: KeyRow[] } = await keyLookups.query({
-      name: statementName(byHash),
-      text: byHash,
-      values: [hash],
-    });
-    const [row] = rows;
+    const [row] = await keyLookups.$sql(selectByHash, { hash });
     if (row === undefined) return undefined;
     const tenantId = toTenantId(row.tenant_id);
     return {
       hash,
-      keyId: BigInt(row.id),
+      keyId: row.id,
       tenantId,
-      userId: BigInt(row.user_id),
+      userId: row.user_id,
       scopes: new Set(knownScopes(row.scopes)),
       isImport: row.is_import,
       isInMaintenance: row.is_in_maintenance,
@@ -147,11 +143,11 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
   };
 }
 
-/** The database row of an API key. node-postgres returns 64-bit integers as text. */
+/** The database row of an API key. */
 interface KeyRow {
-  id: string;
-  tenant_id: string;
-  user_id: string;
+  id: bigint;
+  tenant_id: bigint;
+  user_id: bigint;
   scopes: string[];
   is_import: boolean;
   is_in_maintenance: boolean;
@@ -159,10 +155,12 @@ interface KeyRow {
   expires_at: Date | null;
 }
 
-const byHash = `
+const selectByHash = allTenants.rows<{ hash: Buffer }, KeyRow>(
+  ({ hash }) => sql`
   SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.allowed_networks,
     k.expires_at, NOT (${notInMaintenance}) AS is_in_maintenance
   FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
   JOIN tenants t ON t.id = k.tenant_id AND t.active
-  WHERE k.hash = $1 AND k.revoked_at IS NULL`;
+  WHERE k.hash = ${hash} AND k.revoked_at IS NULL`,
+);

@@ -1,6 +1,7 @@
 import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
-import { queryRows } from '../../database/client/raw-sql.ts';
+import { sql } from '../../database/client/sql.ts';
+import { command, type None, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockTenant } from '../../database/row-lock.ts';
 import { type AuditContext, auditChanges, recordAudit } from '../../resources/audit/audit-entry.ts';
@@ -23,13 +24,22 @@ export const KeyPolicy = z.strictObject({
 });
 export type KeyPolicy = z.output<typeof KeyPolicy>;
 
+const selectPolicy = rows<None, KeyPolicy>(
+  ({ tenant }) => sql`SELECT max_lifetime_days AS "maxLifetimeDays", expiry_required AS "expiryRequired"
+    FROM key_policies WHERE tenant_id = ${tenant}`,
+);
+
+const writePolicy = command<KeyPolicy>(
+  ({ tenant, maxLifetimeDays, expiryRequired }) => sql`
+    INSERT INTO key_policies (tenant_id, max_lifetime_days, expiry_required)
+    VALUES (${tenant}, ${maxLifetimeDays}, ${expiryRequired})
+    ON CONFLICT (tenant_id) DO UPDATE
+    SET max_lifetime_days = EXCLUDED.max_lifetime_days, expiry_required = EXCLUDED.expiry_required`,
+);
+
 /** Returns the rules of the workspace. */
 export async function getKeyPolicy(db: TenantClient): Promise<KeyPolicy> {
-  const [row] = await queryRows<KeyPolicy>(db, {
-    text: `SELECT max_lifetime_days AS "maxLifetimeDays", expiry_required AS "expiryRequired"
-      FROM key_policies WHERE tenant_id = $1`,
-    values: [db.$tenantId],
-  });
+  const [row] = await db.$sql(selectPolicy);
   return row ?? { maxLifetimeDays: null, expiryRequired: false };
 }
 
@@ -40,12 +50,7 @@ export function setKeyPolicy(context: AuditContext, patch: Partial<KeyPolicy>): 
     await lockTenant(db, 'keyPolicy');
     const before = await getKeyPolicy(db);
     const policy = { ...before, ...patch };
-    await queryRows(db, {
-      text: `INSERT INTO key_policies (tenant_id, max_lifetime_days, expiry_required) VALUES ($1, $2, $3)
-      ON CONFLICT (tenant_id) DO UPDATE
-      SET max_lifetime_days = EXCLUDED.max_lifetime_days, expiry_required = EXCLUDED.expiry_required`,
-      values: [db.$tenantId, policy.maxLifetimeDays, policy.expiryRequired],
-    });
+    await db.$sql(writePolicy, policy);
     await recordAudit(context, {
       action: 'settings.updated',
       target: { type: 'workspace', id: db.$tenantId },

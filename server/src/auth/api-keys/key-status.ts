@@ -3,7 +3,7 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 
 /** The statuses of an API key and their descriptions (docs/decisions/api-keys.md). */
 export const keyStatuses = {
-  works: 'valid for at least 30 days',
+  active: 'valid for at least 30 days',
   expiring: 'expires within 30 days',
   inactive: 'its user is inactive; reactivate the user to use the key again',
   expired: 'no longer valid',
@@ -28,7 +28,7 @@ export function keyStatus({ revokedAt, expiresAt, user }: KeyLifetime, now: Date
   if (revokedAt !== null) return 'revoked';
   if (expiresAt !== null && expiresAt <= now) return 'expired';
   if (!user.active) return 'inactive';
-  return expiresAt !== null && expiresAt <= soonAfter(now) ? 'expiring' : 'works';
+  return expiresAt !== null && expiresAt <= soonAfter(now) ? 'expiring' : 'active';
 }
 
 /** Returns a Prisma filter for API keys with a status. Keep the conditions consistent with `keyStatus`. */
@@ -36,7 +36,7 @@ export function whereStatus(state: KeyStatus, now: Date): Prisma.ApiKeyWhereInpu
   const soon = soonAfter(now);
   const expiresAfter = (moment: Date) => ({ OR: [{ expiresAt: null }, { expiresAt: { gt: moment } }] });
   const conditions: Record<KeyStatus, Prisma.ApiKeyWhereInput> = {
-    works: { revokedAt: null, ...expiresAfter(soon), user: { active: true } },
+    active: { revokedAt: null, ...expiresAfter(soon), user: { active: true } },
     expiring: { revokedAt: null, expiresAt: { gt: now, lte: soon }, user: { active: true } },
     inactive: { revokedAt: null, ...expiresAfter(now), user: { active: false } },
     expired: { revokedAt: null, expiresAt: { lte: now } },

@@ -1,26 +1,43 @@
-import type { PrismaClient } from '../../database/client/prisma.ts';
-import { notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
-import { parseAddress, textOf } from '../../shared/network/ip-networks.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
+import { notInMaintenance } from '../../database/tenant-maintenance.ts';
+import { type FlushLoop, startFlushLoop } from '../../shared/loops/flush-loop.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 
 const minuteMs = 60_000;
 
-export interface LastUsed {
+export interface LastUsed extends Pick<FlushLoop, 'flush' | 'close'> {
   /**
    * Records in memory that a client has just used an API key. `flush` writes the time and the client's IP address to
    * the database.
    */
   touch(key: { tenantId: TenantId; keyId: bigint }, client: { readonly ip: string }): void;
-  /** Writes the recorded times and addresses to the database. */
-  flush(): Promise<void>;
-  close(): Promise<void>;
 }
 
 interface LastUsedOptions {
-  prisma: PrismaClient;
+  prisma: SystemClient;
   now: () => Date;
   onError: (error: unknown) => void;
 }
+
+/** The uses of keys, as lists of equal length. */
+interface Uses {
+  tenantIds: TenantId[];
+  ids: bigint[];
+  times: Date[];
+  addresses: string[];
+}
+
+const writeUses = allTenants.command<Uses>(
+  ({ tenantIds, ids, times, addresses }) => sql`
+    UPDATE api_keys SET last_used_at = used.at, last_used_address = used.address
+    FROM unnest(${tenantIds}::bigint[], ${ids}::bigint[], ${times}::timestamptz[], ${addresses}::text[])
+      AS used (tenant_id, id, at, address)
+      JOIN tenants t ON t.id = used.tenant_id AND ${notInMaintenance}
+    WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
+      AND (last_used_at IS NULL OR last_used_at < used.at)`,
+);
 
 /**
  * Tracks when and from which address API keys were last used. Records at most one use per key and minute. Each flush
@@ -31,7 +48,7 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
   const writtenAt = new Map<string, number>();
   const pending = new Map<string, { tenantId: TenantId; id: bigint; at: Date; address: string }>();
 
-  async function flush(): Promise<void> {
+  async function write(): Promise<void> {
     if (pending.size === 0) return;
     // All processes update API keys in the same order. Otherwise, concurrent updates could cause a deadlock.
     const used = [...pending.values()].sort((a, b) => Number(a.tenantId - b.tenantId || a.id - b.id));
@@ -39,14 +56,13 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
     for (const [name, at] of writtenAt) {
       if (now().getTime() - at >= minuteMs) writtenAt.delete(name);
     }
-    await prisma.$executeRaw`
-      UPDATE api_keys SET last_used_at = used.at, last_used_address = used.address
-      FROM unnest(${used.map(({ tenantId }) => tenantId)}::bigint[], ${used.map(({ id }) => id)}::bigint[],
-        ${used.map(({ at }) => at)}::timestamptz[], ${used.map(({ address }) => address)}::text[])
-        AS used (tenant_id, id, at, address)
-        JOIN tenants t ON t.id = used.tenant_id AND ${notInMaintenanceSql}
-      WHERE api_keys.tenant_id = used.tenant_id AND api_keys.id = used.id
-        AND (last_used_at IS NULL OR last_used_at < used.at)`.catch((error: unknown) => {
+    const lists = {
+      tenantIds: used.map(({ tenantId }) => tenantId),
+      ids: used.map(({ id }) => id),
+      times: used.map(({ at }) => at),
+      addresses: used.map(({ address }) => address),
+    };
+    await prisma.$sql(writeUses, lists).catch((error: unknown) => {
       // After an error, keeps these times for the next flush, except for keys for which a newer time has been recorded.
       for (const use of used) {
         const name = `${use.tenantId}:${use.id}`;
@@ -56,23 +72,15 @@ export function createLastUsed({ prisma, now, onError }: LastUsedOptions): LastU
     });
   }
 
-  const timer = setInterval(flush, 5000);
-  timer.unref();
-
   return {
+    ...startFlushLoop(write),
     touch({ tenantId, keyId }, client) {
       const at = now();
       const name = `${tenantId}:${keyId}`;
       const last = writtenAt.get(name);
       if (last !== undefined && at.getTime() - last < minuteMs) return;
       writtenAt.set(name, at.getTime());
-      const address = parseAddress(client.ip);
-      pending.set(name, { tenantId, id: keyId, at, address: address ? textOf(address) : client.ip.slice(0, 100) });
-    },
-    flush,
-    async close() {
-      clearInterval(timer);
-      await flush();
+      pending.set(name, { tenantId, id: keyId, at, address: client.ip });
     },
   };
 }

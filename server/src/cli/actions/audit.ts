@@ -22,11 +22,11 @@ const exportEntries = action({
     ...{ since: PastTime.optional(), until: PastTime.optional(), actor: z.string().min(1).optional() },
     target: Target.optional(),
   }),
-  async work(runtime, { tenant, file, yes, since, until, actor, target }) {
+  async work(runtime, { tenant, file, yes, since, until, actor, target }, report) {
     const context = await tenantContext(runtime, tenant);
     const [targetType, targetId] = target ?? [];
     const filter = { ...(await findActor(context, actor)), since, until, targetType, targetId };
-    return writeFile({ file, yes }, async (append) => {
+    return writeFile(runtime, { file, yes, report }, async (append) => {
       const digest = createHash('sha256');
       let exported = 0;
       for await (const entries of readAudit(context, filter)) {

@@ -1,6 +1,6 @@
 import { Id, integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
-import { commentRows } from '../../resources/comments/queries.ts';
+import { commentRows } from '../../resources/tickets/comments/queries.ts';
 import { exportAction } from '../lib/export.ts';
 import { action } from '../lib/run-command.ts';
 import { formatRedaction, RedactionOptions, redactConfirmed } from './tickets.ts';

@@ -60,7 +60,9 @@ export const replay = action({
       ({ id, subscription, event, state, since, until }) => id ?? subscription ?? event ?? state ?? since ?? until,
       {
         path: ['id'],
-        message: 'is required unless --subscription, --event, --state, --since or --until is set',
+        message:
+          'or a filter is required. To replay all deliveries that failed, use --state exhausted. ' +
+          'The other filters are --subscription, --event, --since and --until',
       },
     ),
   work: replayMatching,

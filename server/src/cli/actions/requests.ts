@@ -50,7 +50,7 @@ const exportToFile = action({
   input: filter.extend({ file: z.string().min(1), yes: z.boolean().default(false) }),
   work: async (runtime, { tenant, file, yes, ...which }, report) => {
     const context = await tenantContext(runtime, tenant);
-    return writeFile({ file, yes }, async (append) => {
+    return writeFile(runtime, { file, yes, report }, async (append) => {
       let exported = 0;
       let after: string | undefined;
       do {

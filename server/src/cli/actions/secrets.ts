@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { PrismaClient } from '../../database/client/prisma.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
 import { maintenanceError } from '../../shared/errors.ts';
 import { serializeId } from '../../shared/serialize.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
@@ -10,14 +10,13 @@ import { action } from '../lib/run-command.ts';
 
 export const reencrypt = action({
   input: z.strictObject({}),
-  work: async ({ prisma, databases, services: { secretCipher } }, _, report) => {
-    const { pool } = databases.system;
+  work: async ({ prisma, services: { secretCipher } }, _, report) => {
     await assertNoMaintenance(prisma);
-    const pending = countSecrets((await readKeyUse(pool, secretCipher)).filter(isOlder));
+    const pending = countSecrets((await readKeyUse(prisma, secretCipher)).filter(isOlder));
     const { reencrypted, damaged } = await reencryptSecrets(prisma, secretCipher, {
       onBatch: (done) => report(`Re-encrypted ${done} of ${Math.max(done, pending)} …`),
     });
-    const keys = await readKeyUse(pool, secretCipher);
+    const keys = await readKeyUse(prisma, secretCipher);
     if (damaged.length > 0) throw toDamagedError(damaged, reencrypted);
     return { reencrypted, keys };
   },
@@ -25,7 +24,7 @@ export const reencrypt = action({
 });
 
 /** Checks that no tenant is in maintenance, because the command would skip its secrets. */
-async function assertNoMaintenance(prisma: PrismaClient): Promise<void> {
+async function assertNoMaintenance(prisma: SystemClient): Promise<void> {
   const tenant = await prisma.tenant.findFirst({ where: { maintenanceSince: { not: null } }, orderBy: { id: 'asc' } });
   if (tenant !== null) throw maintenanceError(`The tenant ${tenant.name}`);
 }

@@ -18,7 +18,8 @@ import {
   updateTenant,
 } from '../../resources/tenants/queries.ts';
 import { deleteTenant } from '../../resources/tenants/tenant-deletion.ts';
-import { exportTenant, type Manifest } from '../../resources/tenants/tenant-export.ts';
+import { exportTenant } from '../../resources/tenants/tenant-export.ts';
+import type { Manifest } from '../../resources/tenants/tenant-folder.ts';
 import { importTenant } from '../../resources/tenants/tenant-import.ts';
 import { ResolutionTargets } from '../../resources/tickets/due-date.ts';
 import { CommandError } from '../lib/cli-errors.ts';

@@ -40,8 +40,10 @@ export async function redactConfirmed(
 }
 
 /** Formats the result of a redaction as a sentence. */
-export function formatRedaction(redaction: Redaction): string {
-  return `${describe('Redacted', 'deleted', redaction)}.`;
+export function formatRedaction({ remainingFiles, ...redaction }: Redaction): string {
+  const done = `${describe('Redacted', 'deleted', redaction)}.`;
+  if (remainingFiles === 0) return done;
+  return `${done} Files that could not be deleted: ${remainingFiles}. Run the command again, or wait for the nightly job.`;
 }
 
 function describe(redacting: string, deleting: string, { tickets, comments, attachments }: RedactionInput): string {

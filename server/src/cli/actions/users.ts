@@ -1,7 +1,7 @@
 import { NewUser, type User, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createInvitation, invitationDays, invitationLink } from '../../auth/accounts/invitations.ts';
-import { eraseUser } from '../../resources/privacy/erasure.ts';
+import { eraseUser, findErasable } from '../../resources/privacy/erasure.ts';
 import { findMentions } from '../../resources/privacy/mentions.ts';
 import type { Context } from '../../resources/shared/context.ts';
 import { activeTenantContext, requestContext, tenantContext } from '../../resources/tenants/queries.ts';
@@ -11,6 +11,7 @@ import {
   createUser,
   deactivateUser,
   findUser,
+  isErased,
   isLowerRole,
   listUsers,
   updateUser,
@@ -146,14 +147,15 @@ export const erase = action({
   input: Named.extend({ yes: z.boolean().default(false) }),
   async work(runtime, { tenant, user, yes }) {
     const context = await tenantContext(runtime, tenant);
-    const before = await findUser(context, user);
+    const before = await findErasable(context, user);
     if (!yes && !(await confirm(`permanently erase the personal data of ${before.name} <${before.email}>`))) {
       throw new CommandError('Nothing was changed.');
     }
     const mentions = await findMentions(await requestContext(runtime, tenant), before);
-    return { ...(await eraseUser(context, before.id)), ...mentions };
+    return { ...(await eraseUser(context, before.id)), ...mentions, isRepeated: isErased(before) };
   },
-  format: ({ name, id, revokedKeys, tickets, comments, attachments, isCapped }, { table }) => {
+  format: ({ name, id, revokedKeys, tickets, comments, attachments, isCapped, isRepeated }, { table }) => {
+    if (isRepeated) return `User ${id} was already erased. To find texts that contain the former name, search for it.`;
     const rows = [
       ...tickets.map(({ id, ticketNumber }) => ['ticket', String(id), ticketNumber]),
       ...comments.map(({ id, ticketId }) => ['comment', String(id), String(ticketId)]),

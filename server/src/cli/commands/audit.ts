@@ -18,7 +18,7 @@ export const audit = noun({
         },
         {
           flags: '--target <target>',
-          about: `only changes to this object, such as key:7, or to all of a type: ${auditTargetTypes.join(', ')}`,
+          about: `only changes to one object (key:7) or to all objects of a type (${auditTargetTypes.join(', ')})`,
           values: auditTargetTypes,
         },
         { flags: '--yes', about: 'replace an existing file without confirmation' },

@@ -57,7 +57,7 @@ export interface Single {
 
 type Actions<Name extends string> = () => Promise<Readonly<Record<Name, Action>>>;
 
-interface Given<Name extends string, Quick extends Name> {
+interface NounDefinition<Name extends string, Quick extends Name> {
   verbs: Record<Name, Verb>;
   actions: Actions<Exclude<Name, NoInfer<Quick>>>;
   /** Actions that need no database. They are in a separate module, because database code loads slowly. */
@@ -65,8 +65,8 @@ interface Given<Name extends string, Quick extends Name> {
 }
 
 /** Creates a command with subcommands. The types require an action for each subcommand, with the same name. */
-export function noun<Name extends string, Quick extends Name = never>(given: Given<Name, Quick>): Noun {
-  const { verbs, actions, withoutDatabase } = given;
+export function noun<Name extends string, Quick extends Name = never>(definition: NounDefinition<Name, Quick>): Noun {
+  const { verbs, actions, withoutDatabase } = definition;
   return {
     verbs,
     async findAction(verb) {

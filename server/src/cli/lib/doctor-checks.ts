@@ -9,6 +9,7 @@ import { assertTenantIsolation, requestRole, TenantIsolationError } from '../../
 import { caseAdvice, findDamage, readServerInfo } from '../../database/server-info.ts';
 import { checkStoreMarker, readStoreMarker, StoreMismatchError } from '../../process/attachment-store.ts';
 import { checkSchema, findMissingRoles, SchemaOutdatedError } from '../../process/ensure-schema.ts';
+import { findPartialExports, partialExport } from '../../resources/shared/partial-export.ts';
 import { findWrongTotals } from '../../resources/tickets/counters-check.ts';
 import { serializeId } from '../../shared/serialize.ts';
 import { findOldestDue, findOpenCircuits, findOverQuota } from '../../webhooks/outbox/pending.ts';
@@ -154,7 +155,7 @@ export const checks: Check[] = [
   {
     name: 'WEBHOOK_SECRET_KEY',
     async check({ settings, databases }) {
-      const use = await readKeyUse(databases.system.pool, createSecretCipher(await readSecretKeys(settings)));
+      const use = await readKeyUse(databases.system.prisma, createSecretCipher(await readSecretKeys(settings)));
       return use.map((key) => ({ ...toFinding(key), details: [key] }));
     },
   },
@@ -251,7 +252,7 @@ export const checks: Check[] = [
       const directory = attachmentsDirectory(settings);
       const name = directory ?? `the bucket ${settings.ATTACHMENTS_S3_BUCKET}`;
       try {
-        const marker = await readStoreMarker(databases.system.pool, storage);
+        const marker = await readStoreMarker(databases.system.prisma, storage);
         checkStoreMarker(marker);
         // In a new directory, this check would create a folder that the server might not be allowed to use.
         if (marker.isMarked || directory === undefined) {
@@ -268,6 +269,14 @@ export const checks: Check[] = [
       const message = `Attachments can be stored in ${name}: ${Math.floor((bavail * bsize) / 2 ** 20)} MiB are free.`;
       if (bavail * bsize >= minFreeBytes) return [ok(message)];
       return [wrong(message, 'Make the file system of this folder larger, or delete attachments.')];
+    },
+  },
+  {
+    name: 'exports',
+    async check({ databases }) {
+      const found = await findPartialExports(databases.system.pool);
+      if (found.length === 0) return [ok('No temporary file of an export exists on this machine.')];
+      return found.map((path) => note(partialExport.message(path), partialExport.advice));
     },
   },
   {

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { access, type FileHandle, open, rename } from 'node:fs/promises';
+import { access, open } from 'node:fs/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Runtime } from '../../process/runtime.ts';
 import { type CsvExport, csvFile } from '../../resources/csv/csv-export.ts';
+import { writePartial } from '../../resources/shared/partial-export.ts';
 import type { Rows } from '../../resources/sync/change-feed.ts';
 import { exportRows, type FileFormat } from '../../resources/sync/export-batches.ts';
 import { tenantContext } from '../../resources/tenants/queries.ts';
@@ -48,7 +47,7 @@ async function exportTo<Row extends { id: number }>(
   const isCsv = /\.csv$/i.test(file);
   if (isCsv && csv === undefined)
     throw new CommandError(`${rows.resource} can't be exported as CSV. Choose a file name that ends with .jsonl`);
-  return writeFile({ file, yes }, async (append) => {
+  return writeFile(runtime, { file, yes, report }, async (append) => {
     const { head, lines } = isCsv && csv !== undefined ? await csvFile(db, csv) : jsonLines;
     await append(head);
     let exported = 0;
@@ -68,7 +67,8 @@ async function exportTo<Row extends { id: number }>(
  * @throws CommandError if the file can't be written, or if it exists and the user doesn't confirm
  */
 export async function writeFile<Result>(
-  { file, yes }: { file: string; yes: boolean },
+  { databases }: Pick<Runtime, 'databases'>,
+  { file, yes, report }: { file: string; yes: boolean; report: (line: string) => unknown },
   work: (append: (text: string) => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
   const isKept = (await exists(file)) && !yes && !(await confirm(`replace ${file}`));
@@ -76,29 +76,17 @@ export async function writeFile<Result>(
     throw new CommandError(
       `${file} already exists and was not changed. Choose another file, or use --yes to replace it`,
     );
-  // Concurrent exports to the same file need separate temporary files, so each temporary file has a random name.
-  const partial = `${file}.${randomUUID().slice(0, 8)}.partial`;
-  const handle = await open(partial, 'wx').catch((error: Error) => {
-    throw new CommandError(
-      `${file} can't be written: ${error.message}. Correct the permissions of its folder, or choose another file`,
-    );
-  });
-  // If a signal ends the command, deletes the temporary file.
-  const clear = () => rmSync(partial, { force: true });
-  process.once('exit', clear);
-  try {
+  return writePartial(databases.system.pool, { target: file, report }, async (partial) => {
+    await using handle = await open(partial, 'wx').catch((error: Error) => {
+      throw new CommandError(
+        `${file} can't be written: ${error.message}. Correct the permissions of its folder, or choose another file`,
+      );
+    });
     // Uses `appendFile`, because `write` may write only part of the data.
     const result = await work((text) => handle.appendFile(text));
-    await syncAndClose(handle);
-    await rename(partial, file);
+    await handle.sync();
     return result;
-  } catch (error) {
-    await handle.close().catch(() => undefined);
-    clear();
-    throw error;
-  } finally {
-    process.off('exit', clear);
-  }
+  });
 }
 
 const jsonLines: FileFormat = {
@@ -109,11 +97,6 @@ const jsonLines: FileFormat = {
 /** Returns the rows in the format JSON Lines. */
 export function toJsonLines(rows: readonly object[]): string {
   return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-}
-
-async function syncAndClose(handle: FileHandle): Promise<void> {
-  await handle.sync();
-  await handle.close();
 }
 
 async function exists(file: string): Promise<boolean> {

@@ -3,17 +3,27 @@ import { common, type Verb } from './command.ts';
 
 /** Returns the description of the command that imports a CSV file. */
 export function importVerb<Line extends object>(columns: CsvColumns<Line>): Verb {
-  const { resource, names, needed, user, hasCustomFields } = columns;
+  const { resource, one, names, needed, unique, user, hasCustomFields, changeLine } = columns;
   const all = `${names.join(', ')}${hasCustomFields ? ', and customFields.NAME for each custom field' : ''}`;
   const call = `${resource} import ${resource}.csv --tenant Acme`;
   return {
     summary: `Import ${resource} from a CSV file`,
-    details:
+    details: [
       `If a line is invalid, the command imports nothing. Columns, in any order: ${all}. Required columns: ` +
-      `${needed.join(', ')}. An empty cell means no value. ${user} contains an ID or an email address.`,
-    arguments: [{ flags: '<file>', about: 'CSV file in UTF-8, separated by commas, with a header line' }],
-    options: [common.tenant, { flags: '--dry-run', about: 'validate the file without importing it' }],
-    examples: [`${call} --dry-run`, call],
+        `${needed.join(', ')}. An empty cell means no value. ${user} contains an ID or an email address.`,
+      ...(changeLine === undefined
+        ? []
+        : [`With --update, only ${unique} is required for an existing ${one}, and an empty cell changes nothing.`]),
+    ].join(' '),
+    arguments: [
+      { flags: '<file>', about: 'CSV file in UTF-8, separated by commas, semicolons or tabs, with a header line' },
+    ],
+    options: [
+      common.tenant,
+      ...(changeLine === undefined ? [] : [{ flags: '--update', about: `also update existing ${resource}` }]),
+      { flags: '--dry-run', about: 'validate the file without importing it' },
+    ],
+    examples: [`${call} --dry-run`, call, ...(changeLine === undefined ? [] : [`${call} --update`])],
   };
 }
 

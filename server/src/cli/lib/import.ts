@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { SingleBar } from 'cli-progress';
 import * as z from 'zod';
 import type { Runtime } from '../../process/runtime.ts';
-import { counted } from '../../resources/csv/csv-columns.ts';
+import { counted, formatResults, type ImportResults } from '../../resources/csv/csv-columns.ts';
 import { type CsvResource, checkFile, importFile, type Problem } from '../../resources/csv/csv-import.ts';
 import { activeTenantContext } from '../../resources/tenants/queries.ts';
 import { CommandError } from './cli-errors.ts';
@@ -14,11 +14,20 @@ import { action } from './run-command.ts';
 const maxLines = 100_000;
 const maxShownProblems = 20;
 
-interface Given {
+interface ImportInput {
   file: string;
   tenant: string;
   /** Whether the command only validates the file and imports nothing. */
   dryRun: boolean;
+  /** Whether the command also updates existing rows. */
+  update: boolean;
+}
+
+interface ImportOutput {
+  importable: number;
+  imported: number;
+  /** Present if the command also updates existing rows. */
+  results?: ImportResults;
 }
 
 /**
@@ -30,14 +39,20 @@ export function importAction<Row extends { id: number }, Line extends object, Ne
 ): Action {
   const { columns } = csv;
   return action({
-    input: z.strictObject({ file: z.string(), tenant: z.string(), dryRun: z.boolean().default(false) }),
+    input: z.strictObject({
+      file: z.string(),
+      tenant: z.string(),
+      dryRun: z.boolean().default(false),
+      update: z.boolean().default(false),
+    }),
     work: (runtime, given) => importWithProgress(runtime, csv, given),
-    format: ({ imported, importable }) =>
-      imported === 0
-        ? `The file is valid: ${counted(columns, importable)}. Nothing was imported.`
-        : `Imported ${counted(columns, imported)}.`,
-    next: ({ imported }, { file, tenant }) => {
-      return imported === 0 ? [`${columns.resource} ${shell`import ${file} --tenant ${tenant}`}`] : [];
+    format: ({ imported, importable, results }) => {
+      const all = `${counted(columns, importable)}${results === undefined ? '' : ` (${formatResults(results)})`}`;
+      return imported === 0 ? `The file is valid: ${all}. Nothing was imported.` : `Imported ${all}.`;
+    },
+    next: ({ imported }, { file, tenant, update }) => {
+      const call = `${columns.resource} ${shell`import ${file} --tenant ${tenant}`}`;
+      return imported === 0 ? [update ? `${call} --update` : call] : [];
     },
   });
 }
@@ -50,21 +65,22 @@ export function importAction<Row extends { id: number }, Line extends object, Ne
 async function importWithProgress<Row extends { id: number }, Line extends object, New>(
   runtime: Runtime,
   csv: CsvResource<Row, Line, New>,
-  { file, tenant, dryRun }: Given,
-): Promise<{ importable: number; imported: number }> {
+  { file, tenant, dryRun, update }: ImportInput,
+): Promise<ImportOutput> {
   const context = await activeTenantContext(runtime, tenant);
   const bytes = await readBytes(file);
   // The progress bar prints nothing if stderr is not a terminal. `gracefulExit` restores the terminal after Ctrl-C.
   const format = `{bar} {value} of {total} ${csv.columns.resource}`;
   const bar = new SingleBar({ format, clearOnComplete: true, gracefulExit: true });
-  const onProgress = (created: number, total: number) =>
-    created === 0 ? bar.start(total, created) : bar.update(created);
+  const onProgress = (done: number, total: number) => (done === 0 ? bar.start(total, done) : bar.update(done));
+  const options = { max: maxLines, update };
   try {
-    const { entries, problems } = dryRun
-      ? await checkFile(context, csv, bytes, maxLines)
-      : await importFile(context, csv, bytes, maxLines, onProgress);
+    const { entries, problems, results } = dryRun
+      ? await checkFile(context, csv, bytes, options)
+      : await importFile(context, csv, bytes, options, onProgress);
     if (problems.length > 0) throw toError(file, problems);
-    return { importable: entries.length, imported: dryRun ? 0 : entries.length };
+    const counts = { importable: entries.length, imported: dryRun ? 0 : entries.length };
+    return update ? { ...counts, results } : counts;
   } finally {
     bar.stop();
   }

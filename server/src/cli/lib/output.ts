@@ -5,12 +5,12 @@ import { relativeTime } from './relative-time.ts';
 type Style = Parameters<typeof styleText>[0];
 
 /** Text with a color or style. Terminals without colors ignore the style. */
-interface Styled {
+interface StyledText {
   text: string;
   style: Style;
 }
 
-export type Cell = string | number | null | Styled;
+export type Cell = string | number | null | StyledText;
 
 /** Functions that format results for a terminal. */
 export interface Output {
@@ -54,7 +54,7 @@ export function createOutput({ utc, width, now, textWidth }: OutputOptions): Out
   return {
     time,
     table(heads, rows) {
-      const titles = heads.map((text): Styled => ({ text, style: 'bold' }));
+      const titles = heads.map((text): StyledText => ({ text, style: 'bold' }));
       const lines = [titles, ...rows].map((row) => row.map(toStyled));
       const widths = fitWidths(
         heads.map((_, column) => Math.max(...lines.map((line) => textWidth(line[column]?.text ?? '')))),
@@ -76,7 +76,6 @@ const colours: Record<string, Style> = {
   ...{
     active: 'green',
     HEALTHY: 'green',
-    works: 'green',
     DELIVERED: 'green',
     IN_USE: 'green',
     ACTIVE: 'green',
@@ -92,21 +91,21 @@ const colours: Record<string, Style> = {
  * Returns a status with its color: green for success, yellow for waiting, red for failure. Inactive resources are
  * dimmed.
  */
-export function statusLabel(text: string): Styled {
+export function statusLabel(text: string): StyledText {
   return { text, style: colours[text] ?? 'reset' };
 }
 
 /** Returns the status `active` or `inactive` with its color. */
-export function activeLabel(active: boolean): Styled {
+export function activeLabel(active: boolean): StyledText {
   return statusLabel(active ? 'active' : 'inactive');
 }
 
-function toStyled(cell: Cell): Styled {
+function toStyled(cell: Cell): StyledText {
   if (typeof cell === 'object' && cell !== null) return { ...cell, text: printable(cell.text) };
   return { text: cell === null || cell === '' ? '-' : printable(String(cell)), style: 'reset' };
 }
 
-function paint({ text, style }: Styled): string {
+function paint({ text, style }: StyledText): string {
   return style === 'reset' ? text : styleText(style, text);
 }
 
@@ -126,7 +125,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function formatLine(line: readonly Styled[], widths: readonly number[], textWidth: TextWidth): string {
+function formatLine(line: readonly StyledText[], widths: readonly number[], textWidth: TextWidth): string {
   return line
     .map(({ text, style }, column) => {
       const width = widths[column] ?? 0;

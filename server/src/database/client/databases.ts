@@ -3,8 +3,9 @@ import { connectionsFor } from '../connection-budget.ts';
 import { OutageTracker } from '../outage-tracker.ts';
 import { requestRole, systemRole } from '../roles.ts';
 import { ConnectionWatchdog } from './connection-watchdog.ts';
-import { Pool } from './pool.ts';
-import { type Database, openSystemDatabase, openTenantDatabase } from './prisma.ts';
+import { type SystemDoor, systemDoor } from './door.ts';
+import { Pool, type PoolOptions } from './pool.ts';
+import { type Database, openSystemDatabase, openTenantDatabase, type SystemDatabase } from './prisma.ts';
 import type { Timeouts } from './statement-timeout.ts';
 import type { StatementTracer } from './statement-tracer.ts';
 
@@ -30,10 +31,10 @@ export interface DatabasesOptions {
 export interface Databases {
   requests: Database;
   /** The pool for API key lookups, which run before the tenant is known. */
-  keyLookups: Pool;
+  keyLookups: LookupDatabase;
   /** The pool for sessions and sign-ins in the developer area. They have no concurrency limit. */
-  accounts: Pool;
-  system: Database;
+  accounts: LookupDatabase;
+  system: SystemDatabase;
   /** The options for connections outside the pools. */
   options: Pick<DatabasesOptions, 'url' | 'timeouts'> & {
     watchdog: ConnectionWatchdog;
@@ -41,6 +42,9 @@ export interface Databases {
   };
   close(): Promise<void>;
 }
+
+/** A pool for short lookups over all tenants, without Prisma. */
+export type LookupDatabase = { pool: Pool } & SystemDoor;
 
 /**
  * The statement timeout in milliseconds for lookups of API keys and accounts. A lookup reads one row, so a slow lookup
@@ -65,8 +69,8 @@ export function openDatabases(options: DatabasesOptions): Databases {
     role: systemRole,
     timeouts: { ...timeouts, statementMs: Math.min(timeouts.statementMs, lookupTimeoutMs) },
   } as const;
-  const keyLookups = new Pool({ ...lookups, application_name: 'itsm-api keys', max: connectionsFor.keyLookups });
-  const accounts = new Pool({ ...lookups, application_name: 'itsm-api accounts', max: connectionsFor.accounts });
+  const keyLookups = openLookups({ ...lookups, application_name: 'itsm-api keys', max: connectionsFor.keyLookups });
+  const accounts = openLookups({ ...lookups, application_name: 'itsm-api accounts', max: connectionsFor.accounts });
   const system = openSystemDatabase({
     ...shared,
     application_name: 'itsm-api system',
@@ -89,7 +93,7 @@ export function openDatabases(options: DatabasesOptions): Databases {
     system,
     options: { url, timeouts, watchdog, outages },
     async close() {
-      const ending = Promise.all([requests && end(requests), keyLookups.end(), accounts.end(), end(system)]);
+      const ending = Promise.all([requests && end(requests), keyLookups.pool.end(), accounts.pool.end(), end(system)]);
       if (!(await endsWithin(maxCloseMs, ending))) watchdog.severAll();
       watchdog.close();
       outages.close();
@@ -97,7 +101,12 @@ export function openDatabases(options: DatabasesOptions): Databases {
   };
 }
 
-async function end({ prisma, pool }: Database): Promise<void> {
+function openLookups(options: PoolOptions): LookupDatabase {
+  const pool = new Pool(options);
+  return { pool, ...systemDoor(pool) };
+}
+
+async function end({ prisma, pool }: Database | SystemDatabase): Promise<void> {
   await prisma.$disconnect();
   // If Prisma has never used the pool, `$disconnect` doesn't close it.
   if (!pool.ending) await pool.end();

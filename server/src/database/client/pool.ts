@@ -49,16 +49,14 @@ export class Pool extends pg.Pool {
   }
 
   /**
-   * Sets the tenant for row-level security and then runs the tenant's statements, in one round trip. Each statement
-   * sees the changes that were committed before it started.
+   * Runs statements in one round trip. If the scope has a tenant, first sets the tenant for row-level security. Each
+   * statement sees the changes that were committed before it started.
    * @param setsTenant whether the first statement sets the tenant itself
    */
   runPipeline(configs: pg.QueryConfig[], { setsTenant = false } = {}): Promise<pg.QueryResult[]> {
     // Reads the scope before it waits for a connection. After the wait, the code runs in the scope of the caller that
     // released the connection.
     const { tenantId, transaction } = currentScope() ?? {};
-    if (tenantId === undefined)
-      throw new Error('A statement of a request ran without a tenant. Run the statement within `withinTenant`.');
     if (transaction?.pool === this) return transaction.run(configs);
     return this.#queryOnce(new QueryPipeline(configs, setsTenant ? {} : { tenantId })) as Promise<never>;
   }
@@ -157,6 +155,12 @@ function isUsable(failure: Error | null, config: unknown): boolean {
 
 /** A pool of connections for requests. Every statement runs for the tenant of the current scope. */
 export class TenantPool extends Pool {
+  override runPipeline(configs: pg.QueryConfig[], options?: { setsTenant: boolean }): Promise<pg.QueryResult[]> {
+    if (currentScope()?.tenantId === undefined)
+      throw new Error('A statement of a request ran without a tenant. Run the statement within `withinTenant`.');
+    return super.runPipeline(configs, options);
+  }
+
   protected override runQuery(config: pg.QueryConfig): unknown {
     return this.runPipeline([config]).then(([result]) => result);
   }

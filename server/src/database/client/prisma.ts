@@ -1,5 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '../../../generated/prisma/client.ts';
+import { type SystemDoor, systemDoor } from './door.ts';
 import { Pool, type PoolOptions, TenantPool } from './pool.ts';
 import { statementName } from './statement-name.ts';
 
@@ -8,6 +9,18 @@ export interface Database {
   pool: Pool;
   prisma: PrismaClient;
 }
+
+/** The database for work that covers all tenants. */
+export interface SystemDatabase {
+  pool: Pool;
+  prisma: SystemClient;
+}
+
+/** A Prisma client that also runs statements over the rows of all tenants. */
+export type SystemClient = Omit<PrismaClient, RawOperation | '$extends' | '$on' | keyof SystemDoor> & SystemDoor;
+
+/** The operations of Prisma that run SQL. The clients of the server run statements instead. */
+export type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
 
 /**
  * Opens the database for requests. Each statement sees only the rows of the current tenant. Without a tenant, it sees
@@ -18,11 +31,18 @@ export function openTenantDatabase(options: PoolOptions): Database {
 }
 
 /** Opens the database for work that covers all tenants, such as webhook deliveries, checks of totals, and commands. */
-export function openSystemDatabase(options: PoolOptions): Database {
-  return openDatabase(new Pool(options), options);
+export function openSystemDatabase(options: PoolOptions): SystemDatabase {
+  const database = openDatabase(new Pool(options), options);
+  return { ...database, prisma: systemClient(database) };
 }
 
-function openDatabase(pool: Pool, { timeouts, onConnectionError }: PoolOptions): Database {
+/** Returns a client for the rows of all tenants. */
+export function systemClient({ pool, prisma }: Database): SystemClient {
+  return prisma.$extends({ name: 'system', client: { ...systemDoor(pool) } }) as unknown as SystemClient;
+}
+
+/** Opens Prisma on a pool, without the restrictions and the statements of the other clients. */
+export function openDatabase(pool: Pool, { timeouts, onConnectionError }: PoolOptions): Database {
   const adapter = new PrismaPg(pool, {
     disposeExternalPool: true,
     onConnectionError,
@@ -38,5 +58,3 @@ function openDatabase(pool: Pool, { timeouts, onConnectionError }: PoolOptions):
   });
   return { pool, prisma };
 }
-
-export type { PrismaClient } from '../../../generated/prisma/client.ts';

@@ -1,6 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
-import type { Database } from './prisma.ts';
+import { type TenantDoor, tenantDoor } from './door.ts';
+import type { Database, RawOperation, SystemDatabase } from './prisma.ts';
 import { withinTenant } from './tenant-context.ts';
 
 /** The Prisma operations whose `where` selects the rows. */
@@ -26,7 +27,7 @@ type Arguments = { where?: object; data?: object | object[]; cursor?: unknown };
 function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
   return prisma.$extends({
     name: 'tenant',
-    client: { $tenantId: tenantId, $connections: pool },
+    client: { $tenantId: tenantId, ...tenantDoor(pool, tenantId) },
     query: {
       $allModels: {
         $allOperations({ model, operation, args, query }) {
@@ -51,27 +52,13 @@ function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
  */
 export type TenantClient = Omit<
   ReturnType<typeof extendedClient>,
-  RawOperation | '$connections' | '$transaction' | '$extends' | '$connect' | '$disconnect'
->;
-
-type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
+  RawOperation | '$extends' | '$connect' | '$disconnect' | keyof TenantDoor
+> &
+  TenantDoor;
 
 /** Returns a client for the rows of one tenant. */
-export function tenantClient(database: Database, tenantId: TenantId): TenantClient {
-  return extendedClient(database, tenantId);
-}
-
-/**
- * Returns the client's methods for raw SQL. The caller must filter by `$tenantId`. tools/check-imports.ts lists the
- * files that may call this function.
- */
-export function rawClient(db: TenantClient): Pick<ReturnType<typeof extendedClient>, RawOperation> {
-  return db as ReturnType<typeof extendedClient>;
-}
-
-/** Returns the client's connection pool, for statements that bypass Prisma. */
-export function connectionsOf(db: TenantClient): Database['pool'] {
-  return (db as ReturnType<typeof extendedClient>).$connections;
+export function tenantClient(database: Database | SystemDatabase, tenantId: TenantId): TenantClient {
+  return extendedClient(database as Database, tenantId) as unknown as TenantClient;
 }
 
 interface Operation {

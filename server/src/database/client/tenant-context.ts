@@ -4,9 +4,10 @@ import type { TenantId } from '../../shared/tenant-id.ts';
 
 /** The tenant and the transaction of the code that is running (docs/decisions/tenant-isolation.md). */
 interface TenantScope {
-  readonly tenantId: TenantId;
+  /** Undefined in a transaction of the system client. */
+  readonly tenantId: TenantId | undefined;
   /** The current transaction. Undefined if no transaction is open. */
-  readonly transaction?: ScopedTransaction;
+  readonly transaction?: ScopedTransaction | undefined;
 }
 
 interface ScopedTransaction {
@@ -31,7 +32,14 @@ export function withinScope<Result>(scope: TenantScope, work: () => Promise<Resu
   return storage.run(scope, async () => work());
 }
 
-/** Runs `work` for a tenant. If the current scope has the given tenant, reuses the scope and its transaction. */
+/**
+ * Runs `work` for a tenant. If the current scope has the given tenant, reuses the scope and its transaction.
+ * @throws Error in a transaction of another tenant
+ */
 export function withinTenant<Result>(tenantId: TenantId, work: () => Promise<Result>): Promise<Result> {
-  return currentScope()?.tenantId === tenantId ? work() : withinScope({ tenantId }, work);
+  const scope = currentScope();
+  if (scope?.tenantId === tenantId) return work();
+  if (scope?.transaction !== undefined && scope.tenantId !== undefined)
+    return Promise.reject(new Error('A statement ran in the transaction of another tenant.'));
+  return withinScope({ tenantId, transaction: scope?.transaction }, work);
 }

@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import { CONDITION_NOT_MET, errorCode } from '../../shared/error-codes.ts';
+import type { TenantId } from '../../shared/tenant-id.ts';
+import type { Pool } from './pool.ts';
 import { QueryPipeline } from './query-pipeline.ts';
-import { prepared, type Statement } from './raw-sql.ts';
-import { connectionsOf, type TenantClient } from './tenant-client.ts';
+import { assertOwn, type Bound } from './statements.ts';
 import { currentScope, withinScope } from './tenant-context.ts';
 
 /**
@@ -11,9 +12,9 @@ import { currentScope, withinScope } from './tenant-context.ts';
  */
 export interface BoundaryStatements<Result> {
   /** The statements to send before the first statement of `work`, in the same round trip. */
-  opening?: readonly Statement[] | undefined;
+  opening?: readonly Bound[] | undefined;
   /** Returns the statements to send before COMMIT, in the same round trip. */
-  closing?: ((result: Result) => readonly Statement[]) | undefined;
+  closing?: ((result: Result) => readonly Bound[]) | undefined;
 }
 
 /** The error if a condition of the SQL function `require_condition` is false. */
@@ -22,20 +23,21 @@ export class ConditionNotMet extends Error {
 }
 
 /**
- * Runs `work` in one transaction of the tenant. The transaction includes Prisma's operations and raw statements on
- * `db`. BEGIN and the first statement share one round trip. A Prisma transaction (`$transaction`) would take four times
- * the CPU time.
+ * Runs `work` in one transaction of a tenant, or of the system client. The transaction includes the client's Prisma
+ * operations and statements. BEGIN and the first statement share one round trip. A transaction of Prisma would take four
+ * times the CPU time.
+ * @param tenantId the tenant; undefined for the system client
  * @throws ConditionNotMet
  */
-export async function inTransaction<Result>(
-  db: TenantClient,
+export async function runTransaction<Result>(
+  pool: Pool,
+  tenantId: TenantId | undefined,
   work: () => Promise<Result>,
   { opening = [], closing }: BoundaryStatements<Result> = {},
 ): Promise<Result> {
-  if (currentScope()?.transaction !== undefined)
+  if (currentScope()?.transaction?.pool === pool)
     throw new Error('A transaction began within another transaction. Use the outer transaction.');
-  const tenantId = db.$tenantId;
-  const pool = connectionsOf(db);
+  assertOwn(opening, tenantId);
   const connection: pg.PoolClient = await pool.connect();
   let begun = false;
   let notMet: ConditionNotMet | undefined;
@@ -51,8 +53,8 @@ export async function inTransaction<Result>(
     return result;
   }
 
-  function send(configs: pg.QueryConfig[], closes: boolean): Promise<pg.QueryResult[]> {
-    const first = begun ? [] : opening.map(prepared);
+  function send(configs: readonly pg.QueryConfig[], closes: boolean): Promise<pg.QueryResult[]> {
+    const first = begun ? [] : opening;
     const pipeline = new QueryPipeline([...first, ...configs], {
       ...(!begun && { tenantId, begins: true }),
       commits: closes,
@@ -72,9 +74,10 @@ export async function inTransaction<Result>(
   try {
     const result = await withinScope({ tenantId, transaction: { pool, run } }, work);
     const ending = closing?.(result) ?? [];
+    assertOwn(ending, tenantId);
     // If a statement has failed, PostgreSQL also rejects the closing statements. The transaction is then rolled back,
     // even if `work` has ignored the error.
-    if (ending.length > 0) await run(ending.map(prepared), { closes: true });
+    if (ending.length > 0) await run([...ending], { closes: true });
     else if (begun) await commit(connection);
     connection.release();
     return result;

@@ -1,7 +1,6 @@
 import type { Clock, Db, PgBoss } from 'pg-boss';
 import type { Pool } from '../client/pool.ts';
-import { connectionsOf, type TenantClient } from '../client/tenant-client.ts';
-import type { Queue } from './job-schema.ts';
+import type { TenantClient } from '../client/tenant-client.ts';
 
 export interface JobsOptions {
   /** The pool with the system role. */
@@ -11,7 +10,7 @@ export interface JobsOptions {
   onError: (error: Error) => void;
 }
 
-/** The error of a failed nightly or hourly job. */
+/** The error of a failed scheduled job. */
 export class JobFailed extends Error {
   override name = 'JobFailed';
 }
@@ -24,7 +23,7 @@ export async function openJobs({ pool, worker, onError }: JobsOptions): Promise<
   // Loads pg-boss on demand, because it loads slowly and commands that add no jobs don't need it.
   const { PgBoss, systemClock } = await import('pg-boss');
   const boss = new PgBoss({
-    db: toDb(pool),
+    db: { executeSql: (text, values) => pool.query(text, values) },
     clock: withLimitedTimers(systemClock),
     supervise: worker,
     schedule: worker,
@@ -51,26 +50,16 @@ function withLimitedTimers(clock: Clock): Clock {
  * commits.
  */
 export function jobsWithin(db: TenantClient): Db {
-  return toDb(connectionsOf(db));
+  return { executeSql: db.$runForJobs };
 }
 
-function toDb(pool: Pool): Db {
-  return { executeSql: (text, values) => pool.query(text, values) };
-}
-
-/** Schedules a job at 03:17 every night. Only one worker runs the job. */
-export function scheduleNightly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
-  return schedule(boss, queue, '17 3 * * *', work);
-}
-
-/** Schedules a job at minute 43 of every hour. Only one worker runs the job. */
-export function scheduleHourly(boss: PgBoss, queue: Queue, work: () => Promise<unknown>): Promise<void> {
-  return schedule(boss, queue, '43 * * * *', work);
-}
-
-async function schedule(boss: PgBoss, { name }: Queue, cron: string, work: () => Promise<unknown>): Promise<void> {
+/** Runs a job at the times in `cron` (UTC). Only one worker runs the job, from the queue with its name. */
+export async function scheduleJob(
+  boss: PgBoss,
+  { name, cron, run }: { name: string; cron: string; run: () => Promise<unknown> },
+): Promise<void> {
   await boss.work(name, async () => {
-    await work().catch((error: Error) => {
+    await run().catch((error: Error) => {
       // Emits the error for the log. pg-boss itself only stores the error in the job's row.
       boss.emit('error', new JobFailed(`The job ${name} failed: ${error.message}`, { cause: error }));
       throw error;

@@ -30,7 +30,7 @@ interface Flash {
 /** A passkey challenge and its expiry time in milliseconds since 1970. */
 type Challenge = [challenge: string, until: number];
 
-interface Offered {
+interface OfferedAccounts {
   /** For each account, a reference to the account and a value that changes when the password changes. */
   found: [name: string, password: string][];
   /** The expiry time of the list, in milliseconds since 1970. */
@@ -42,7 +42,7 @@ interface SessionData {
   /** The token that identifies the session in the database. */
   token?: string;
   challenges?: Challenge[];
-  offered?: Offered;
+  offered?: OfferedAccounts;
   flash?: Flash | undefined;
   /** The CSRF secret, which @fastify/csrf-protection sets. */
   _csrf?: string;

@@ -18,7 +18,7 @@ interface Options {
   keys: readonly Uint8Array[];
 }
 
-interface Received {
+interface ReceivedCookie {
   /** The data, to detect whether a handler changes it. */
   json: string;
   /** Whether the cookie was encrypted with the newest key. */
@@ -30,7 +30,7 @@ const algorithms = { alg: 'dir', enc: 'A256GCM' } as const;
 declare module 'fastify' {
   interface FastifyRequest {
     /** The valid cookies of the request. Undefined if Fastify rejected the path before it called any hook. */
-    receivedCookies: Map<EncryptedCookie, Received> | undefined;
+    receivedCookies: Map<EncryptedCookie, ReceivedCookie> | undefined;
   }
 }
 
@@ -68,7 +68,7 @@ export async function addEncryptedCookies(scope: FastifyInstance, { cookies, key
   const receive = async (
     request: FastifyRequest,
     cookie: EncryptedCookie,
-    received: Map<EncryptedCookie, Received>,
+    received: Map<EncryptedCookie, ReceivedCookie>,
   ) => {
     const token = request.cookies[cookie.name];
     const found = token === undefined ? undefined : await decrypt(cookie, token);
@@ -76,7 +76,12 @@ export async function addEncryptedCookies(scope: FastifyInstance, { cookies, key
     if (found !== undefined) received.set(cookie, { json: JSON.stringify(found.data), isNewestKey: found.isNewestKey });
   };
 
-  const send = async (request: FastifyRequest, reply: FastifyReply, cookie: EncryptedCookie, received?: Received) => {
+  const send = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    cookie: EncryptedCookie,
+    received?: ReceivedCookie,
+  ) => {
     const data = request[cookie.property];
     const json = JSON.stringify(data);
     if (json === (received?.json ?? '{}') && received?.isNewestKey !== false) return;
@@ -88,7 +93,7 @@ export async function addEncryptedCookies(scope: FastifyInstance, { cookies, key
   for (const { property } of cookies) scope.decorateRequest(property);
   scope.decorateRequest('receivedCookies');
   scope.addHook('onRequest', async (request) => {
-    const received = new Map<EncryptedCookie, Received>();
+    const received = new Map<EncryptedCookie, ReceivedCookie>();
     await Promise.all(cookies.map((cookie) => receive(request, cookie, received)));
     request.receivedCookies = received;
   });

@@ -1,7 +1,7 @@
+import { html, type SafeHtml } from '@remix-run/html-template';
 import * as z from 'zod';
 import type { Context } from '../../resources/shared/context.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { html, type SafeHtml } from '../ui/html.ts';
 
 /*
  * Optimistic concurrency for forms (docs/decisions/optimistic-concurrency.md). Each form sends the ETag that the
@@ -20,10 +20,10 @@ export function etagField({ etag }: { etag: string }): SafeHtml {
  * Changes a resource only if the form sent its current ETag.
  * @throws ApiError PRECONDITION_FAILED if the resource has changed
  */
-export async function changeIfUnchanged<Given extends Context, Result>(
-  context: Given,
+export async function changeIfUnchanged<Base extends Context, Result>(
+  context: Base,
   etag: string,
-  change: (context: Given) => Promise<Result>,
+  change: (context: Base) => Promise<Result>,
 ): Promise<Result> {
   try {
     return await change({ ...context, ifMatch: [etag] });

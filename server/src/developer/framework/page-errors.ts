@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { errorCode } from '../../shared/error-codes.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { hasRole } from '../ui/layout.ts';
-import type { AnyPage } from './page.ts';
+import { type AnyPage, hasRole } from './page.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** Limits for forms that upload a file and have few other fields. `fileSize` and `fieldSize` are in bytes. */

@@ -153,6 +153,11 @@ type PageSpecific = any;
 export type AnyForm = Form<PageSpecific, PageSpecific, PageSpecific, PageSpecific>;
 export type AnyPage = Page<PageSpecific, PageSpecific, PageSpecific>;
 
+/** Returns true if users with the role may open the page or submit the form. */
+export function hasRole(roles: AnyPage['roles'], role: UserRole): boolean {
+  return roles === 'everyone' || roles.includes(role);
+}
+
 /** Defines a page for signed-in users with one of the given roles. */
 export function page<Params, Query>(
   definition: Page<UserContext, Params, Query> & { roles: readonly UserRole[] },

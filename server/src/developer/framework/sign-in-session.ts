@@ -1,5 +1,4 @@
 import { type Account, lockAccount, workspaceOf } from '../../auth/accounts/account.ts';
-import { inTransaction } from '../../database/client/transaction.ts';
 import { recordAudit } from '../../resources/audit/audit-entry.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { RequestContext } from './request-context.ts';
@@ -18,7 +17,7 @@ export async function signInAccount(
 ): Promise<void> {
   const { userId } = account;
   const db = workspaceOf(accounts, account);
-  await inTransaction(db, async () => {
+  await db.$transaction(async () => {
     // If another request deactivates the user at the same time, that request waits for this lock, and then also ends
     // this session.
     if (!(await lockAccount(db, account)) || !(await prepare())) {

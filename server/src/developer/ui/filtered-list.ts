@@ -29,7 +29,7 @@ export const UncountedPageNumber = integerFromText(z.int().min(1).max(maxUncount
  */
 export const SearchText = z.string().max(1000).optional();
 
-interface Searched<Row> {
+interface SearchResult<Row> {
   list: Page<Row>;
   /** The search text and its validation error. */
   words: FormState;
@@ -43,9 +43,9 @@ export async function searchList<Row>(
   q: string | undefined,
   schema: z.ZodType<string | undefined>,
   find: (q: string | undefined) => Promise<Page<Row>>,
-): Promise<Searched<Row>> {
+): Promise<SearchResult<Row>> {
   const values = { q: [q ?? ''] };
-  const reject = (message: string): Searched<Row> => ({
+  const reject = (message: string): SearchResult<Row> => ({
     list: { data: [], meta: { page: 1, perPage, totalCount: 0 } },
     words: { values, errors: { q: message } },
   });

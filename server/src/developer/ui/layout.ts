@@ -1,6 +1,5 @@
-import type { UserRole } from '@itsm-api/contract';
 import { icons } from '../../docs-site/icons.ts';
-import type { AnyPage, View } from '../framework/page.ts';
+import { type AnyPage, hasRole, type View } from '../framework/page.ts';
 import type { RequestContext, SignedIn, UserContext } from '../framework/request-context.ts';
 import { scriptPath, stylePath } from '../framework/static-files.ts';
 import { html, type SafeHtml } from './html.ts';
@@ -88,9 +87,4 @@ function menu(pages: readonly AnyPage[], path: string, { account }: SignedIn): S
     return html`<li><a href="${to}" ${current}>${menu}</a></li>`;
   })}</ul>
 </nav>`;
-}
-
-/** Returns true if users with the role may open the page or submit the form. */
-export function hasRole(roles: AnyPage['roles'], role: UserRole): boolean {
-  return roles === 'everyone' || roles.includes(role);
 }

@@ -56,11 +56,11 @@ export function scopeTable(
   const box = (scope: Scope) =>
     offered.includes(scope) ? checkbox('scopes', scope, html`<code>${scope}</code>`, checked.includes(scope)) : null;
   const cells = (resource: string) => {
-    const named = (access: string) => Scope.options.find((scope) => scope === `${resource}:${access}`);
-    const manage = named('manage');
+    const findScope = (access: string) => Scope.options.find((scope) => scope === `${resource}:${access}`);
+    const manage = findScope('manage');
     if (manage !== undefined) return html`<td colspan="2">${box(manage)}</td>`;
     return ['read', 'write'].map((access) => {
-      const scope = named(access);
+      const scope = findScope(access);
       return html`<td>${scope === undefined ? null : box(scope)}</td>`;
     });
   };

@@ -30,7 +30,7 @@ declare module 'fastify' {
      */
     identify(): Promise<void>;
     /**
-     * Looks up the API key again if the request is older than `recheckAfterMs`. An administrator may have revoked the
+     * Looks up the API key again and sets `identity`, if the request is older than `recheckAfterMs`. An administrator may have revoked the
      * key or removed a scope since the first lookup, or maintenance of the tenant may have begun.
      * @throws ApiError INVALID_API_KEY, SERVICE_UNAVAILABLE, ADDRESS_NOT_ALLOWED, INSUFFICIENT_SCOPE
      */
@@ -119,6 +119,7 @@ export async function addGuard(
     const identity = requireIdentity(await keys.findAgain(this.identity));
     checkAddress(identity.networks, this);
     checkScope(identity, this.routeOptions.config.tsRestRoute.metadata.scope);
+    this.identity = identity;
   });
 
   app.addHook('onRequest', async (request, reply) => {

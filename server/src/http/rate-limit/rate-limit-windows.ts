@@ -1,7 +1,7 @@
 import type { FastifyRateLimitStore } from '@fastify/rate-limit';
 
 /** The number of requests in a window (`current`) and the milliseconds until the window ends (`ttl`). */
-export interface Counted {
+export interface WindowCount {
   current: number;
   ttl: number;
 }
@@ -11,17 +11,17 @@ export interface Counted {
  * count, and -1 refunds a request. If the window is full, a `step` of 1 changes nothing and returns `max + 1` as
  * `current`.
  */
-export type Count = (key: string, windowMs: number, max: number, step: 1 | 0 | -1) => Counted;
+export type Count = (key: string, windowMs: number, max: number, step: 1 | 0 | -1) => WindowCount;
 
 /** A counter that several server processes share. */
 export interface SharedCounter {
   readonly isReachable: boolean;
   /** Changes or reads the count of a window. Resolves to undefined if the counter is unreachable. */
-  count(...args: Parameters<Count>): Promise<Counted | undefined>;
+  count(...args: Parameters<Count>): Promise<WindowCount | undefined>;
   close(): void;
 }
 
-type Done = Parameters<FastifyRateLimitStore['incr']>[1];
+type Callback = Parameters<FastifyRateLimitStore['incr']>[1];
 
 /**
  * The store for @fastify/rate-limit. It counts requests in Redis, which all processes share. If Redis is unreachable or
@@ -45,11 +45,11 @@ export class RateLimitStore implements FastifyRateLimitStore {
     return this.#redis.isReachable ? 'redis' : 'redis unreachable';
   }
 
-  async count(...args: Parameters<Count>): Promise<Counted> {
+  async count(...args: Parameters<Count>): Promise<WindowCount> {
     return (await this.#redis?.count(...args)) ?? this.#memory(...args);
   }
 
-  incr(key: string, done: Done, windowMs: number, max: number): void {
+  incr(key: string, done: Callback, windowMs: number, max: number): void {
     this.count(key, windowMs, max, 1).then((counted) => done(null, counted), done);
   }
 
@@ -57,7 +57,7 @@ export class RateLimitStore implements FastifyRateLimitStore {
    * Reads the count of a window without counting a request. @fastify/rate-limit calls this method if its option
    * `increment` is false.
    */
-  read(key: string, done: Done, windowMs: number, max: number): void {
+  read(key: string, done: Callback, windowMs: number, max: number): void {
     this.count(key, windowMs, max, 0).then((counted) => done(null, counted), done);
   }
 

@@ -1,7 +1,8 @@
-import rateLimit, { type FastifyRateLimitStoreCtor, normalizeIP } from '@fastify/rate-limit';
+import rateLimit, { type FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
 import { groups, type Limit } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
+import { clientNetworkOf } from '../../shared/network/ip-networks.ts';
 import type { RateLimitStore } from './rate-limit-windows.ts';
 
 /**
@@ -86,7 +87,7 @@ export async function createRateLimiter(
   const failures = app.createRateLimit({
     timeWindow: failureWindowMs,
     max: limits.failures,
-    keyGenerator: ({ ip }) => `failures:${normalizeIP(ip)}`,
+    keyGenerator: ({ ip }) => `failures:${clientNetworkOf(ip)}`,
   });
 
   async function count(kind: 'global' | 'group', request: FastifyRequest, increment: boolean): Promise<Window> {

@@ -6,8 +6,8 @@ import { addDefaultHeaders } from '../default-headers.ts';
 import { addErrorHandler, respondToClientError, respondWithError } from '../error-handler.ts';
 import { addHealth } from '../health.ts';
 import { addHostCheck } from '../host-check.ts';
+import { addRequestLog } from '../logging/request-log.ts';
 import { requestIdOf } from '../request-id.ts';
-import { addRequestLog } from '../request-log.ts';
 import { closeConnectionsGracefully } from './graceful-close.ts';
 import { createHttpServer } from './http-server.ts';
 

@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client';
-import type { Pool } from '../../database/client/pool.ts';
+import type { SystemDoor } from '../../database/client/door.ts';
 import { readHorizon, type TransactionHorizon } from '../../database/transaction-horizon.ts';
 import { endsWithin } from '../../shared/timeout.ts';
 import type { Metrics } from './metrics.ts';
@@ -8,14 +8,14 @@ import type { Metrics } from './metrics.ts';
 const maxReadMs = 2000;
 
 /** Measures how long an open transaction delays the change feed (docs/decisions/change-feed.md). */
-export function measureChanges({ registry }: Metrics, pool: Pool, now = () => performance.now()): void {
+export function measureChanges({ registry }: Metrics, system: SystemDoor, now = () => performance.now()): void {
   const computeLag = createLagEstimator();
   new Gauge({
     name: 'itsm_changes_lag_seconds',
     help: 'Minimum age of the oldest open write transaction. The change feed does not yet contain newer changes.',
     registers: [registry],
     async collect() {
-      const reading = readHorizon(pool).catch(() => undefined);
+      const reading = readHorizon(system).catch(() => undefined);
       const horizon = (await endsWithin(maxReadMs, reading)) ? await reading : undefined;
       if (horizon === undefined) this.remove();
       else this.set(computeLag(horizon, now()) / 1000);

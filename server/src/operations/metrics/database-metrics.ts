@@ -8,7 +8,12 @@ import type { Metrics } from './metrics.ts';
  * values only when a client requests the metrics.
  */
 export function measureDatabases({ registry }: Metrics, { requests, keyLookups, accounts, system }: Databases): void {
-  const pools = { requests: requests.pool, keys: keyLookups, accounts, system: system.pool };
+  const pools = {
+    requests: requests.pool,
+    keys: keyLookups.pool,
+    accounts: accounts.pool,
+    system: system.pool,
+  };
 
   function gauge(name: string, help: string, read: (pool: Pool) => number): void {
     new Gauge({

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram } from 'prom-client';
-import type { Pool } from '../../database/client/pool.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
 import { endsWithin } from '../../shared/timeout.ts';
 import type { WorkerObserver } from '../../webhooks/delivery/delivery-worker.ts';
 import type { RecordedResults } from '../../webhooks/delivery/record-results.ts';
@@ -15,7 +15,7 @@ const outcomes: Record<RecordedResults['state'], string> = {
 };
 
 /** Counts the delivery attempts of this worker, and measures the backlog of the whole database. */
-export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): WorkerObserver {
+export function measureDeliveries({ registry, usage }: Metrics, system: SystemClient): WorkerObserver {
   const registers = [registry];
   const attempts = new Counter({
     name: 'itsm_deliveries_total',
@@ -36,7 +36,7 @@ export function measureDeliveries({ registry, usage }: Metrics, pool: Pool): Wor
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300],
     registers,
   });
-  measureBacklog(registers, pool);
+  measureBacklog(registers, system);
 
   return {
     onBegin: () => inFlight.inc(),
@@ -62,11 +62,11 @@ const maxReadMs = 2000;
 /**
  * Measures the backlog. If the database doesn't respond, omits the metrics, because the last values may be outdated.
  */
-function measureBacklog(registers: Metrics['registry'][], pool: Pool): void {
+function measureBacklog(registers: Metrics['registry'][], system: SystemClient): void {
   let reading: Promise<Backlog | undefined> | undefined;
 
   async function getBacklog(): Promise<Backlog | undefined> {
-    reading ??= readBacklog(pool)
+    reading ??= readBacklog(system)
       .catch(() => undefined)
       .finally(() => setTimeout(() => (reading = undefined), readIntervalMs).unref());
     return (await endsWithin(maxReadMs, reading)) ? reading : undefined;

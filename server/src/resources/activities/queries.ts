@@ -1,20 +1,22 @@
 import type { ActivityQuery, AssetActivity, TicketActivity, TicketReference } from '@itsm-api/contract';
-import { queryOne, type TenantQuery, tenantQuery } from '../../database/client/raw-sql.ts';
+import { sql } from '../../database/client/sql.ts';
+import { one } from '../../database/client/statements.ts';
 import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
 import { maxCounted, type Page, pageMeta } from '../shared/lists.ts';
+import { resolveTicketId } from '../shared/ticket-reference.ts';
 import type { FeedRows } from '../sync/change-feed.ts';
-import { resolveTicketId } from '../tickets/ticket-reference.ts';
-import type { Recorded } from './record.ts';
+import type { ActivityResource } from './record.ts';
 
 /** The response types for activities, by resource. */
 type Activities = { TICKET: TicketActivity; ASSET: AssetActivity };
 
-const tables: Record<Recorded, string> = { TICKET: 'tickets', ASSET: 'assets' };
+const tables = { TICKET: sql`tickets`, ASSET: sql`assets` };
+const idNames = { TICKET: sql`"ticketId"`, ASSET: sql`"assetId"` };
 
-const columnsOf = (resource: Recorded) =>
-  `a.id, a.resource_id AS "${resource.toLowerCase()}Id", a.at, a.action, a.changes, CASE
+const columnsOf = (resource: ActivityResource) =>
+  sql`a.id, a.resource_id AS ${idNames[resource]}, a.at, a.action, a.changes, CASE
       WHEN a.actor_user_id IS NULL THEN NULL
       WHEN (SELECT is_import FROM api_keys k WHERE k.tenant_id = a.tenant_id AND k.id = a.actor_key_id)
         THEN json_build_object('userId', a.actor_user_id, 'keyId', a.actor_key_id, 'import', true)
@@ -27,21 +29,25 @@ const columnsOf = (resource: Recorded) =>
  * and then looks up the rows of the page by primary key, regardless of the planner's estimates. The count has an ORDER BY
  * so that the planner doesn't prefer the index of the feed.
  */
-const buildListing = (resource: Recorded) => {
-  const own = `a.tenant_id = $1 AND a.resource = '${resource}' AND a.resource_id = $2`;
-  return tenantQuery(`SELECT counted.n AS counted, CASE WHEN least(counted.n, ${maxCounted}) > $3::bigint THEN (
-      SELECT json_agg(activity ORDER BY activity.id DESC) FROM (
-        SELECT a.id FROM activities a WHERE ${own}
-        ORDER BY a.id DESC OFFSET $3::bigint LIMIT least($4::bigint, ${maxCounted} - $3::bigint)
-      ) AS page CROSS JOIN LATERAL (
-        SELECT ${columnsOf(resource)} FROM activities a WHERE ${own} AND a.id = page.id LIMIT 1
-      ) AS activity) END AS activities
-    FROM ${tables[resource]} t, (
-      SELECT count(*)::int AS n FROM (SELECT FROM activities a WHERE ${own} ORDER BY a.id DESC LIMIT ${maxCounted + 1}) AS a
-    ) AS counted
-    WHERE t.tenant_id = $1 AND t.id = $2`);
-};
-const listings: Record<Recorded, TenantQuery> = { TICKET: buildListing('TICKET'), ASSET: buildListing('ASSET') };
+const definePage = <Resource extends ActivityResource>(resource: Resource) =>
+  one<{ id: number; skip: bigint; take: number }, { counted: number; activities: Activities[Resource][] | null }>(
+    ({ tenant, id, skip, take }) => {
+      const own = sql`a.tenant_id = ${tenant} AND a.resource = ${resource} AND a.resource_id = ${id}`;
+      return sql`SELECT counted.n AS counted, CASE WHEN least(counted.n, ${maxCounted}) > ${skip}::bigint THEN (
+          SELECT json_agg(activity ORDER BY activity.id DESC) FROM (
+            SELECT a.id FROM activities a WHERE ${own}
+            ORDER BY a.id DESC OFFSET ${skip}::bigint LIMIT least(${take}::bigint, ${maxCounted} - ${skip}::bigint)
+          ) AS page CROSS JOIN LATERAL (
+            SELECT ${columnsOf(resource)} FROM activities a WHERE ${own} AND a.id = page.id LIMIT 1
+          ) AS activity) END AS activities
+        FROM ${tables[resource]} t, (
+          SELECT count(*)::int AS n FROM (
+            SELECT FROM activities a WHERE ${own} ORDER BY a.id DESC LIMIT ${maxCounted + 1}) AS a
+        ) AS counted
+        WHERE t.tenant_id = ${tenant} AND t.id = ${id}`;
+    },
+  );
+const selectPage = { TICKET: definePage('TICKET'), ASSET: definePage('ASSET') };
 
 /** Returns a page of a ticket's activities, newest first. @throws ApiError NOT_FOUND if the ticket doesn't exist */
 export async function listTicketActivity(
@@ -57,19 +63,15 @@ export function listAssetActivity(context: Context, id: number, query: ActivityQ
   return listActivity(context, 'ASSET', id, query);
 }
 
-async function listActivity<Resource extends Recorded>(
+async function listActivity<Resource extends ActivityResource>(
   { db }: Context,
   resource: Resource,
   id: number,
   query: ActivityQuery,
 ) {
   const { page, perPage } = query;
-  const values = [id, BigInt(page - 1) * BigInt(perPage), perPage];
-  const row = await queryOne<{ counted: number; activities: Activities[Resource][] | null }>(
-    db,
-    listings[resource],
-    values,
-  );
+  const statement = selectPage[resource] as ReturnType<typeof definePage<Resource>>;
+  const row = await db.$sql(statement, { id, skip: BigInt(page - 1) * BigInt(perPage), take: perPage });
   if (row === undefined) throw notFound(resource.toLowerCase());
   const total = { totalCount: Math.min(row.counted, maxCounted), isCapped: row.counted > maxCounted };
   return { data: (row.activities ?? []).map(presentActivity), meta: pageMeta(query, total) };
@@ -80,11 +82,12 @@ function presentActivity<Activity extends { at: string }>(row: Activity): Activi
 }
 
 /** Reads the activities of all resources of a type for incremental sync. */
-const rowsOf = <Resource extends Recorded>(resource: Resource): FeedRows<Activities[Resource]> => ({
+const rowsOf = <Resource extends ActivityResource>(resource: Resource): FeedRows<Activities[Resource]> => ({
   resource,
-  positions: 'SELECT *, recorded_at AS changed_at FROM activities WHERE tenant_id = $1 AND resource = $2',
-  named: {
-    text: `SELECT json_agg(activity) FROM (SELECT ${columnsOf(resource)} FROM page AS a) AS activity`,
+  positions: ({ tenant, resource }) =>
+    sql`SELECT *, recorded_at AS changed_at FROM activities WHERE tenant_id = ${tenant} AND resource = ${resource}`,
+  selectRows: {
+    select: () => sql`SELECT json_agg(activity) FROM (SELECT ${columnsOf(resource)} FROM page AS a) AS activity`,
     present: (rows) => ((rows ?? []) as Activities[Resource][]).map(presentActivity),
   },
 });

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ActivityAction, activityTextLength, type Changes, type CustomFields } from '@itsm-api/contract';
-import { queryRows } from '../../database/client/raw-sql.ts';
+import { type Parameter, type Sql, sql } from '../../database/client/sql.ts';
+import { command } from '../../database/client/statements.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
@@ -10,64 +11,71 @@ import type { Context } from '../shared/context.ts';
  */
 
 /** The types of resources that have an activity log. */
-export type Recorded = 'TICKET' | 'ASSET';
+export type ActivityResource = 'TICKET' | 'ASSET';
 
-/** The parts of an INSERT statement for activities. All parts except `resource` and `action` are SQL expressions. */
+/** The parts of an INSERT statement for activities.  */
 interface Insertion {
-  resource: Recorded;
-  action: ActivityAction;
-  tenantId: string;
+  resource: ActivityResource | Parameter;
+  action: ActivityAction | Parameter;
+  tenant: Parameter;
   /**
    * A FROM item with the column `id`, which contains the ids of the changed resources. The statement inserts one
    * activity per row.
    */
-  rows: string;
+  rows: Sql;
   /** The expressions `at`, `userId`, `keyId` and `changes` can use the columns of `rows`. */
-  at: string;
-  userId: string;
-  keyId: string;
-  changes: string;
+  at: Sql;
+  userId: Parameter;
+  keyId: Parameter;
+  changes: Sql;
 }
 
 /**
  * Builds an INSERT statement for activities. It can run alone, or in a WITH clause of the statement that writes the
  * changed rows.
  */
-export function insertActivity({ resource, action, tenantId, rows, at, userId, keyId, changes }: Insertion): string {
-  return `INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, actor_key_id, changes)
-    SELECT ${tenantId}::bigint, '${resource}', id, '${action}', ${at}, ${userId}::bigint, ${keyId}::bigint, ${changes}
+export function insertActivity({ resource, action, tenant, rows, at, userId, keyId, changes }: Insertion): Sql {
+  return sql`INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, actor_key_id, changes)
+    SELECT ${tenant}::bigint, ${resource}, id, ${action}, ${at}, ${userId}::bigint, ${keyId}::bigint, ${changes}
     FROM ${rows}`;
 }
 
 /** Builds SQL for the change of a timestamp, in the format of `Changes`. `from` and `to` are SQL expressions. */
-export function timestampChange(field: string, from: string, to: string): string {
-  const format = (at: string) => `to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-  return `jsonb_build_object('${field}', jsonb_build_object('from', ${format(from)}, 'to', ${format(to)}))`;
+export function timestampChange(field: string, from: Sql, to: Sql): Sql {
+  const format = (at: Sql) => sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return sql`jsonb_build_object(${field}, jsonb_build_object('from', ${format(from)}, 'to', ${format(to)}))`;
 }
 
 /** One action on one or more resources of one type. */
 interface Action {
-  resource: Recorded;
+  resource: ActivityResource;
   ids: number[];
   action: ActivityAction;
   changes?: Changes;
 }
 
+/** The parameters of the statement that only records activities. */
+interface ActivityParameters extends Pick<Action, 'resource' | 'action' | 'ids'> {
+  at: Date;
+  userId: bigint | null;
+  keyId: bigint | null;
+  changes: string;
+}
+
+const recordOnly = command<ActivityParameters>(({ tenant, resource, action, ids, at, userId, keyId, changes }) =>
+  insertActivity({
+    ...{ resource, action, tenant, userId, keyId },
+    rows: sql`unnest(${ids}::bigint[]) AS t (id)`,
+    at: sql`${at}::timestamptz`,
+    changes: sql`${changes}::jsonb`,
+  }),
+);
+
 /** Inserts activities in a separate statement of the current transaction. */
 export async function record(context: Context, { resource, ids, action, changes = {} }: Action): Promise<void> {
   const { db, now, userId = null, keyId = null } = context;
-  const text = insertActivity({
-    resource,
-    action,
-    tenantId: '$1',
-    rows: 'unnest($2::bigint[]) AS t (id)',
-    at: '$3::timestamptz',
-    userId: '$4',
-    keyId: '$5',
-    changes: '$6::jsonb',
-  });
-  const values = [db.$tenantId, ids, now(), userId, keyId, JSON.stringify(shortened(changes))];
-  await queryRows(db, { text, values });
+  const text = JSON.stringify(shortened(changes));
+  await db.$sql(recordOnly, { resource, action, ids, at: now(), userId, keyId, changes: text });
 }
 
 /**

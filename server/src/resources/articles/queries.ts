@@ -7,8 +7,9 @@ import type {
   NewArticle,
   PageQuery,
 } from '@itsm-api/contract';
-import { Prisma } from '../../../generated/prisma/client.ts';
-import { queryRows } from '../../database/client/raw-sql.ts';
+import type { Prisma } from '../../../generated/prisma/client.ts';
+import { empty, sql } from '../../database/client/sql.ts';
+import { dynamic } from '../../database/client/statements.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
 import { requireMatch, withEtag } from '../../shared/etag.ts';
@@ -78,23 +79,24 @@ async function readArticles(
     });
   }
   const { page, perPage, q } = query;
-  const { sql, empty } = Prisma;
   // With at most `maxArticles` articles, the search finds every match.
-  const search = sql`
+  const search = dynamic<{ count: number; ids: number[] | null }>(
+    ({ tenant }) => sql`
     WITH titled AS MATERIALIZED (${searchTexts('kb_titles', q, 'DESC')}),
       found AS MATERIALIZED (${searchTexts('articles', q, 'DESC')}),
       matching AS MATERIALIZED (
         SELECT a.id, titled.id IS NOT NULL AS in_title
         FROM found JOIN articles a USING (id) LEFT JOIN titled USING (id)
-        WHERE a.tenant_id = ${db.$tenantId}
+        WHERE a.tenant_id = ${tenant}
           ${status === undefined ? empty : sql`AND a.status = ANY (${status}::text[])`}
           ${category === undefined ? empty : sql`AND a.category = ANY (${category}::text[])`}
       )
     SELECT (SELECT count(*) FROM matching)::int AS count,
       (SELECT json_agg(id) FROM (
         SELECT id FROM matching ORDER BY in_title DESC, id DESC LIMIT ${perPage} OFFSET ${(page - 1) * perPage}
-      ) AS page) AS ids`;
-  const [found] = await rejectBroadQuery(() => queryRows<{ count: number; ids: number[] | null }>(db, search));
+      ) AS page) AS ids`,
+  );
+  const [found] = await rejectBroadQuery(() => db.$sql(search));
   const ids = found?.ids ?? [];
   const rows = ids.length === 0 ? [] : await db.article.findMany({ where: { ...where, id: { in: ids } }, select });
   const byId = new Map(rows.map((row) => [Number(row.id), presentListed(row)]));
@@ -118,7 +120,7 @@ export async function getEditableArticle({ db }: Context, id: number): Promise<E
 /** Reads the articles that are or were published, for incremental sync. Triggers add no other articles to the feed. */
 export const articleFeed: FeedRows<Article> = {
   resource: 'articles',
-  named: async (db, ids) => (await db.article.findMany({ where: { id: { in: ids } } })).map(presentArticle),
+  selectRows: async (db, ids) => (await db.article.findMany({ where: { id: { in: ids } } })).map(presentArticle),
 };
 
 /**

@@ -1,16 +1,21 @@
-import { NewAsset } from '@itsm-api/contract';
+import { AssetUpsertItem, NewAsset } from '@itsm-api/contract';
 import type * as z from 'zod';
 import type { CsvColumns } from '../csv/csv-columns.ts';
 import { UserReference } from '../users/user-reference.ts';
 
 const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish() });
-export type AssetLine = z.output<typeof AssetLine>;
+const AssetChangeLine = AssetUpsertItem.extend({
+  assetTag: NewAsset.shape.assetTag,
+  assignedToId: UserReference.nullish(),
+});
+export type AssetLine = z.output<typeof AssetChangeLine>;
 
 /** The CSV format of assets. */
 export const assetColumns: CsvColumns<AssetLine> = {
   resource: 'assets',
   one: 'asset',
   line: AssetLine,
+  changeLine: AssetChangeLine,
   names: AssetLine.omit({ customFields: true }).keyof().options,
   needed: ['name', 'assetTag', 'type'],
   unique: 'assetTag',

@@ -68,18 +68,18 @@ export const maxUserAgentLength = 500;
  * Compares two versions of an object.
  * @param before the object before the change, or an empty object if it is new
  * @param stored the fields whose values the log stores
- * @param named the fields of which the log stores only that they changed
+ * @param nameOnly the fields of which the log stores only that they changed
  */
 export function auditChanges<Row extends object>(
   before: Partial<Row>,
   after: Row,
   stored: readonly (keyof Row & string)[],
-  named: readonly (keyof Row & string)[] = [],
+  nameOnly: readonly (keyof Row & string)[] = [],
 ): AuditChanges {
   const changes: AuditChanges = {};
-  for (const name of [...stored, ...named]) {
+  for (const name of [...stored, ...nameOnly]) {
     const [from, to] = [before[name] ?? null, after[name] ?? null];
-    if (!isDeepStrictEqual(from, to)) changes[name] = named.includes(name) ? null : { from, to };
+    if (!isDeepStrictEqual(from, to)) changes[name] = nameOnly.includes(name) ? null : { from, to };
   }
   return changes;
 }

@@ -8,6 +8,8 @@ export interface CsvColumns<Line extends object> {
   one: 'asset' | 'project';
   /** The schema of a CSV line. A line identifies a user by id or email address. */
   line: z.ZodType<Line>;
+  /** The schema of a line that updates an existing row. Undefined if an import can't update rows. */
+  changeLine?: z.ZodType<Line>;
   /** The columns of a CSV file, in the order that an export uses. Custom fields follow these columns. */
   names: readonly (keyof Line & string)[];
   needed: readonly (keyof Line & string)[];
@@ -43,4 +45,16 @@ export function csvTemplate<Line extends object>({ names, hasCustomFields, examp
 /** Formats a count with the name of the resource, such as "1 asset" or "2 assets". */
 export function counted({ resource, one }: { resource: string; one: string }, count: number): string {
   return `${count} ${count === 1 ? one : resource}`;
+}
+
+/** The numbers of rows that an import creates, updates and leaves unchanged. */
+export interface ImportResults {
+  created: number;
+  updated: number;
+  unchanged: number;
+}
+
+/** Formats the results of an import that can update rows, such as "3 new, 1 changed, 2 unchanged". */
+export function formatResults({ created, updated, unchanged }: ImportResults): string {
+  return `${created} new, ${updated} changed, ${unchanged} unchanged`;
 }

@@ -1,12 +1,13 @@
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { FileFormat } from '../sync/export-batches.ts';
 import { findEmails } from '../users/queries.ts';
-import { toCustomFieldColumn } from './csv-columns.ts';
+import { parseCustomField, toCustomFieldColumn } from './csv-columns.ts';
 import { csvLine } from './csv-format.ts';
-import type { CsvResource } from './csv-import.ts';
 
 /** The parts of a CSV resource that an export needs. */
-export interface CsvExport extends Pick<CsvResource<never, never, never>, 'customFields'> {
+export interface CsvExport {
+  /** Returns the names of all custom fields in the tenant's rows. */
+  customFields(db: TenantClient): Promise<string[]>;
   columns: { names: readonly string[]; user: string };
 }
 
@@ -22,20 +23,31 @@ const byteOrderMark = '\uFEFF';
  * address, because ids differ between workspaces.
  */
 export async function csvFile(db: TenantClient, { columns, customFields }: CsvExport): Promise<FileFormat> {
-  const { names, user } = columns;
-  const fields = await customFields(db);
+  const all = [...columns.names, ...(await customFields(db)).map(toCustomFieldColumn)];
   return {
-    head: byteOrderMark + csvLine([...names, ...fields.map(toCustomFieldColumn)]),
+    head: byteOrderMark + csvLine(all),
     async lines(batch) {
-      const rows = batch as readonly CsvRow[];
-      const getUserId = (row: CsvRow) => (row[user] ?? null) as number | null;
-      const emails = await findEmails({ db }, rows.map(getUserId));
-      const toCell = (row: CsvRow, name: string) => (name === user ? emails.get(getUserId(row) ?? 0) : row[name]);
-      return rows
-        .map((row) =>
-          csvLine([...names.map((name) => toCell(row, name)), ...fields.map((field) => row.customFields?.[field])]),
-        )
-        .join('');
+      const rows = await toCsvRows(db, columns, batch);
+      return rows.map((valueIn) => csvLine(all.map(valueIn))).join('');
     },
   };
+}
+
+/** Returns the value in a column of a row. */
+export type ColumnValues = (column: string) => unknown;
+
+/** Converts rows to functions that return the values in an export, in the given order. */
+export async function toCsvRows(
+  db: TenantClient,
+  { user }: { user: string },
+  rows: readonly object[],
+): Promise<ColumnValues[]> {
+  const userIdOf = (row: CsvRow) => (row[user] ?? null) as number | null;
+  const given = rows as readonly CsvRow[];
+  const emails = await findEmails({ db }, given.map(userIdOf));
+  return given.map((row) => (column) => {
+    if (column === user) return emails.get(userIdOf(row) ?? 0);
+    const field = parseCustomField(column);
+    return field === undefined ? row[column] : row.customFields?.[field];
+  });
 }

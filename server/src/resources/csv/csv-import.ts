@@ -1,37 +1,51 @@
 import { setImmediate } from 'node:timers/promises';
+import { CustomFields } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf } from '../../shared/validation.ts';
+import { chunksOf } from '../shared/chunks.ts';
 import type { Context } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { findUserIds } from '../users/queries.ts';
-import { type CsvColumns, parseCustomField } from './csv-columns.ts';
-import { type CsvRecord, NoCsv, parseCsv } from './csv-format.ts';
-import type { Progress } from './import-checks.ts';
+import { type CsvColumns, type ImportResults, parseCustomField } from './csv-columns.ts';
+import { type ColumnValues, type CsvExport, toCsvRows } from './csv-export.ts';
+import { type CsvFile, type CsvRecord, cellText, NoCsv, parseCsv } from './csv-format.ts';
+import type { ImportOptions } from './import-checks.ts';
 
 /** The CSV export and import of a resource. */
-export interface CsvResource<Row extends { id: number }, Line extends object, New> {
+export interface CsvResource<Row extends { id: number }, Line extends object, Input> extends CsvExport {
   columns: CsvColumns<Line>;
   rows: Rows<Row>;
-  /** Returns the names of all custom fields in the tenant's rows. */
-  customFields(db: TenantClient): Promise<string[]>;
-  /** Converts a line and the id of its user to the input for `create`. */
-  newOf(line: Line, userId: number | null | undefined): New;
-  /** Checks that `create` would succeed. @throws ApiError the same errors as `create` */
-  check(context: Context, inputs: readonly New[]): Promise<void>;
   /**
-   * Creates all rows or none.
+   * Returns the rows with these values in the unique column. The values can be invalid. Undefined if an import can't
+   * update rows.
+   */
+  findRows?(db: TenantClient, values: readonly string[]): Promise<object[]>;
+  /** Converts a line and the id of its user to the input for `write`. */
+  inputOf(line: Line, userId: number | null | undefined): Input;
+  /** Checks that `write` would succeed, and returns the same results. @throws ApiError the same errors as `write` */
+  check(context: Context, inputs: readonly Input[], options: ImportOptions): Promise<ImportResults>;
+  /**
+   * Writes all rows or none.
    * @throws ApiError VALIDATION_ERROR; if only one row causes an error, the path of the error detail begins with the
    * row index
    */
-  create(context: Context, inputs: readonly New[], onProgress: Progress): Promise<void>;
+  write(context: Context, inputs: readonly Input[], options: ImportOptions): Promise<ImportResults>;
 }
 
 /** The parts of a CSV resource that an import needs. */
-type Importable<Line extends object, New> = Omit<CsvResource<never, Line, New>, 'rows' | 'customFields'>;
+type Importable<Line extends object, Input> = Omit<CsvResource<never, Line, Input>, 'rows' | 'customFields'>;
 
-/** The import yields to the event loop after this number of lines. */
+/** The limit and the mode of an import. */
+interface FileOptions {
+  /** The maximum number of rows. */
+  max: number;
+  /** Whether the import updates rows that exist. */
+  update: boolean;
+}
+
+/** The import yields to the event loop, and reads existing rows, after this number of lines. */
 const linesPerTurn = 250;
 
 const maxColumns = 500;
@@ -53,64 +67,68 @@ export interface Problem {
 }
 
 /** A parsed line of a CSV file. */
-interface Line<Given> {
+interface Line<Values> {
   line: number;
+  /** The texts of the cells, by column. The texts of custom fields are in `customFields`, by name. */
+  texts: Record<string, unknown>;
   /** The parsed values. The user is an email address or an id. */
-  given: Given;
+  given: Values;
 }
 
 /** The content and the problems of a CSV file, both in line order. A file with problems can't be imported. */
-export interface CheckedFile<Given, New> {
-  entries: (Line<Given> & { input: New })[];
+export interface CheckedFile<Input> {
+  entries: { line: number; texts: Record<string, unknown>; input: Input }[];
   problems: Problem[];
+  /** The results of the import, if the file has no problems. */
+  results: ImportResults;
 }
 
-/** Checks whether a CSV file can be imported. @param max the maximum number of rows */
-export async function checkFile<Given extends object, New>(
+const noResults: ImportResults = { created: 0, updated: 0, unchanged: 0 };
+
+/** Checks whether a CSV file can be imported. */
+export async function checkFile<Values extends object, Input>(
   context: Context,
-  csv: Importable<Given, New>,
+  csv: Importable<Values, Input>,
   bytes: Uint8Array,
-  max: number,
-): Promise<CheckedFile<Given, New>> {
-  const file = await readFile(context, csv, bytes, max);
-  const { problems } = await collectProblems({ ...file, problems: [] }, (inputs) => csv.check(context, inputs));
-  return { ...file, problems: sortByLine([...file.problems, ...problems]) };
+  { max, update }: FileOptions,
+): Promise<CheckedFile<Input>> {
+  const file = await readFile(context, csv, bytes, { max, update });
+  const { problems, results } = await collectProblems({ ...file, problems: [] }, (inputs) =>
+    csv.check(context, inputs, { update }),
+  );
+  return { ...file, results, problems: sortByLine([...file.problems, ...problems]) };
 }
 
 function sortByLine(problems: Problem[]): Problem[] {
   return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
 
-/**
- * Imports a CSV file in one transaction. If the file has problems, imports nothing.
- * @param max the maximum number of rows
- */
-export async function importFile<Given extends object, New>(
+/** Imports a CSV file in one transaction. If the file has problems, imports nothing. */
+export async function importFile<Values extends object, Input>(
   context: Context,
-  csv: Importable<Given, New>,
+  csv: Importable<Values, Input>,
   bytes: Uint8Array,
-  max: number,
-  onProgress?: (created: number, total: number) => void,
-): Promise<CheckedFile<Given, New>> {
-  const file = await readFile(context, csv, bytes, max);
+  { max, update }: FileOptions,
+  reportProgress?: (done: number, total: number) => void,
+): Promise<CheckedFile<Input>> {
+  const file = await readFile(context, csv, bytes, { max, update });
   return collectProblems(file, (inputs) => {
-    const report: Progress = (created) => onProgress?.(created, inputs.length);
-    report(0);
-    return csv.create(context, inputs, report);
+    const onProgress = (done: number) => reportProgress?.(done, inputs.length);
+    onProgress(0);
+    return csv.write(context, inputs, { update, onProgress });
   });
 }
 
 /**
  * Runs `work` if the file has no problems. If `work` throws an error with details, returns these details as problems.
  */
-async function collectProblems<Given, New>(
-  file: CheckedFile<Given, New>,
-  work: (inputs: New[]) => Promise<void>,
-): Promise<CheckedFile<Given, New>> {
+async function collectProblems<Input>(
+  file: CheckedFile<Input>,
+  work: (inputs: Input[]) => Promise<ImportResults>,
+): Promise<CheckedFile<Input>> {
   if (file.problems.length > 0) return file;
   try {
-    await work(file.entries.map(({ input }) => input));
-    return file;
+    return { ...file, results: await work(file.entries.map(({ input }) => input)) };
   } catch (error) {
     if (!(error instanceof ApiError && error.details)) throw error;
     return { ...file, problems: locate(error.details, file.entries) };
@@ -118,21 +136,31 @@ async function collectProblems<Given, New>(
 }
 
 /** Reads a CSV file and looks up the users in it. */
-async function readFile<Given extends object, New>(
+async function readFile<Values extends object, Input>(
   context: Context,
-  { columns, newOf }: Importable<Given, New>,
+  csv: Importable<Values, Input>,
   bytes: Uint8Array,
-  max: number,
-): Promise<CheckedFile<Given, New>> {
-  const { records, problems } = readRecords(columns, bytes, max);
-  const [header, ...others] = records;
-  const lines: Line<Given>[] = [];
-  for (const [index, record] of others.entries()) {
+  { max, update }: FileOptions,
+): Promise<CheckedFile<Input>> {
+  const { columns } = csv;
+  const needed = update ? [columns.unique] : columns.needed;
+  const { delimiter, records, problems } = readRecords({ ...columns, needed }, bytes, max);
+  const [{ cells: header } = { cells: [] as string[] }, ...others] = records;
+  // The header check has already reported these columns.
+  const missing = needed.filter((name) => !header.includes(name));
+  const unique = header.indexOf(columns.unique);
+  const uniqueOf = ({ cells }: CsvRecord) => (cells[unique] ?? '').trim();
+  const lines: Line<Values>[] = [];
+  for (const chunk of chunksOf(others, linesPerTurn)) {
     if (problems.length >= maxProblems) break;
-    if (index % linesPerTurn === 0) await setImmediate();
-    const result = readLine(columns, header?.cells ?? [], record);
-    problems.push(...result.problems);
-    if (result.given !== undefined) lines.push({ line: record.line, given: result.given });
+    await setImmediate();
+    const existing = update ? await findExisting(context, csv, chunk.map(uniqueOf)) : undefined;
+    for (const record of chunk) {
+      const before = existing?.get(uniqueOf(record));
+      const result = readLine(columns, header, record, { delimiter, missing, before });
+      problems.push(...result.problems);
+      if (result.given !== undefined) lines.push({ line: record.line, texts: result.texts, given: result.given });
+    }
   }
   const users = lines.map(({ given }) => given[columns.user]);
   const userIds = await findUserIds(
@@ -146,26 +174,38 @@ async function readFile<Given extends object, New>(
     ...findUnknownUsers(columns, lines, userIds),
   ];
   return {
-    entries: lines.map(({ line, given }) => ({
+    entries: lines.map(({ line, texts, given }) => ({
       line,
-      given,
-      input: newOf(given, getUserId(given[columns.user], userIds)),
+      texts,
+      input: csv.inputOf(given, getUserId(given[columns.user], userIds)),
     })),
     problems: sortByLine(all),
+    results: noResults,
   };
+}
+
+/** Finds the rows that an import updates, by the value in the unique column. */
+async function findExisting<Values extends object, Input>(
+  { db }: Context,
+  { columns, findRows }: Importable<Values, Input>,
+  values: readonly string[],
+): Promise<Map<string, ColumnValues>> {
+  const rows = (await findRows?.(db, values)) ?? [];
+  const found = await toCsvRows(db, columns, rows);
+  return new Map(found.map((valueIn) => [String(valueIn(columns.unique)), valueIn]));
 }
 
 /**
  * Parses a CSV file. Returns its records, starting with the header. If the lines can't be checked, returns only
  * problems.
  */
-function readRecords<Given extends object>(
-  columns: CsvColumns<Given>,
+function readRecords<Values extends object>(
+  columns: CsvColumns<Values>,
   bytes: Uint8Array,
   max: number,
-): { records: CsvRecord[]; problems: Problem[] } {
+): CsvFile & { problems: Problem[] } {
   try {
-    const records = parseCsv(bytes, max + 2);
+    const { delimiter, records } = parseCsv(bytes, columns.names, max + 2);
     const header = records[0]?.cells ?? [];
     const messages =
       records.length === 0
@@ -174,19 +214,20 @@ function readRecords<Given extends object>(
     if (records.length === 1) messages.push('the file has no rows below the header. Add at least one row');
     if (records.length > max + 1) messages.push(`the file has more than ${max} ${columns.resource}. Split it`);
     const checked = header.length > maxColumns ? [] : records.slice(0, max + 1);
-    return { records: checked, problems: messages.map(toFileProblem) };
+    const problems = messages.map((message) => ({ line: undefined, path: '', message }));
+    return { delimiter, records: checked, problems };
   } catch (error) {
-    if (error instanceof NoCsv) return { records: [], problems: [toFileProblem(error.message)] };
-    throw error;
+    if (!(error instanceof NoCsv)) throw error;
+    const problem = { line: error.line, path: shorten(error.column), message: error.message };
+    return { delimiter: ',', records: [], problems: [problem] };
   }
 }
 
-function toFileProblem(message: string): Problem {
-  return { line: undefined, path: '', message };
-}
+/** The names of delimiters in error messages. */
+const delimiterNames: Record<string, string> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
 
-function findHeaderProblems<Given extends object>(
-  { names, needed, hasCustomFields }: CsvColumns<Given>,
+function findHeaderProblems<Values extends object>(
+  { names, needed, hasCustomFields }: CsvColumns<Values>,
   header: readonly string[],
 ): string[] {
   if (header.length > maxColumns)
@@ -211,43 +252,73 @@ function shorten(column: string): string {
 
 /**
  * Reads a line of a CSV file. If a required value is missing or invalid, replaces it with an example, so that the
- * schema can still check the other values.
+ * schema can still check the other values. If the line updates a row, omits the values that the row already has.
+ * @param missing the names of needed columns that the file doesn't have, which the line doesn't report again
+ * @param before the row that the line updates
  */
-function readLine<Given extends object>(
-  columns: CsvColumns<Given>,
+function readLine<Values extends object>(
+  columns: CsvColumns<Values>,
   header: readonly string[],
   { line, cells }: CsvRecord,
-): { given?: Given; problems: Problem[] } {
+  { delimiter, missing, before }: { delimiter: string; missing: readonly string[]; before: ColumnValues | undefined },
+): { given?: Values | undefined; texts: Record<string, unknown>; problems: Problem[] } {
+  const texts: Record<string, unknown> = {};
   if (cells.length !== header.length) {
-    const message = `the line has ${cells.length} cells, but the header has ${header.length}. Correct the commas and quotes`;
-    return { problems: [{ line, path: '', message }] };
+    const message = `the line has ${cells.length} cells, but the header has ${header.length}. Correct the ${delimiterNames[delimiter] ?? 'separators'} and quotes`;
+    return { texts, problems: [{ line, path: '', message }] };
   }
   const needed: readonly string[] = columns.needed;
   const known: readonly string[] = columns.names;
-  // Doesn't report missing columns, because the header check has already reported them.
-  const missing = needed.filter((name) => !header.includes(name));
   const fields: Record<string, unknown> = Object.fromEntries(missing.map((name) => [name, columns.example[name]]));
-  const customFields: [string, string][] = [];
+  const customTexts: [string, string][] = [];
+  const customFields: [string, unknown][] = [];
   for (const [index, name] of header.entries()) {
     const cell = cells[index] ?? '';
     const customField = parseCustomField(name);
     if (cell === '') continue;
-    if (customField !== undefined) customFields.push([customField, cell]);
-    else if (known.includes(name)) fields[name] = cell;
+    const isNew = name === columns.unique || before === undefined || cell !== cellText(before(name));
+    if (customField !== undefined) {
+      customTexts.push([customField, cell]);
+      if (isNew) customFields.push([customField, readAsType(cell, before?.(name))]);
+    } else if (known.includes(name)) {
+      texts[name] = cell;
+      if (isNew) fields[name] = cell;
+    }
   }
-  if (columns.hasCustomFields) fields.customFields = Object.fromEntries(customFields);
-  const result = columns.line.safeParse(fields);
-  if (result.success) return missing.includes(columns.unique) ? { problems: [] } : { given: result.data, problems: [] };
+  if (customFields.length > 0) fields.customFields = Object.fromEntries(customFields);
+  if (customTexts.length > 0) texts.customFields = Object.fromEntries(customTexts);
+  const schema = before === undefined ? columns.line : (columns.changeLine ?? columns.line);
+  const result = schema.safeParse(fields);
+  if (result.success) return { given: missing.includes(columns.unique) ? undefined : result.data, texts, problems: [] };
   const problems = detailsOf(result.error.issues, 'is unknown').map((detail) => ({ line, ...detail }));
   const invalid = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
-  if (invalid.has(columns.unique) || missing.includes(columns.unique)) return { problems };
+  if (invalid.has(columns.unique) || missing.includes(columns.unique)) return { texts, problems };
   for (const name of invalid) fields[name] = needed.includes(name) ? columns.example[name] : undefined;
-  return { given: columns.line.safeParse(fields).data, problems };
+  return { given: schema.safeParse(fields).data, texts, problems };
 }
 
-function findRepeated<Given extends object>(
-  column: (keyof Given & string) | undefined,
-  lines: readonly Line<Given>[],
+/**
+ * Converts the text of a custom field to the type of the stored value. Returns the text if it has another type, or if
+ * the converted value would be invalid.
+ */
+function readAsType(text: string, stored: unknown): unknown {
+  // Spreadsheet programs write booleans in capitals.
+  const value = parseJson(typeof stored === 'boolean' ? text.toLowerCase() : text);
+  const hasType = typeof value === typeof stored && Array.isArray(value) === Array.isArray(stored);
+  return hasType && typeof value !== 'string' && CustomFields.safeParse({ value }).success ? value : text;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function findRepeated<Values extends object>(
+  column: (keyof Values & string) | undefined,
+  lines: readonly Line<Values>[],
 ): Problem[] {
   if (column === undefined) return [];
   const firstLines = new Map<string, number>();
@@ -262,9 +333,9 @@ function findRepeated<Given extends object>(
   });
 }
 
-function findUnknownUsers<Given extends object>(
-  { user }: CsvColumns<Given>,
-  lines: readonly Line<Given>[],
+function findUnknownUsers<Values extends object>(
+  { user }: CsvColumns<Values>,
+  lines: readonly Line<Values>[],
   userIds: ReadonlyMap<string, number>,
 ): Problem[] {
   return lines.flatMap(({ given, line }) => {
@@ -280,7 +351,7 @@ function getUserId(user: unknown, userIds: ReadonlyMap<string, number>): number 
 }
 
 /**
- * Converts error details from `create` to problems. If the path of a detail begins with a row index, the problem has
+ * Converts error details from `write` to problems. If the path of a detail begins with a row index, the problem has
  * the line number of the row.
  */
 function locate(details: NonNullable<ApiError['details']>, entries: readonly { line: number }[]): Problem[] {

@@ -1,6 +1,7 @@
-import { queryPipelined, queryRows } from '../../database/client/raw-sql.ts';
+import { type Parameter, sql } from '../../database/client/sql.ts';
+import { command, rows } from '../../database/client/statements.ts';
 import type { Context } from '../shared/context.ts';
-import type { CsvColumns } from './csv-columns.ts';
+import type { CsvColumns, ImportResults } from './csv-columns.ts';
 import type { CheckedFile, Problem } from './csv-import.ts';
 
 /*
@@ -13,8 +14,10 @@ type Resource = CsvColumns<object>['resource'];
 
 /** The preview of a CSV file before its import. */
 export interface Preview {
-  /** The number of lines that could be read. If the file has no problems, the import creates one row for each line. */
+  /** The number of lines that could be read. */
   lines: number;
+  /** The results of an import that also updates existing rows. Undefined if the import only creates rows. */
+  updates?: ImportResults | undefined;
   /** The first lines that could be read, with the values of the preview columns. */
   first: { line: number; cells: string[] }[];
   /** The total number of problems. `firstProblems` contains only the first ones. */
@@ -27,15 +30,17 @@ const maxShownProblems = 100;
 const maxShownText = 200;
 
 /** Builds the preview of a CSV file. @param names the columns to show */
-export function previewOf<Line extends object, New>(
-  { entries, problems }: CheckedFile<Line, New>,
-  names: readonly (keyof Line)[],
+export function previewOf(
+  { entries, problems, results }: CheckedFile<unknown>,
+  names: readonly string[],
+  update: boolean,
 ): Preview {
   return {
     lines: entries.length,
+    updates: update ? results : undefined,
     first: entries
       .slice(0, maxShownLines)
-      .map(({ line, given }) => ({ line, cells: names.map((name) => text(given[name])) })),
+      .map(({ line, texts }) => ({ line, cells: names.map((name) => text(texts[name])) })),
     problems: problems.length,
     firstProblems: problems.slice(0, maxShownProblems),
   };
@@ -53,8 +58,37 @@ function text(value: unknown): string {
   return whole.length > maxShownText ? `${whole.slice(0, maxShownText).toWellFormed()}…` : whole;
 }
 
-const ownUpload = 'tenant_id = $1 AND user_id = $2 AND resource = $3';
-const retention = "interval '1 day'";
+/** The file of a user for a resource. */
+interface Own {
+  userId: bigint;
+  resource: Resource;
+}
+
+const isOwn = ({ tenant, userId, resource }: Record<keyof Own | 'tenant', Parameter>) =>
+  sql`tenant_id = ${tenant} AND user_id = ${userId} AND resource = ${resource}`;
+const retention = sql`interval '1 day'`;
+
+const deleteExpired = command(
+  ({ tenant }) => sql`DELETE FROM csv_uploads WHERE tenant_id = ${tenant} AND created_at < now() - ${retention}`,
+);
+const replaceUpload = command<Own & { content: Uint8Array; preview: string }>(
+  ({ tenant, userId, resource, content, preview }) => sql`
+    INSERT INTO csv_uploads (tenant_id, user_id, resource, content, preview)
+    VALUES (${tenant}, ${userId}, ${resource}, ${content}, ${preview})
+    ON CONFLICT (tenant_id, user_id, resource)
+    DO UPDATE SET content = excluded.content, preview = excluded.preview, created_at = now()`,
+);
+const selectPreview = rows<Own, StoredPreview>(
+  (own) => sql`SELECT preview, created_at AS at FROM csv_uploads
+    WHERE ${isOwn(own)} AND created_at >= now() - ${retention}`,
+);
+const selectContent = rows<Own, Upload>(
+  (own) => sql`SELECT content, preview FROM csv_uploads WHERE ${isOwn(own)} AND created_at >= now() - ${retention}`,
+);
+const takeContent = rows<Own & { at: Date }, Upload>(
+  (given) => sql`DELETE FROM csv_uploads WHERE ${isOwn(given)} AND created_at = ${given.at}::timestamptz
+    RETURNING content, preview`,
+);
 
 /**
  * Stores an uploaded file, which replaces the user's previous file for the resource. Also deletes the workspace's
@@ -63,37 +97,35 @@ const retention = "interval '1 day'";
 export async function keepUpload(
   { db, userId }: OwnContext,
   resource: Resource,
-  { content, preview }: { content: Uint8Array; preview: Preview },
+  { content, preview }: Upload,
 ): Promise<void> {
-  await queryPipelined(db, [
-    {
-      text: `DELETE FROM csv_uploads WHERE tenant_id = $1 AND created_at < now() - ${retention}`,
-      values: [db.$tenantId],
-    },
-    {
-      text: `INSERT INTO csv_uploads (tenant_id, user_id, resource, content, preview) VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (tenant_id, user_id, resource)
-        DO UPDATE SET content = excluded.content, preview = excluded.preview, created_at = now()`,
-      values: [db.$tenantId, userId, resource, content, JSON.stringify(preview)],
-    },
+  await db.$pipeline([
+    db.$bind(deleteExpired),
+    db.$bind(replaceUpload, { userId, resource, content, preview: JSON.stringify(preview) }),
   ]);
 }
 
+/** A file and its preview. */
+export interface Upload {
+  content: Uint8Array;
+  preview: Preview;
+}
+
 /** The preview of a stored file. */
-export interface Kept {
+export interface StoredPreview {
   preview: Preview;
   /** When the file was uploaded or last checked. The time identifies the version of the file. */
   at: Date;
 }
 
 /** Returns the preview of the user's stored file, or undefined if there is no file or the file has expired. */
-export function findPreview(context: OwnContext, resource: Resource): Promise<Kept | undefined> {
-  return find(context, resource, 'preview, created_at AS at');
+export async function findPreview({ db, userId }: OwnContext, resource: Resource): Promise<StoredPreview | undefined> {
+  return (await db.$sql(selectPreview, { userId, resource }))[0];
 }
 
 /** Returns the user's stored file, or undefined if there is no file or the file has expired. */
-export async function findUpload(context: OwnContext, resource: Resource): Promise<Uint8Array | undefined> {
-  return (await find<{ content: Uint8Array }>(context, resource, 'content'))?.content;
+export async function findUpload({ db, userId }: OwnContext, resource: Resource): Promise<Upload | undefined> {
+  return (await db.$sql(selectContent, { userId, resource }))[0];
 }
 
 /**
@@ -105,18 +137,6 @@ export async function takeUpload(
   { db, userId }: OwnContext,
   resource: Resource,
   at: Date,
-): Promise<Uint8Array | undefined> {
-  const text = `DELETE FROM csv_uploads WHERE ${ownUpload} AND created_at = $4::timestamptz RETURNING content`;
-  const [row] = await queryRows<{ content: Uint8Array }>(db, { text, values: [db.$tenantId, userId, resource, at] });
-  return row?.content;
-}
-
-async function find<Row extends object>(
-  { db, userId }: OwnContext,
-  resource: Resource,
-  columns: string,
-): Promise<Row | undefined> {
-  const text = `SELECT ${columns} FROM csv_uploads WHERE ${ownUpload} AND created_at >= now() - ${retention}`;
-  const [row] = await queryRows<Row>(db, { text, values: [db.$tenantId, userId, resource] });
-  return row;
+): Promise<Upload | undefined> {
+  return (await db.$sql(takeContent, { userId, resource, at }))[0];
 }

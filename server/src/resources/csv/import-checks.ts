@@ -5,8 +5,13 @@ import { chunksOf } from '../shared/chunks.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import type { CsvColumns } from './csv-columns.ts';
 
-/** Reports progress. @param created the number of rows created so far */
-export type Progress = (created: number) => void;
+/** How an import writes its rows. */
+export interface ImportOptions {
+  /** Whether the import updates rows that exist. Otherwise, these rows are errors. */
+  update: boolean;
+  /** Called with the number of rows that are done. */
+  onProgress?: (done: number) => void;
+}
 
 /** The values of a new row that are checked against the database. */
 interface NewRow {

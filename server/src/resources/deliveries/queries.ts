@@ -11,12 +11,12 @@ import {
 } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { ApiError, deactivatedSubscription, notFound } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { requestHeaders } from '../../webhooks/delivery/attempt.ts';
-import { halfOpen, moveToFront } from '../../webhooks/delivery/half-open.ts';
+import { halfOpen, moveToFront } from '../../webhooks/delivery/circuit-breaker.ts';
 import { sendAgain } from '../../webhooks/maintenance/replay.ts';
 import { emit, newEventId } from '../../webhooks/outbox/emit.ts';
 import { type Context, readTransaction, transaction } from '../shared/context.ts';
@@ -245,12 +245,12 @@ export async function replayDeliveries(context: Context, filter: ReplayFilter): 
 function replayIds(context: Context, ids: bigint[]): Promise<number> {
   return transaction(context, async ({ db, dispatchJobs, afterCommit, wakeWorkers }) => {
     const tenantId = db.$tenantId;
-    const rows = await sendAgain(rawClient(db), { tenantId, ids });
+    const rows = await sendAgain(db, { ids });
     const subscriptions = [...new Set(rows.map(({ subscriptionId }) => subscriptionId))];
     if (subscriptions.length === 0) return 0;
     const [id] = ids;
-    const hasProbe = await halfOpen(rawClient(db), { tenantId, subscriptionIds: subscriptions });
-    if (hasProbe && id !== undefined && ids.length === 1) await moveToFront(rawClient(db), { tenantId, id });
+    const hasProbe = await halfOpen(db, subscriptions);
+    if (hasProbe && id !== undefined && ids.length === 1) await moveToFront(db, id);
     await dispatchJobs.addWithin(
       db,
       subscriptions.map((subscriptionId) => ({ tenantId, subscriptionId })),
@@ -312,9 +312,7 @@ export function sendTestEvent(context: Context, subscriptionId: number, type?: E
     });
     const where = { subscriptionId, event: { publicId } };
     const { id } = await db.delivery.findFirstOrThrow({ where });
-    const tenantId = db.$tenantId;
-    const hasProbe = await halfOpen(rawClient(db), { tenantId, subscriptionIds: [subscription.id] });
-    if (hasProbe) await moveToFront(rawClient(db), { tenantId, id });
+    if (await halfOpen(db, [subscription.id])) await moveToFront(db, id);
     return presentDelivery(await db.delivery.findFirstOrThrow({ where, include: withEvent }));
   });
 }

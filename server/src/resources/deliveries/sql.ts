@@ -1,11 +1,10 @@
-import { Prisma } from '../../../generated/prisma/client.ts';
-import { queryOne, queryRows, queryWithCustomPlan, tenantQuery } from '../../database/client/raw-sql.ts';
+import { join, type Sql, sql, tenant } from '../../database/client/sql.ts';
+import { dynamic, one } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import type { TenantId } from '../../shared/tenant-id.ts';
 
 /*
  * Reads deliveries in SQL. A subscription can have millions of deliveries, so the statements use index-only scans to
- * count and skip rows, and process each status separately. Every statement filters by tenant.
+ * count and skip rows, and process each status separately.
  */
 
 /** Selects a range of a subscription's deliveries, newest first. */
@@ -17,35 +16,50 @@ interface Range {
   take: number;
 }
 
-const ofAny = tenantQuery(`SELECT ARRAY(
-  SELECT id FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2
-  ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
+type PageOf = { subscriptionId: number; skip: number; take: number };
+type Ids = { ids: number[] };
 
-const ofStates = tenantQuery(`SELECT ARRAY(
-  SELECT d.id FROM unnest($5::text[]) AS requested (state) CROSS JOIN LATERAL (
-    SELECT id FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = requested.state
-    ORDER BY id DESC LIMIT $3::int + $4::int
-  ) d
-  ORDER BY id DESC OFFSET $3::int LIMIT $4::int) AS ids`);
+const selectOfAny = one<PageOf, Ids>(
+  ({ tenant, subscriptionId, skip, take }) => sql`SELECT ARRAY(
+    SELECT id FROM deliveries WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId}
+    ORDER BY id DESC OFFSET ${skip}::int LIMIT ${take}::int) AS ids`,
+);
+
+const selectOfStates = one<PageOf & { states: string[] }, Ids>(
+  ({ tenant, subscriptionId, skip, take, states }) => sql`SELECT ARRAY(
+    SELECT d.id FROM unnest(${states}::text[]) AS requested (state) CROSS JOIN LATERAL (
+      SELECT id FROM deliveries
+      WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId} AND state = requested.state
+      ORDER BY id DESC LIMIT ${skip}::int + ${take}::int
+    ) d
+    ORDER BY id DESC OFFSET ${skip}::int LIMIT ${take}::int) AS ids`,
+);
 
 /** Returns the ids of the selected deliveries, newest first. */
-export async function selectPage(db: TenantClient, { subscriptionId, states, skip, take }: Range): Promise<number[]> {
-  const values = [subscriptionId, skip, take];
+export async function selectPage(db: TenantClient, { states, ...page }: Range): Promise<number[]> {
   const row = await (states === undefined
-    ? queryOne<{ ids: number[] }>(db, ofAny, values)
-    : queryOne<{ ids: number[] }>(db, ofStates, [...values, [...new Set(states)]]));
+    ? db.$sql(selectOfAny, page)
+    : db.$sql(selectOfStates, { ...page, states: [...new Set(states)] }));
   return row?.ids ?? [];
 }
 
-const countOfAny = tenantQuery(`
-  SELECT count(*)::int AS count FROM (
-    SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 LIMIT $3::int
-  ) d`);
+type CountOf = { subscriptionId: number; limit: number };
+type Count = { count: number };
 
-const countOfStates = tenantQuery(`
-  SELECT count(*)::int AS count FROM unnest($4::text[]) AS requested (state) CROSS JOIN LATERAL (
-    SELECT FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = requested.state LIMIT $3::int
-  ) d`);
+const countOfAny = one<CountOf, Count>(
+  ({ tenant, subscriptionId, limit }) => sql`SELECT count(*)::int AS count FROM (
+    SELECT FROM deliveries WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId} LIMIT ${limit}::int
+  ) d`,
+);
+
+const countOfStates = one<CountOf & { states: string[] }, Count>(
+  ({ tenant, subscriptionId, limit, states }) => sql`SELECT count(*)::int AS count
+    FROM unnest(${states}::text[]) AS requested (state) CROSS JOIN LATERAL (
+      SELECT FROM deliveries
+      WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId} AND state = requested.state
+      LIMIT ${limit}::int
+    ) d`,
+);
 
 /**
  * Counts a subscription's deliveries. Counts at most `limit` deliveries per status or, if `states` is undefined, at
@@ -53,20 +67,22 @@ const countOfStates = tenantQuery(`
  */
 export async function countDeliveries(
   db: TenantClient,
-  { subscriptionId, states, limit }: Pick<Range, 'subscriptionId' | 'states'> & { limit: number },
+  { states, ...of }: Pick<Range, 'subscriptionId' | 'states'> & { limit: number },
 ): Promise<number> {
-  const values = [subscriptionId, limit];
   const row = await (states === undefined
-    ? queryOne<{ count: number }>(db, countOfAny, values)
-    : queryOne<{ count: number }>(db, countOfStates, [...values, [...new Set(states)]]));
+    ? db.$sql(countOfAny, of)
+    : db.$sql(countOfStates, { ...of, states: [...new Set(states)] }));
   return row?.count ?? 0;
 }
 
-const countSince = tenantQuery(`
-  SELECT least(count(*), $5::int)::int AS count FROM unnest($3::text[]) AS requested (state) CROSS JOIN LATERAL (
-    SELECT created_at FROM deliveries WHERE tenant_id = $1 AND subscription_id = $2 AND state = requested.state
-    ORDER BY id DESC LIMIT $5::int
-  ) d WHERE created_at >= $4::timestamptz`);
+const countSince = one<CountOf & { states: string[]; since: string }, Count>(
+  ({ tenant, subscriptionId, states, since, limit }) => sql`SELECT least(count(*), ${limit}::int)::int AS count
+    FROM unnest(${states}::text[]) AS requested (state) CROSS JOIN LATERAL (
+      SELECT created_at FROM deliveries
+      WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId} AND state = requested.state
+      ORDER BY id DESC LIMIT ${limit}::int
+    ) d WHERE created_at >= ${since}::timestamptz`,
+);
 
 /**
  * Counts a subscription's deliveries with one of the given statuses that were created at or after `since`. Checks only
@@ -74,10 +90,9 @@ const countSince = tenantQuery(`
  */
 export async function countMadeSince(
   db: TenantClient,
-  { subscriptionId, states, since, limit }: { subscriptionId: number; states: string[]; since: string; limit: number },
+  of: { subscriptionId: number; states: string[]; since: string; limit: number },
 ): Promise<number> {
-  const row = await queryOne<{ count: number }>(db, countSince, [subscriptionId, states, since, limit]);
-  return row?.count ?? 0;
+  return (await db.$sql(countSince, of))?.count ?? 0;
 }
 
 /** A filter for a tenant's deliveries. */
@@ -95,12 +110,10 @@ export interface DeliverySelection {
   until?: Date | undefined;
 }
 
-const { join, sql } = Prisma;
-
 /** The exclusive bounds for delivery ids. Null means no bound. */
 interface Bounds {
-  after?: string | null;
-  before?: string | null;
+  after?: bigint | null;
+  before?: bigint | null;
 }
 
 /**
@@ -110,30 +123,30 @@ interface Bounds {
  */
 async function findBounds(db: TenantClient, { since, until }: DeliverySelection): Promise<Bounds> {
   if ((since ?? until) === undefined) return {};
-  const firstWhere = (condition: Prisma.Sql) => sql`
+  const firstWhere = (condition: Sql) => sql`
     SELECT d.id FROM events e JOIN deliveries d ON d.tenant_id = e.tenant_id AND d.event_id = e.id
-    WHERE e.tenant_id = ${db.$tenantId} AND d.tenant_id = ${db.$tenantId} AND ${condition} LIMIT 1`;
-  const [found] = await queryRows<Bounds>(
-    db,
-    sql`SELECT
+    WHERE e.tenant_id = ${tenant} AND d.tenant_id = ${tenant} AND ${condition} LIMIT 1`;
+  const bounds = dynamic<Bounds>(
+    () => sql`SELECT
       (${firstWhere(sql`e.created_at < ${since ?? null}::timestamptz - interval '1 hour' ORDER BY e.created_at DESC`)}) AS after,
       (${firstWhere(sql`e.created_at > ${until ?? null}::timestamptz + interval '1 hour' ORDER BY e.created_at`)}) AS before`,
   );
+  const [found] = await db.$sql(bounds);
   return found ?? {};
 }
 
-type Condition<Value> = (value: NonNullable<Value>, tenantId: TenantId) => Prisma.Sql;
+type Condition<Value> = (value: NonNullable<Value>) => Sql;
 
 /** The SQL condition for each filter except the event type. */
 const conditions: {
   [Name in keyof (Omit<DeliverySelection, 'event'> & Bounds)]-?: Condition<(DeliverySelection & Bounds)[Name]>;
 } = {
   subscription: (id) => sql`d.subscription_id = ${id}`,
-  madeBy: (userId, tenantId) => sql`d.subscription_id = ANY (ARRAY(
+  madeBy: (userId) => sql`d.subscription_id = ANY (ARRAY(
     SELECT s.id FROM webhook_subscriptions s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
-    WHERE s.tenant_id = ${tenantId} AND k.tenant_id = ${tenantId} AND k.user_id = ${userId}))`,
-  eventId: (id, tenantId) => sql`d.event_id = (
-    SELECT id FROM events WHERE tenant_id = ${tenantId} AND public_id = ${id})`,
+    WHERE s.tenant_id = ${tenant} AND k.tenant_id = ${tenant} AND k.user_id = ${userId}))`,
+  eventId: (id) => sql`d.event_id = (
+    SELECT id FROM events WHERE tenant_id = ${tenant} AND public_id = ${id})`,
   state: (state) => sql`d.state = ${state}`,
   since: (moment) => sql`d.created_at >= ${moment}`,
   until: (moment) => sql`d.created_at < ${moment}`,
@@ -154,19 +167,18 @@ export async function selectDeliveries(
   { event, ...selection }: DeliverySelection,
   { skip, take }: Pick<Range, 'skip' | 'take'>,
 ): Promise<bigint[]> {
-  const tenantId = db.$tenantId;
   const given = Object.entries({ ...selection, ...(await findBounds(db, selection)) }).flatMap(([name, value]) => {
     const isGiven = value !== undefined && value !== null;
-    return isGiven ? conditions[name as keyof typeof conditions](value as never, tenantId) : [];
+    return isGiven ? conditions[name as keyof typeof conditions](value as never) : [];
   });
-  const where = join([sql`d.tenant_id = ${tenantId}`, ...given], ' AND ');
-  const select = async (ids: Prisma.Sql) => {
-    const rows = await queryWithCustomPlan<{ id: string }>(db, sql`${ids} DESC OFFSET ${skip} LIMIT ${take}`);
-    return rows.map(({ id }) => BigInt(id));
+  const where = join([sql`d.tenant_id = ${tenant}`, ...given], ' AND ');
+  const select = async (ids: Sql) => {
+    const rows = await db.$sql(dynamic<{ id: bigint }>(() => sql`${ids} DESC OFFSET ${skip} LIMIT ${take}`));
+    return rows.map(({ id }) => id);
   };
   if (event === undefined) return select(sql`SELECT d.id FROM deliveries d WHERE ${where} ORDER BY d.id`);
 
-  const events = sql`JOIN events e ON e.tenant_id = ${tenantId} AND e.id = d.event_id AND e.type = ${event}`;
+  const events = sql`JOIN events e ON e.tenant_id = ${tenant} AND e.id = d.event_id AND e.type = ${event}`;
   const newest = sql`SELECT d.id, d.event_id FROM deliveries d WHERE ${where} ORDER BY d.id DESC LIMIT ${maxNewestChecked}`;
   const recent = await select(sql`SELECT d.id FROM (${newest}) d ${events} ORDER BY d.id`);
   if (recent.length === take) return recent;

@@ -1,11 +1,12 @@
 import type { User } from '@itsm-api/contract';
-import { queryRows } from '../../database/client/raw-sql.ts';
-import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { sql } from '../../database/client/sql.ts';
+import { command } from '../../database/client/statements.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
+import { ApiError } from '../../shared/errors.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { revokeUserKeys, type UserKey } from '../users/key-revocation.ts';
-import { assertAdministrator, erasedEmail, findUser, presentUser } from '../users/queries.ts';
+import { assertAdministrator, erasedEmail, findUser, isErased, presentUser } from '../users/queries.ts';
 import { redactedText } from './redacted-copy.ts';
 
 /** An erased user, and the API keys that were revoked. The keys have the names from before. */
@@ -25,7 +26,7 @@ export function eraseUser(context: Context, reference: string | number): Promise
     const { id } = await findUser(context, reference);
     await lockRow(db, 'users', id);
     const before = await findUser(context, id);
-    if (before.email === erasedEmail(id)) return { ...before, revokedKeys: [] };
+    if (isErased(before)) return { ...before, revokedKeys: [] };
     const name = `Erased user ${id}`;
     const personal = { jobTitle: null, department: null, phone: null, timeZone: null };
     const data = { name, email: erasedEmail(id), active: false, ...personal };
@@ -42,17 +43,38 @@ export function eraseUser(context: Context, reference: string | number): Promise
     await db.invitation.deleteMany({ where: { userId } });
     // The files of other administrators can also contain the user's address.
     await db.csvUpload.deleteMany({});
-    await clearSubjects(db, [before.name, before.email]);
+    await db.$sql(clearSubjects, { texts: [before.name, before.email] });
     await recordAudit(context, { action: 'user.erased', target: { type: 'user', id } });
     return { ...presentUser(row), revokedKeys };
   });
 }
 
-/** Deletes display names from audit entries of earlier releases if they contain one of the texts, in any case. */
-async function clearSubjects(db: TenantClient, texts: string[]): Promise<void> {
-  await queryRows(db, {
-    text: `UPDATE audit_entries SET subject = NULL WHERE tenant_id = $1 AND subject IS NOT NULL
-      AND EXISTS (SELECT FROM unnest($2::text[]) AS text WHERE strpos(lower(subject), lower(text)) > 0)`,
-    values: [db.$tenantId, texts],
+/** The number of users that `findErasable` names. */
+const maxNamed = 10;
+
+/**
+ * Finds the user to erase. If no user has the email address, the message of the error names the users that were erased
+ * last, because an operator can repeat an erasure.
+ * @throws ApiError NOT_FOUND
+ */
+export async function findErasable(context: Context, reference: string | number): Promise<User> {
+  return findUser(context, reference).catch(async (error: unknown) => {
+    if (!(error instanceof ApiError) || typeof reference === 'number') throw error;
+    const rows = await context.db.user.findMany({
+      where: { email: { startsWith: 'erased-', endsWith: '@erased.invalid' } },
+      orderBy: { updatedAt: 'desc' },
+      take: maxNamed,
+    });
+    const erased = rows.map(presentUser).filter(isErased);
+    if (erased.length === 0) throw error;
+    const named = erased.map(({ id, updatedAt }) => `${id} (${updatedAt})`).join(', ');
+    const hint = 'An erased user no longer has their address, so enter the ID instead. Users that were erased last:';
+    throw new ApiError('NOT_FOUND', `${error.message} ${hint} ${named}.`);
   });
 }
+
+/** Deletes display names from audit entries of earlier releases if they contain one of the texts, in any case. */
+const clearSubjects = command<{ texts: string[] }>(
+  ({ tenant, texts }) => sql`UPDATE audit_entries SET subject = NULL WHERE tenant_id = ${tenant} AND subject IS NOT NULL
+    AND EXISTS (SELECT FROM unnest(${texts}::text[]) AS text WHERE strpos(lower(subject), lower(text)) > 0)`,
+);

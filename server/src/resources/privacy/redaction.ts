@@ -1,13 +1,14 @@
 import type { TicketReference } from '@itsm-api/contract';
-import { queryRows } from '../../database/client/raw-sql.ts';
+import { sql } from '../../database/client/sql.ts';
+import { command, rows } from '../../database/client/statements.ts';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { record } from '../activities/record.ts';
-import { addUsage } from '../attachments/queries.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
 import { noSuchAttachment } from '../shared/foreign-keys.ts';
+import { resolveTicketId } from '../shared/ticket-reference.ts';
+import { addUsage, type DeletedRow, deleteAttachmentRows } from '../tickets/attachments/queries.ts';
 import { lockTickets, nextUpdatedAt, type TicketRow } from '../tickets/sql.ts';
-import { resolveTicketId } from '../tickets/ticket-reference.ts';
 import { redactedText } from './redacted-copy.ts';
 import { redactCopies } from './stored-copies.ts';
 
@@ -24,13 +25,15 @@ export interface Redaction {
   tickets: number[];
   comments: number[];
   attachments: number[];
+  /** The number of files that the storage failed to delete. The nightly job deletes them. Set after the commit. */
+  remainingFiles: number;
 }
 
 /**
  * Replaces the title, description and resolution of tickets, and the bodies of comments, with `[redacted]`. Deletes the
  * given attachments. Does the same in copies: activity, events and stored responses. Sets `redactedAt`, and emits no
- * event (docs/decisions/privacy.md). A repeated call only sets `redactedAt` again. Requires the database role
- * `itsm_system`.
+ * event (docs/decisions/privacy.md). A repeated call sets `redactedAt` again, and deletes files that an earlier call
+ * couldn't delete. Requires the database role `itsm_system`.
  * @throws ApiError NOT_FOUND; INVALID_REFERENCE for an attachment of another ticket
  */
 export function redact(
@@ -49,7 +52,12 @@ export function redact(
     const rows = await lockTickets(db, affected);
     if (rows.length < affected.length) throw notFound('ticket');
 
-    const removed = await deleteAttachments(context, { ticketIds: affected, ids: [...new Set(attachments)] });
+    const named = new Set(attachments);
+    const removed = await deleteAttachmentRows(db, { ids: [...named], ticketIds: affected });
+    const redaction: Redaction = {
+      ...{ tickets: [...ticketIds], comments: [...commentIds], attachments: [...named], remainingFiles: 0 },
+    };
+    await deleteFilesAfterCommit(context, affected, redaction);
     const at = context.now();
     for (const row of rows) await changeTicket(context, row, { at, isRedacted: ticketIds.has(row.id), removed });
     await redactComments(context, commentIds, at);
@@ -58,12 +66,12 @@ export function redact(
         rows.map((row) => [row.id, { isRedacted: ticketIds.has(row.id), customFields: row.customFields }]),
       ),
       comments: commentIds,
-      attachments: new Set([...removed.map(({ id }) => id), ...(await findDeletedAttachments(context, ticketIds))]),
+      attachments: new Set([...named, ...(await findDeletedAttachments(context, ticketIds))]),
       redactedAt: at.toISOString(),
     });
     // The last statement, because uploads of the workspace wait for its lock.
     if (removed.length > 0) await addUsage(context, -removed.reduce((sum, { size }) => sum + size, 0));
-    return { tickets: [...ticketIds], comments: [...commentIds], attachments: removed.map(({ id }) => id) };
+    return redaction;
   });
 }
 
@@ -77,59 +85,68 @@ async function findTicketsOfComments({ db }: Context, ids: ReadonlySet<number>):
 
 /** Returns the attachments of tickets that a request has deleted. Copies of the tickets still contain their names. */
 async function findDeletedAttachments({ db }: Context, ticketIds: ReadonlySet<number>): Promise<number[]> {
-  const rows = await queryRows<{ id: string }>(db, {
-    text: `SELECT changes #>> '{attachments,from,id}' AS id FROM activities
-      WHERE tenant_id = $1 AND resource = 'TICKET' AND resource_id = ANY ($2::bigint[])
-        AND changes #>> '{attachments,from,id}' IS NOT NULL`,
-    values: [db.$tenantId, [...ticketIds]],
-  });
-  return rows.map(({ id }) => Number(id));
+  return (await db.$sql(selectDeleted, { ticketIds: [...ticketIds] })).map(({ id }) => Number(id));
 }
 
-interface RemovedAttachment {
-  id: number;
-  ticketId: number;
-  /** In bytes. */
-  size: number;
+const selectDeleted = rows<{ ticketIds: number[] }, { id: string }>(
+  ({ tenant, ticketIds }) => sql`SELECT changes #>> '{attachments,from,id}' AS id FROM activities
+    WHERE tenant_id = ${tenant} AND resource = 'TICKET' AND resource_id = ANY (${ticketIds}::bigint[])
+      AND changes #>> '{attachments,from,id}' IS NOT NULL`,
+);
+
+/**
+ * Checks that all attachments of a redaction are deleted, now or by an earlier transaction. After the commit, deletes
+ * all files of deleted attachments of the tickets that may still exist.
+ */
+async function deleteFilesAfterCommit(
+  { db, storage, afterCommit }: Context & Transaction,
+  ticketIds: readonly number[],
+  redaction: Redaction,
+): Promise<void> {
+  const found = await db.$sql(selectDeletedFiles, { ticketIds, ids: redaction.attachments });
+  const deleted = new Set(found.map(({ id }) => Number(id)));
+  if (!redaction.attachments.every((id) => deleted.has(id))) {
+    throw invalidField('INVALID_REFERENCE', 'attachments', noSuchAttachment);
+  }
+  afterCommit(async () => {
+    for (const { storageKey } of found) {
+      if (storageKey === null) continue;
+      await storage.delete(storageKey).catch(() => {
+        redaction.remainingFiles++;
+      });
+    }
+  });
 }
 
-/** Deletes attachments of the given tickets, and their content after the commit. The caller updates the usage. */
-async function deleteAttachments(
-  context: Context & Transaction,
-  { ticketIds, ids }: { ticketIds: number[]; ids: number[] },
-): Promise<RemovedAttachment[]> {
-  if (ids.length === 0) return [];
-  const { db, storage } = context;
-  const rows = await queryRows<{ id: string; ticketId: string; size: string; storageKey: string }>(db, {
-    text: `DELETE FROM attachments WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND ticket_id = ANY ($3::bigint[])
-      RETURNING id, ticket_id AS "ticketId", size, storage_key AS "storageKey"`,
-    values: [db.$tenantId, ids, ticketIds],
-  });
-  if (rows.length < ids.length) throw invalidField('INVALID_REFERENCE', 'attachments', noSuchAttachment);
-  // If the storage fails, the nightly cleanup deletes the content.
-  context.afterCommit(async () => {
-    for (const { storageKey } of rows) await storage.delete(storageKey).catch(() => undefined);
-  });
-  return rows.map(({ id, ticketId, size }) => ({ id: Number(id), ticketId: Number(ticketId), size: Number(size) }));
-}
+const selectDeletedFiles = rows<
+  { ticketIds: readonly number[]; ids: readonly number[] },
+  { id: bigint; storageKey: string | null }
+>(
+  ({ tenant, ticketIds, ids }) => sql`SELECT id, storage_key AS "storageKey" FROM deleted_attachments
+    WHERE tenant_id = ${tenant} AND ticket_id = ANY (${ticketIds}::bigint[])
+      AND (storage_key IS NOT NULL OR id = ANY (${ids}::bigint[]))`,
+);
 
-const updateTicket = `UPDATE tickets SET attachment_count = attachment_count - $3, updated_at = ${nextUpdatedAt('$4')},
-    title = CASE WHEN $5 THEN '${redactedText}' ELSE title END,
-    description = CASE WHEN $5 THEN '${redactedText}' ELSE description END,
-    resolution = CASE WHEN $5 AND resolution IS NOT NULL THEN '${redactedText}' ELSE resolution END,
-    redacted_at = CASE WHEN $5 THEN $4 ELSE redacted_at END
-  WHERE tenant_id = $1 AND id = $2`;
+const updateTicket = command<{ id: number; removed: number; at: Date; isRedacted: boolean }>(
+  ({ tenant, id, removed, at, isRedacted }) => sql`UPDATE tickets
+    SET attachment_count = attachment_count - ${removed}, updated_at = ${nextUpdatedAt(at)},
+      title = CASE WHEN ${isRedacted} THEN ${redactedText} ELSE title END,
+      description = CASE WHEN ${isRedacted} THEN ${redactedText} ELSE description END,
+      resolution = CASE WHEN ${isRedacted} AND resolution IS NOT NULL THEN ${redactedText} ELSE resolution END,
+      redacted_at = CASE WHEN ${isRedacted} THEN ${at} ELSE redacted_at END
+    WHERE tenant_id = ${tenant} AND id = ${id}`,
+);
 
 /** Redacts a locked ticket, and updates its number of attachments. */
 async function changeTicket(
   context: Context & Transaction,
   { id, attachmentCount, redactedAt }: TicketRow,
-  { at, isRedacted, removed }: { at: Date; isRedacted: boolean; removed: readonly RemovedAttachment[] },
+  { at, isRedacted, removed }: { at: Date; isRedacted: boolean; removed: readonly DeletedRow[] },
 ): Promise<void> {
   const ids = removed.filter(({ ticketId }) => ticketId === id).map((attachment) => attachment.id);
   if (!isRedacted && ids.length === 0) return;
   const { db } = context;
-  await queryRows(db, { text: updateTicket, values: [db.$tenantId, id, ids.length, at, isRedacted] });
+  await db.$sql(updateTicket, { id, removed: ids.length, at, isRedacted });
   const target = { type: 'ticket', id } as const;
   const count = { attachmentCount: { from: attachmentCount, to: attachmentCount - ids.length } };
   const changes = {

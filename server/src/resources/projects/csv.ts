@@ -8,7 +8,7 @@ export const projectCsv: CsvResource<Project, ProjectLine, NewProject> = {
   columns: projectColumns,
   rows: projectRows,
   customFields: async () => [],
-  newOf: (line, managerId) => ({ ...line, managerId }),
+  inputOf: (line, managerId) => ({ ...line, managerId }),
   check: checkProjects,
-  create: createProjects,
+  write: createProjects,
 };

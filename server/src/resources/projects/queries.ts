@@ -1,11 +1,12 @@
 import type { NewProject, Project, ProjectPatch, ProjectQuery } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
+import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow } from '../../database/row-lock.ts';
-import { createUnique } from '../../database/unique-violation.ts';
 import { notFound, takenBy } from '../../shared/errors.ts';
 import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamps, toDate } from '../../shared/serialize.ts';
-import { checkNewRows, type Progress } from '../csv/import-checks.ts';
+import type { ImportResults } from '../csv/csv-columns.ts';
+import { checkNewRows, type ImportOptions } from '../csv/import-checks.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { diffFields } from '../shared/diff.ts';
@@ -31,7 +32,7 @@ export function listProjects({ db }: Context, query: ProjectQuery): Promise<Page
 /** Functions that read projects for incremental sync and exports. */
 export const projectRows: Rows<Project> = {
   resource: 'projects',
-  named: async (db, ids) => (await db.project.findMany({ where: { id: { in: ids } } })).map(presentProject),
+  selectRows: async (db, ids) => (await db.project.findMany({ where: { id: { in: ids } } })).map(presentProject),
   after: async (db, id, take) => {
     const rows = await db.project.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
     return rows.map(presentProject);
@@ -65,16 +66,21 @@ export function createProject(context: Context, input: NewProject): Promise<Proj
  * @throws ApiError VALIDATION_ERROR; the paths in the details begin with the index of the invalid project, as in
  * `0.key`
  */
-export function createProjects(context: Context, inputs: readonly NewProject[], onProgress: Progress): Promise<void> {
+export function createProjects(
+  context: Context,
+  inputs: readonly NewProject[],
+  { onProgress }: ImportOptions,
+): Promise<ImportResults> {
   return transaction(context, async (context) => {
-    await checkProjects(context, inputs);
+    const results = await checkProjects(context, inputs);
     let created = 0;
     for (const chunk of chunksOf(inputs, 500)) {
       const data = chunk.map(toColumns);
       await createUnique('key', takenDuringImport, () => context.db.project.createMany({ data }));
       created += chunk.length;
-      onProgress(created);
+      onProgress?.(created);
     }
+    return results;
   });
 }
 
@@ -85,7 +91,7 @@ const takenDuringImport =
  * Checks that `createProjects` would succeed with these inputs.
  * @throws ApiError VALIDATION_ERROR with the details that `createProjects` would return
  */
-export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<void> {
+export async function checkProjects({ db }: Context, inputs: readonly NewProject[]): Promise<ImportResults> {
   const rows = inputs.map(({ key, managerId }) => ({ unique: { key }, userId: managerId }));
   await checkNewRows(db, projectColumns, rows, {
     key: async (keys) => {
@@ -93,6 +99,7 @@ export async function checkProjects({ db }: Context, inputs: readonly NewProject
       return found.map(({ key }) => key);
     },
   });
+  return { created: inputs.length, updated: 0, unchanged: 0 };
 }
 
 /**

@@ -1,9 +1,9 @@
 import { errors, Id } from '@itsm-api/contract';
 import * as z from 'zod';
-import { queryPipelined, queryRows, type Statement } from '../../database/client/raw-sql.ts';
+import { join, type Sql, sql } from '../../database/client/sql.ts';
+import { dynamic, rows } from '../../database/client/statements.ts';
 import { clientClosed } from '../../shared/request-lifecycle.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
-import type { TenantId } from '../../shared/tenant-id.ts';
 import { type LoggedErrorCode, loggedErrorCodes } from '../../usage/logged-error-codes.ts';
 import { loggedKeys, type RequestCounts } from '../../usage/request-store.ts';
 import type { Context } from '../shared/context.ts';
@@ -58,7 +58,7 @@ type Usable = Pick<Context, 'db'>;
 
 /**
  * Returns the requests that match the filter, newest first. `next` is the position of the last one, or undefined if no
- * more requests match. Don't call this function within a transaction, because it changes a setting of the planner.
+ * more requests match.
  */
 export async function listRequests(
   { db }: Usable,
@@ -66,9 +66,7 @@ export async function listRequests(
   { take, after, keyIds }: Extent,
 ): Promise<{ data: LoggedRequest[]; next: string | undefined }> {
   const keys = key === undefined ? keyIds : keyIds === undefined || keyIds.includes(key) ? [key] : [];
-  const statement = listStatement(db.$tenantId, { keys, error, since, until, after, limit: take + 1 });
-  const [, found = []] = await queryPipelined(db, [{ text: avoidBitmaps, values: [] }, statement]);
-  const rows = found as LoggedRow[];
+  const rows = await db.$sql(selectList({ keys, error, since, until, after, limit: take + 1 }));
   const last = rows.length > take ? rows[take - 1] : undefined;
   return { data: rows.slice(0, take).map(presentRequest), next: last && `${last.at.getTime()}-${last.id}` };
 }
@@ -79,7 +77,7 @@ export async function findRequests(
   requestId: string,
   { keyIds }: Pick<Extent, 'keyIds'> = {},
 ): Promise<LoggedRequest[]> {
-  const rows = await queryRows<LoggedRow>(db, { text: findSql, values: [db.$tenantId, requestId, keyIds ?? null] });
+  const rows = await db.$sql(selectByRequestId, { requestId, keyIds: keyIds ?? null });
   return rows.map(presentRequest);
 }
 
@@ -88,41 +86,46 @@ export async function countRequests(
   { db }: Usable,
   { since, until }: Pick<RequestFilter, 'since' | 'until'>,
 ): Promise<RequestCounts> {
-  const values = [db.$tenantId, since ?? null, until ?? null];
-  const [counts] = await queryRows<RequestCounts>(db, { text: countSql, values });
+  const [counts] = await db.$sql(countByMinute, { since: since ?? null, until: until ?? null });
   return counts ?? { successes: 0, errors: 0, rateLimited: 0 };
 }
 
 /** A row as pg returns it. */
 interface LoggedRow extends Omit<LoggedRequest, 'at' | 'keyId'> {
   at: Date;
-  id: string;
-  keyId: string;
+  id: bigint;
+  keyId: bigint;
 }
 
 /** The maximum number of requests with the same request id that `findRequests` returns. */
 const maxFound = 100;
 
-const columns = `at, id, request_id AS "requestId", key_id AS "keyId", method, path, status, error_code AS "errorCode",
-  milliseconds, address`;
+const columns = sql`at, id, request_id AS "requestId", key_id AS "keyId", method, path, status,
+  error_code AS "errorCode", milliseconds, address`;
 
-const findSql = `
+const selectByRequestId = rows<{ requestId: string; keyIds: readonly number[] | null }, LoggedRow>(
+  ({ tenant, requestId, keyIds }) => sql`
   SELECT ${columns} FROM request_log
-  WHERE tenant_id = $1 AND request_id = $2 AND ($3::bigint[] IS NULL OR key_id = ANY ($3::bigint[]))
-  ORDER BY at DESC, id DESC LIMIT ${maxFound}`;
+  WHERE tenant_id = ${tenant} AND request_id = ${requestId}
+    AND (${keyIds}::bigint[] IS NULL OR key_id = ANY (${keyIds}::bigint[]))
+  ORDER BY at DESC, id DESC LIMIT ${maxFound}`,
+);
 
-const countSql = `
+const countByMinute = rows<{ since: Date | null; until: Date | null }, RequestCounts>(
+  ({ tenant, since, until }) => sql`
   SELECT coalesce(sum(successes), 0)::float8 AS successes, coalesce(sum(errors), 0)::float8 AS errors,
     coalesce(sum(rate_limited), 0)::float8 AS "rateLimited"
   FROM request_log_minutes
-  WHERE tenant_id = $1 AND at >= coalesce($2::timestamptz, '-infinity') AND at < coalesce($3::timestamptz, 'infinity')`;
+  WHERE tenant_id = ${tenant} AND at >= coalesce(${since}::timestamptz, '-infinity')
+    AND at < coalesce(${until}::timestamptz, 'infinity')`,
+);
 
 /**
- * SQL that makes PostgreSQL read the newest entries from the index. PostgreSQL assumes that the tenant, the API key and
+ * The setting that makes PostgreSQL read the newest entries from the index. PostgreSQL assumes that the tenant, the API key and
  * the status of a request are independent of each other, so it expects few requests of a key. It would therefore read
  * and sort all requests of each key.
  */
-const avoidBitmaps = `SELECT set_config('enable_bitmapscan', 'off', true)`;
+const withoutBitmaps = { enable_bitmapscan: 'off' };
 
 interface ListOptions extends Pick<RequestFilter, 'error' | 'since' | 'until'> {
   keys: readonly number[] | undefined;
@@ -135,31 +138,29 @@ interface ListOptions extends Pick<RequestFilter, 'error' | 'since' | 'until'> {
  * `limit` pairs with the newest requests can have requests in the list, so PostgreSQL then reads at most `limit` index
  * entries of each of these pairs.
  */
-function listStatement(tenantId: TenantId, { keys, error, since, until, after, limit }: ListOptions): Statement {
-  const values: unknown[] = [tenantId, limit];
-  const parameter = (value: unknown, type: string) => `$${values.push(value)}::${type}`;
-  const conditions = ['tenant_id = $1', 'key_id = k.key_id', 'status = k.status'];
-  if (error === 'any') conditions.push('k.status >= 400');
-  else if (error !== undefined) {
-    conditions.push(`k.status = ${parameter(statusOf(error), 'smallint')}`);
-    conditions.push(`error_code = ${parameter(error, 'text')}`);
-  }
-  if (since !== undefined) conditions.push(`at >= ${parameter(since, 'timestamptz')}`);
-  if (until !== undefined) conditions.push(`at < ${parameter(until, 'timestamptz')}`);
-  if (after !== undefined) {
-    const [at, id] = after.split('-');
-    conditions.push(`(at, id) < (${parameter(new Date(Number(at)), 'timestamptz')}, ${parameter(id, 'bigint')})`);
-  }
-  const logged = loggedKeys('$1', keys && parameter(keys, 'bigint[]'));
-  const newest = (from: string, count: string) => `
-    SELECT k.key_id, k.status, r.at, r.id FROM ${from} k, LATERAL (
-      SELECT at, id FROM request_log WHERE ${conditions.join(' AND ')} ORDER BY at DESC, id DESC LIMIT ${count}
-    ) r ORDER BY r.at DESC, r.id DESC LIMIT $2`;
-  const text = `
-    WITH RECURSIVE ${logged}, recent_keys AS (${newest('logged_keys', '1')}), positions AS (${newest('recent_keys', '$2')})
-    SELECT ${columns} FROM positions JOIN request_log USING (key_id, status, at, id)
-    WHERE tenant_id = $1 ORDER BY at DESC, id DESC`;
-  return { text, values };
+function selectList({ keys, error, since, until, after, limit }: ListOptions) {
+  return dynamic<LoggedRow>(({ tenant }) => {
+    const conditions = [sql`tenant_id = ${tenant}`, sql`key_id = k.key_id`, sql`status = k.status`];
+    if (error === 'any') conditions.push(sql`k.status >= 400`);
+    else if (error !== undefined) {
+      conditions.push(sql`k.status = ${statusOf(error)}::smallint`, sql`error_code = ${error}::text`);
+    }
+    if (since !== undefined) conditions.push(sql`at >= ${since}::timestamptz`);
+    if (until !== undefined) conditions.push(sql`at < ${until}::timestamptz`);
+    if (after !== undefined) {
+      const [at, id] = after.split('-');
+      conditions.push(sql`(at, id) < (${new Date(Number(at))}::timestamptz, ${id}::bigint)`);
+    }
+    const newest = (from: Sql, count: number) => sql`
+      SELECT k.key_id, k.status, r.at, r.id FROM ${from} k, LATERAL (
+        SELECT at, id FROM request_log WHERE ${join(conditions, ' AND ')} ORDER BY at DESC, id DESC LIMIT ${count}
+      ) r ORDER BY r.at DESC, r.id DESC LIMIT ${limit}`;
+    return sql`
+      WITH RECURSIVE ${loggedKeys(tenant, keys && sql`${keys}::bigint[]`)},
+        recent_keys AS (${newest(sql`logged_keys`, 1)}), positions AS (${newest(sql`recent_keys`, limit)})
+      SELECT ${columns} FROM positions JOIN request_log USING (key_id, status, at, id)
+      WHERE tenant_id = ${tenant} ORDER BY at DESC, id DESC`;
+  }, withoutBitmaps);
 }
 
 function statusOf(error: LoggedErrorCode): number {
@@ -167,5 +168,5 @@ function statusOf(error: LoggedErrorCode): number {
 }
 
 function presentRequest({ id: _, at, keyId, ...request }: LoggedRow): LoggedRequest {
-  return { ...request, at: serializeTimestamp(at), keyId: serializeId(BigInt(keyId)) };
+  return { ...request, at: serializeTimestamp(at), keyId: serializeId(keyId) };
 }

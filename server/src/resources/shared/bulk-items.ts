@@ -1,4 +1,4 @@
-import { type BulkRefusal, docsOf, InvalidItem } from '@itsm-api/contract';
+import { type BulkItemError, docsOf, InvalidItem } from '@itsm-api/contract';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf, unknownField, validationError } from '../../shared/validation.ts';
 
@@ -28,6 +28,11 @@ export class BulkItems<Value> {
     return this.#steps.filter((step): step is Value => !(step instanceof ApiError));
   }
 
+  /** The errors of the rejected items, with the indexes of the items. */
+  get errors(): { index: number; error: ApiError }[] {
+    return this.#steps.flatMap((step, index) => (step instanceof ApiError ? { index, error: step } : []));
+  }
+
   /**
    * Applies a step, in order, to each item that doesn't have an error yet. If the step throws an ApiError for an item,
    * only that item is rejected.
@@ -39,7 +44,7 @@ export class BulkItems<Value> {
   }
 
   /** Returns the result or the error of each item, in order. @param publicUrl the base URL for links in errors */
-  results<Result>(toResult: (value: Value) => Result, publicUrl: string | undefined): (Result | BulkRefusal)[] {
+  results<Result>(toResult: (value: Value) => Result, publicUrl: string | undefined): (Result | BulkItemError)[] {
     return this.#steps.map((step) => (step instanceof ApiError ? toItemError(step, publicUrl) : toResult(step)));
   }
 }
@@ -53,7 +58,7 @@ function runStep<Value>(step: () => Value): Step<Value> {
   }
 }
 
-function toItemError({ status, code, message, details }: ApiError, publicUrl: string | undefined): BulkRefusal {
+function toItemError({ status, code, message, details }: ApiError, publicUrl: string | undefined): BulkItemError {
   if (status !== 400 && status !== 404 && status !== 412)
     throw new Error(`An item of a bulk request can't fail with ${code}.`);
   return { status, error: { code, message, ...(details && { details: [...details] }), docs: docsOf(code, publicUrl) } };

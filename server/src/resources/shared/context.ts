@@ -1,8 +1,7 @@
-import { queryRows } from '../../database/client/raw-sql.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { type BoundaryStatements, inTransaction } from '../../database/client/transaction.ts';
-import { notInMaintenance } from '../../database/tenant-maintenance.ts';
-import type { Acting } from '../../shared/actor.ts';
+import type { BoundaryStatements } from '../../database/client/transaction.ts';
+import { selectNotInMaintenance } from '../../database/tenant-maintenance.ts';
+import type { ActorContext } from '../../shared/actor.ts';
 import { maintenanceError } from '../../shared/errors.ts';
 import type { Etags } from '../../shared/etag.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
@@ -37,7 +36,7 @@ export interface Services {
 /**
  * The context for reading and changing one tenant's data. If a transaction is open, statements on `db` are part of it.
  */
-export interface Context extends Services, Acting {
+export interface Context extends Services, ActorContext {
   db: TenantClient;
   /** The ETags in the request's `If-Match` header. */
   ifMatch?: Etags | undefined;
@@ -69,7 +68,7 @@ export interface Transaction {
 }
 
 /** Returns true if the context is in an open transaction. */
-export function isWithin<Given extends object>(context: Given): context is Given & Transaction {
+export function isWithin<Base extends object>(context: Base): context is Base & Transaction {
   return 'afterCommit' in context;
 }
 
@@ -78,9 +77,9 @@ export function isWithin<Given extends object>(context: Given): context is Given
  * rolls back the whole transaction.
  * @throws ConditionNotMet; ApiError SERVICE_UNAVAILABLE if a command writes to a tenant in maintenance
  */
-export async function transaction<Given extends Pick<Context, 'db' | 'checksMaintenance'>, Result>(
-  context: Given,
-  work: (context: Given & Transaction) => Promise<Result>,
+export async function transaction<Base extends Pick<Context, 'db' | 'checksMaintenance'>, Result>(
+  context: Base,
+  work: (context: Base & Transaction) => Promise<Result>,
   boundaries?: BoundaryStatements<Result>,
 ): Promise<Result> {
   if (isWithin(context)) return work(context);
@@ -90,7 +89,7 @@ export async function transaction<Given extends Pick<Context, 'db' | 'checksMain
     if (context.checksMaintenance === true) await assertNotInMaintenance(context.db);
     return work({ ...context, afterCommit });
   };
-  const result = await inTransaction(context.db, run, boundaries);
+  const result = await context.db.$transaction(run, boundaries);
   for (const action of actions) await action();
   return result;
 }
@@ -101,12 +100,11 @@ export function readTransaction<Result>(
   read: (db: TenantClient) => Promise<Result>,
 ): Promise<Result> {
   const { db } = context;
-  return isWithin(context) ? read(db) : inTransaction(db, () => read(db));
+  return isWithin(context) ? read(db) : db.$transaction(() => read(db));
 }
 
 /** Checks that the tenant of a command isn't in maintenance. @throws ApiError SERVICE_UNAVAILABLE */
 async function assertNotInMaintenance(db: TenantClient): Promise<void> {
-  const text = `SELECT t.id FROM tenants t WHERE t.id = $1 AND ${notInMaintenance}`;
-  const found = await queryRows(db, { text, values: [db.$tenantId] });
+  const found = await db.$sql(selectNotInMaintenance);
   if (found.length === 0) throw maintenanceError();
 }

@@ -1,7 +1,5 @@
-import type { TicketType } from '@itsm-api/contract';
-import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
-import { formatTicketNumber } from '../tickets/ticket-number.ts';
 import type { Context } from './context.ts';
+import { formatTicketNumber } from './ticket-number.ts';
 
 /** The display names of users and tickets, by id. */
 export interface Names {
@@ -9,25 +7,18 @@ export interface Names {
   tickets: ReadonlyMap<number, string>;
 }
 
-const selectNames = tenantQuery(`SELECT
-  (SELECT json_agg(json_build_array(u.id, u.name)) FROM users u WHERE u.tenant_id = $1 AND u.id = ANY ($2::bigint[])) AS users,
-  (SELECT json_agg(json_build_array(t.id, t.type, t.number)) FROM tickets t
-    WHERE t.tenant_id = $1 AND t.id = ANY ($3::bigint[])) AS tickets`);
-
-interface Row {
-  users: [id: number, name: string][] | null;
-  tickets: [id: number, type: TicketType, number: number][] | null;
-}
-
-/** Looks up user names and ticket numbers in one database round trip. */
+/** Looks up user names and ticket numbers. */
 export async function findNames(
   { db }: Pick<Context, 'db'>,
   ids: { users: readonly number[]; tickets: readonly number[] },
 ): Promise<Names> {
-  const row = await queryOne<Row>(db, selectNames, [ids.users, ids.tickets]);
-  const tickets = row?.tickets ?? [];
+  const withIds = (some: readonly number[]) => ({ where: { id: { in: [...some] } } });
+  const [users, tickets] = await Promise.all([
+    db.user.findMany({ ...withIds(ids.users), select: { id: true, name: true } }),
+    db.ticket.findMany({ ...withIds(ids.tickets), select: { id: true, type: true, number: true } }),
+  ]);
   return {
-    users: new Map(row?.users),
-    tickets: new Map(tickets.map(([id, type, number]) => [id, formatTicketNumber(type, number)])),
+    users: new Map(users.map(({ id, name }) => [Number(id), name])),
+    tickets: new Map(tickets.map(({ id, type, number }) => [Number(id), formatTicketNumber(type, number)])),
   };
 }

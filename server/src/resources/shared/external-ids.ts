@@ -1,4 +1,5 @@
-import { queryPipelined } from '../../database/client/raw-sql.ts';
+import { identifier, sql } from '../../database/client/sql.ts';
+import { rows } from '../../database/client/statements.ts';
 import { tenantLockStatement } from '../../database/row-lock.ts';
 import { ApiError, invalidField } from '../../shared/errors.ts';
 import type { Context } from './context.ts';
@@ -26,16 +27,23 @@ export async function lockExternalIds(
 ): Promise<ExternalIds> {
   const externalIds = given.filter((externalId) => externalId != null);
   if (externalIds.length === 0) return new Map();
-  const [, rows] = (await queryPipelined(db, [
+  const [, found] = await db.$pipeline([
     tenantLockStatement(db, `${resource}ExternalIds`),
-    {
-      text: `SELECT external_id AS "externalId", id FROM ${resource}s
-        WHERE tenant_id = $1 AND external_id = ANY ($2::text[])`,
-      values: [db.$tenantId, externalIds],
-    },
-  ])) as [object[], { externalId: string; id: string }[]];
-  return new Map(rows.map(({ externalId, id }) => [externalId, Number(id)]));
+    db.$bind(selectTaken[resource], { externalIds }),
+  ]);
+  return new Map(found.map(({ externalId, id }) => [externalId, Number(id)]));
 }
+
+const defineTaken = (table: string) =>
+  rows<{ externalIds: string[] }, { externalId: string; id: bigint }>(
+    ({ tenant, externalIds }) => sql`SELECT external_id AS "externalId", id FROM ${identifier(table)}
+      WHERE tenant_id = ${tenant} AND external_id = ANY (${externalIds}::text[])`,
+  );
+const selectTaken = {
+  ticket: defineTaken('tickets'),
+  comment: defineTaken('comments'),
+  asset: defineTaken('assets'),
+};
 
 /**
  * Checks that no row has the external id.
@@ -89,9 +97,5 @@ export async function lockExternalId(
 export function mergeExternalId(before: string | null, given: string | null | undefined): string | null {
   if (given === undefined || given === before) return before;
   if (before === null) return given;
-  throw invalidField(
-    'VALIDATION_ERROR',
-    'externalId',
-    'can be set only once, and it is already set. Send the request without it.',
-  );
+  throw invalidField('VALIDATION_ERROR', 'externalId', 'can be set only once, and it is already set. Omit it.');
 }

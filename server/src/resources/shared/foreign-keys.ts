@@ -1,5 +1,6 @@
 import type { ErrorDetail } from '@itsm-api/contract';
-import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
+import { sql } from '../../database/client/sql.ts';
+import { one } from '../../database/client/statements.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Context } from './context.ts';
 
@@ -83,19 +84,22 @@ export async function findKnown(
   all: readonly References[],
   { allowInactive = false }: UserOptions = {},
 ): Promise<Known> {
-  const ids = kinds.map((kind) => [...new Set(all.flatMap((references) => references[kind].map(({ id }) => id)))]);
-  const isEmpty = ids.every((some) => some.length === 0);
-  const values = [...ids, allowInactive];
-  const found = isEmpty ? undefined : await queryOne<Record<keyof References, number[]>>(db, selectKnown, values);
+  const idsOf = (kind: keyof References) => [...new Set(all.flatMap((each) => each[kind].map(({ id }) => id)))];
+  const ids = { users: idsOf('users'), tickets: idsOf('tickets'), assets: idsOf('assets') };
+  const isEmpty = Object.values(ids).every((some) => some.length === 0);
+  const found = isEmpty ? undefined : await db.$sql(selectKnown, { ...ids, allowInactive });
   return { users: new Set(found?.users), tickets: new Set(found?.tickets), assets: new Set(found?.assets) };
 }
 
-const kinds = ['users', 'tickets', 'assets'] as const;
+type Ids = Record<keyof References, number[]>;
 
-const selectKnown = tenantQuery(`SELECT
-  ARRAY(SELECT id FROM users WHERE tenant_id = $1 AND id = ANY ($2::bigint[]) AND (active OR $5::boolean)) AS users,
-  ARRAY(SELECT id FROM tickets WHERE tenant_id = $1 AND id = ANY ($3::bigint[])) AS tickets,
-  ARRAY(SELECT id FROM assets WHERE tenant_id = $1 AND id = ANY ($4::bigint[])) AS assets`);
+const selectKnown = one<Ids & { allowInactive: boolean }, Ids>(
+  ({ tenant, users, tickets, assets, allowInactive }) => sql`SELECT
+    ARRAY(SELECT id FROM users
+      WHERE tenant_id = ${tenant} AND id = ANY (${users}::bigint[]) AND (active OR ${allowInactive}::boolean)) AS users,
+    ARRAY(SELECT id FROM tickets WHERE tenant_id = ${tenant} AND id = ANY (${tickets}::bigint[])) AS tickets,
+    ARRAY(SELECT id FROM assets WHERE tenant_id = ${tenant} AND id = ANY (${assets}::bigint[])) AS assets`,
+);
 
 /**
  * Checks that all references are in `known`.

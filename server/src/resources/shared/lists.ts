@@ -1,6 +1,6 @@
 import type { PageMeta, PageQuery } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { findIds, rejectBroadQuery, type Searched, type SearchWhere } from './search.ts';
+import { findIds, rejectBroadQuery, type SearchWhere, type SmallResource } from './search.ts';
 
 /** A page of rows with its metadata, in the format that list endpoints return. */
 export interface Page<Row> {
@@ -53,7 +53,7 @@ async function findRange<Row>(
 
 interface SearchableSource<Row, Where extends SearchWhere> {
   db: TenantClient;
-  resource: Searched;
+  resource: SmallResource;
   /** The filters as Prisma conditions. */
   where: Where;
   count(): Promise<number>;

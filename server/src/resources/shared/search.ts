@@ -1,5 +1,5 @@
-import { Prisma } from '../../../generated/prisma/client.ts';
-import { queryRows, queryWithCustomPlan } from '../../database/client/raw-sql.ts';
+import { identifier, join, type Sql, sql, tenant } from '../../database/client/sql.ts';
+import { dynamic } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { toColumn } from '../../database/column-name.ts';
 import { hasErrorCode, QUERY_CANCELED } from '../../shared/error-codes.ts';
@@ -11,8 +11,6 @@ import { ApiError } from '../../shared/errors.ts';
  * that searches only the tenant of the request (docs/decisions/full-text-search.md).
  */
 
-const { join, raw, sql } = Prisma;
-
 /**
  * The maximum number of rows that a search with `q` finds. If more rows match, the search finds only the first ones in
  * sort order.
@@ -20,7 +18,7 @@ const { join, raw, sql } = Prisma;
 export const maxFound = 10_000;
 
 /** Builds SQL that selects the ids of rows that contain all of the words. Selects at most `maxFound + 1` ids. */
-export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): Prisma.Sql {
+export function searchTexts(resource: string, words: string, order: 'ASC' | 'DESC'): Sql {
   return sql`SELECT id FROM search_texts(${resource}, ${words}, ${order === 'DESC'}, ${maxFound + 1})`;
 }
 
@@ -28,20 +26,20 @@ export function searchTexts(resource: string, words: string, order: 'ASC' | 'DES
  * Builds SQL that selects ids from the CTE `among` if their rows match the words. `among.place` is the partition of the
  * search index that contains the row. The SQL looks up each text by key, regardless of the planner's estimates.
  */
-export function filterByWords({ $tenantId }: TenantClient, resource: string, words: string): Prisma.Sql {
+export function filterByWords(resource: string, words: string): Sql {
   return sql`SELECT among.id FROM among JOIN (
-      SELECT place, replace((SELECT text_query(${words})), chr(1), text_place(${$tenantId}, ${resource}, place))::tsquery
+      SELECT place, replace((SELECT text_query(${words})), chr(1), text_place(${tenant}, ${resource}, place))::tsquery
         AS query
       FROM (SELECT DISTINCT place FROM among) AS places OFFSET 0
     ) AS queries USING (place) CROSS JOIN LATERAL (
-      SELECT FROM texts WHERE tenant_id = ${$tenantId} AND resource = ${resource} AND id = among.id
+      SELECT FROM texts WHERE tenant_id = ${tenant} AND resource = ${resource} AND id = among.id
         AND document @@ queries.query
       LIMIT 1
     ) AS text`;
 }
 
 /** The resources with few rows. A search can look up each of their rows separately. */
-export type Searched = 'assets' | 'users' | 'projects' | 'tasks';
+export type SmallResource = 'assets' | 'users' | 'projects' | 'tasks';
 
 /** The search conditions, by Prisma column name. A condition is one value or a list of alternatives. */
 export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] }>;
@@ -70,33 +68,29 @@ interface FoundIds {
  */
 export async function findIds(
   db: TenantClient,
-  resource: Searched,
+  resource: SmallResource,
   { words, where, skip, take }: Search,
 ): Promise<FoundIds> {
-  const table = raw(resource);
+  const table = identifier(resource);
   const conditions = Object.entries(where).map(([name, condition]) => {
     const any = typeof condition === 'object' ? condition.in : [condition];
-    return sql`t.${raw(toColumn(name))} = ANY (${any}::${raw(getSqlType(any))}[])`;
+    return sql`t.${identifier(toColumn(name))} = ANY (${any}::${getSqlType(any)}[])`;
   });
-  const which = join([sql`t.tenant_id = ${db.$tenantId}`, ...conditions], ' AND ');
+  const which = join([sql`t.tenant_id = ${tenant}`, ...conditions], ' AND ');
   const range = { skip: Math.min(skip, maxFound), take };
-  const runQuery = (select: typeof queryRows, checked: Prisma.Sql, found: Prisma.Sql) =>
-    rejectBroadQuery(() => select<CountedIds>(db, countIds(checked, found, range)));
+  const runQuery = async (checked: Sql, found: Sql) => {
+    const [row] = await rejectBroadQuery(() => db.$sql(dynamic<CountedIds>(() => countIds(checked, found, range))));
+    return row as CountedIds;
+  };
 
   const byWords = await runQuery(
-    queryRows,
     searchTexts(resource, words, 'DESC'),
     sql`SELECT id FROM among JOIN ${table} t USING (id) WHERE ${which}`,
   );
-  const isComplete = byWords.some(({ count, checked }) => checked <= maxFound || count > maxFound);
-  const [found] = isComplete
+  const isComplete = byWords.checked <= maxFound || byWords.count > maxFound;
+  const { count, ids } = isComplete
     ? byWords
-    : await runQuery(
-        queryWithCustomPlan,
-        sql`SELECT id, 0 AS place FROM ${table} t WHERE ${which}`,
-        filterByWords(db, resource, words),
-      );
-  const { count = 0, ids } = found ?? {};
+    : await runQuery(sql`SELECT id, 0 AS place FROM ${table} t WHERE ${which}`, filterByWords(resource, words));
   return { ids: ids ?? [], totalCount: Math.min(count, maxFound), isCapped: count > maxFound };
 }
 
@@ -108,28 +102,22 @@ interface CountedIds {
 }
 
 /**
- * These limits are SQL literals, because PostgreSQL's generic plans assume that a LIMIT parameter is a tenth of all
- * rows.
- */
-const maxFoundLiteral = raw(String(maxFound));
-const maxFoundPlusOneLiteral = raw(String(maxFound + 1));
-
-/**
  * Builds SQL that counts the matching ids and selects the ids on one page.
  * @param checked selects the ids of the rows to check; becomes the CTE `among`
  * @param found selects the matching ids from `among`
  */
-function countIds(checked: Prisma.Sql, found: Prisma.Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Prisma.Sql {
+function countIds(checked: Sql, found: Sql, { skip, take }: Pick<Search, 'skip' | 'take'>): Sql {
   return sql`WITH among AS MATERIALIZED (${checked}), found AS MATERIALIZED (
-      ${found} ORDER BY id DESC LIMIT ${maxFoundPlusOneLiteral}
+      ${found} ORDER BY id DESC LIMIT ${maxFound + 1}
     )
     SELECT (SELECT count(*) FROM found)::int AS count, (SELECT count(*) FROM among)::int AS checked,
-      (SELECT json_agg(id) FROM (SELECT id FROM (SELECT id FROM found LIMIT ${maxFoundLiteral}) AS counted
+      (SELECT json_agg(id) FROM (SELECT id FROM (SELECT id FROM found LIMIT ${maxFound}) AS counted
         ORDER BY id DESC LIMIT ${take} OFFSET ${skip}) AS page) AS ids`;
 }
 
-function getSqlType([value]: SearchValue[]): string {
-  return { string: 'text', number: 'bigint', boolean: 'boolean' }[typeof value as 'string' | 'number' | 'boolean'];
+function getSqlType([value]: SearchValue[]): Sql {
+  const types = { string: sql`text`, number: sql`bigint`, boolean: sql`boolean` };
+  return types[typeof value as keyof typeof types];
 }
 
 /** Matches PostgreSQL's error message for a statement that an administrator canceled. */

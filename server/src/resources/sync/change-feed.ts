@@ -1,5 +1,6 @@
 import type { ChangesMeta, ChangesQuery } from '@itsm-api/contract';
-import { queryOne, tenantQuery } from '../../database/client/raw-sql.ts';
+import { type Parameter, type Sql, sql } from '../../database/client/sql.ts';
+import { type None, one, type Statement } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { invalidField } from '../../shared/errors.ts';
 import type { Context } from '../shared/context.ts';
@@ -15,16 +16,16 @@ export interface FeedRows<Row> {
   /** The name of the feed, and the value of `resource` in the table that contains the positions. */
   resource: string;
   /**
-   * SQL that selects all rows of the feed with the columns `position`, `id`, `horizon` and `changed_at`, and with the
-   * columns that `named` needs. $1 is the tenant, and $2 is `resource`. Default: the table `changes`. Comments and
-   * activities contain their own positions, so the statement reads a page of them without a join.
+   * Builds SQL that selects all rows of the feed with the columns `position`, `id`, `horizon` and `changed_at`, and with
+   * the columns that `selectRows` needs. Default: the table `changes`. Comments and activities contain their own
+   * positions, so the statement reads a page of them without a join.
    */
-  positions?: string;
+  positions?: (given: Record<'tenant' | 'resource', Parameter>) => Sql;
   /**
    * Either a function that returns the existing rows with the given ids in any order, or SQL that selects these rows.
    * The statement that finds the changes contains this SQL.
    */
-  named: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
+  selectRows: ((db: TenantClient, ids: number[]) => Promise<Row[]>) | InStatement<Row>;
 }
 
 /** Functions that read rows of a resource for incremental sync and exports. */
@@ -39,10 +40,9 @@ export interface Rows<Row> extends FeedRows<Row> {
  */
 interface InStatement<Row> {
   /**
-   * SQL that selects the rows as a JSON array. The CTE `page` contains their ids, or all columns of `positions`. $1 is
-   * the tenant.
+   * Builds SQL that selects the rows as a JSON array. The CTE `page` contains their ids, or all columns of `positions`.
    */
-  text: string;
+  select(given: { tenant: Parameter }): Sql;
   /** Serializes the rows for API responses. @param rows the selected array, or null if there are no rows */
   present(rows: unknown): Row[];
 }
@@ -58,9 +58,9 @@ export async function listChanges<Row extends { id: number }>(
 ): Promise<{ data: Row[]; meta: ChangesMeta }> {
   const feed = { tenantId: db.$tenantId, resource: rows.resource };
   const start = cursor === undefined ? startSince(since, now()) : startAt(readCursor(feed, cursor));
-  const { named } = rows;
-  const page = tenantQuery(buildPageText(start.text, rows));
-  const found = await queryOne<Found>(db, page, [rows.resource, perPage + 1, ...start.values]);
+  const { selectRows } = rows;
+  const given = { ...start.given, resource: rows.resource, take: perPage + 1 };
+  const found = await db.$sql(getPageStatement(rows, start.name), given);
   if (found === undefined) throw new Error('The query for the change feed returned no row.');
 
   const places = (found.changes ?? []).map(([position, id]): CursorPosition => ({ position, id }));
@@ -69,7 +69,9 @@ export async function listChanges<Row extends { id: number }>(
   // Reads the positions first and then the rows. If a row changes in between, its new version gets a later position, so
   // no change is lost.
   const readRows =
-    typeof named === 'function' ? await (ids.length === 0 ? [] : named(db, ids)) : named.present(found.rows);
+    typeof selectRows === 'function'
+      ? await (ids.length === 0 ? [] : selectRows(db, ids))
+      : selectRows.present(found.rows);
   const byId = new Map(readRows.map((row) => [row.id, row]));
   const nextCursor = writeCursor(feed, { startedAt: found.startedAt, ...(visible.at(-1) ?? found.start) });
   return {
@@ -84,29 +86,27 @@ export async function listChanges<Row extends { id: number }>(
  * reads the changes after the cursor, the client misses no changes.
  */
 export async function cursorOfNow(db: TenantClient, resource: string): Promise<string> {
-  const now = await queryOne<{ startedAt: string; horizon: number }>(db, nowQuery, []);
+  const now = await db.$sql(selectNow);
   if (now === undefined) throw new Error('The query for the change feed returned no row.');
   const { startedAt, horizon } = now;
   return writeCursor({ tenantId: db.$tenantId, resource }, { startedAt, position: horizon, id: 0 });
 }
 
 /** The result of the SQL statement that reads a page. */
-interface Found {
+interface PageResult {
   startedAt: string;
   /** The position after which the page begins. */
   start: CursorPosition;
   /** The position and id of each change. */
   changes: [number, number][] | null;
-  /** The rows that the statement has read. Null if `named` is a function. */
+  /** The rows that the statement has read. Null if `selectRows` is a function. */
   rows: unknown;
 }
 
-/**
- * SQL that finds the position after which a page begins. `text` contains CTEs, and `values` contains their parameters.
- */
+/** The position after which a page begins: the name of the SQL that finds it, and the values of its parameters. */
 interface Start {
-  text: string;
-  values: unknown[];
+  name: keyof typeof starts;
+  given: object;
 }
 
 /** The maximum expected clock difference between clients, the server and PostgreSQL, in milliseconds. */
@@ -116,7 +116,7 @@ const clockMarginMs = 60_000;
 const firstMoment = Date.parse('0001-01-01T00:00:00Z');
 
 function startSince(since: string | undefined, now: Date): Start {
-  if (since === undefined) return { text: startAtBeginning, values: [] };
+  if (since === undefined) return { name: 'beginning', given: {} };
   if (Date.parse(since) > now.getTime() + clockMarginMs) {
     throw invalidField(
       'VALIDATION_ERROR',
@@ -125,57 +125,80 @@ function startSince(since: string | undefined, now: Date): Start {
     );
   }
   const moment = Math.max(Date.parse(since) - clockMarginMs, firstMoment);
-  return { text: startAtTime, values: [new Date(moment).toISOString()] };
+  return { name: 'time', given: { since: new Date(moment).toISOString() } };
 }
 
 function startAt({ startedAt, position, id }: ReturnType<typeof readCursor>): Start {
-  return { text: startAtCursor, values: [position, id, startedAt] };
+  return { name: 'cursor', given: { position, id, startedAt } };
 }
 
 /**
  * Selects the newest epoch. `horizon` is the position of the oldest transaction that may still be running. After
  * PostgreSQL starts or recovers, the first transaction that reads or writes changes begins a new epoch.
  */
-const epoch = `
+const epoch = sql`
   epoch AS MATERIALIZED (
     SELECT started_at, position_offset + pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon
     FROM current_change_epoch()
   )`;
 
-const microseconds = (moment: string) => `(extract(epoch FROM ${moment}) * 1000000)::bigint`;
-const startOf = `${microseconds('started_at')}::text`;
+const microseconds = (moment: Sql) => sql`(extract(epoch FROM ${moment}) * 1000000)::bigint`;
+const startOf = sql`${microseconds(sql`started_at`)}::text`;
 
-const nowQuery = tenantQuery(`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch`);
+const selectNow = one<None, { startedAt: string; horizon: number }>(
+  // The epoch is the same for all tenants.
+  ({ tenant }) =>
+    sql`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch WHERE ${tenant}::bigint IS NOT NULL`,
+);
+
+type PageStatement = Statement<{ resource: string; take: number }, PageResult, 'one'>;
+
+/** The statements that `getPageStatement` has already built, by feed and start. */
+const pages = new Map<string, PageStatement>();
+
+function getPageStatement(rows: FeedRows<unknown>, start: Start['name']): PageStatement {
+  const key = `${rows.resource} ${start}`;
+  const page = pages.get(key) ?? one((given) => buildPage(given as unknown as PageParameters, rows, starts[start]));
+  pages.set(key, page as PageStatement);
+  return page as PageStatement;
+}
+
+/** The parameters of a page. `since`, or `position`, `id` and `startedAt`, describe its start. */
+type PageParameters = Record<'tenant' | 'resource' | 'take' | 'since' | 'position' | 'id' | 'startedAt', Parameter>;
 
 /**
- * Builds the SQL statement that reads a page. $1 is the tenant, $2 the resource and $3 the limit. The parameters for
- * `start` begin at $4.
- * @param start CTEs that end with the CTE `start`; its only row is the position after which the page begins
- * @param rows the SQL that selects the positions and the rows
+ * Builds the SQL statement that reads a page.
+ * @param start builds CTEs that end with the CTE `start`; its only row is the position after which the page begins
  */
-function buildPageText(start: string, { positions = storedPositions, named }: FeedRows<unknown>): string {
-  return `WITH RECURSIVE entries AS NOT MATERIALIZED (${positions}), ${epoch}, ${start}, page AS MATERIALIZED (
-    SELECT ${positions === storedPositions ? 'position, id' : '*'} FROM entries
+function buildPage(
+  given: PageParameters,
+  { positions, selectRows }: FeedRows<unknown>,
+  start: (given: PageParameters) => Sql,
+): Sql {
+  const entries = (positions ?? storedPositions)(given);
+  return sql`WITH RECURSIVE entries AS NOT MATERIALIZED (${entries}), ${epoch}, ${start(given)}, page AS MATERIALIZED (
+    SELECT ${positions === undefined ? sql`position, id` : sql`*`} FROM entries
       WHERE (position, id) > ((SELECT position FROM start), (SELECT id FROM start))
       AND position < (SELECT horizon FROM epoch)
-    ORDER BY position, id LIMIT $3
+    ORDER BY position, id LIMIT ${given.take}
   )
   SELECT (SELECT ${startOf} FROM epoch) AS "startedAt",
     (SELECT json_build_object('position', position, 'id', id) FROM start) AS start,
     (SELECT json_agg(json_build_array(position, id) ORDER BY position, id) FROM page) AS changes,
-    (${typeof named === 'function' ? 'NULL' : named.text}) AS rows`;
+    (${typeof selectRows === 'function' ? sql`NULL` : selectRows.select(given)}) AS rows`;
 }
 
-const storedPositions = 'SELECT position, id, horizon, changed_at FROM changes WHERE tenant_id = $1 AND resource = $2';
+const storedPositions = ({ tenant, resource }: PageParameters) =>
+  sql`SELECT position, id, horizon, changed_at FROM changes WHERE tenant_id = ${tenant} AND resource = ${resource}`;
 
 /** A position before all other positions. It is the smallest integer that a JavaScript number can represent exactly. */
 const firstPosition = Number.MIN_SAFE_INTEGER;
 
-const startAtBeginning = `start AS (SELECT ${firstPosition}::bigint AS position, 0::bigint AS id)`;
+const startAtBeginning = () => sql`start AS (SELECT ${firstPosition}::bigint AS position, 0::bigint AS id)`;
 
 /**
- * CTEs that start a page at a cursor. $4 and $5 are the cursor's position and id. $6 is the start time of the epoch in
- * which the cursor was created. The page starts at the earliest of these positions:
+ * CTEs that start a page at a cursor with a position and an id. `startedAt` is the start time of the epoch in which the
+ * cursor was created. The page starts at the earliest of these positions:
  *
  * - The position of the cursor.
  * - If later epochs exist, the first position in them. PostgreSQL may have lost changes before a new epoch and reused
@@ -185,38 +208,40 @@ const startAtBeginning = `start AS (SELECT ${firstPosition}::bigint AS position,
  *   older transactions may still be running.
  * - If the cursor's epoch is unknown, the beginning of the feed, because PostgreSQL has lost the record of the epoch.
  */
-const startAtCursor = `start AS MATERIALIZED (
+const startAtCursor = ({ position, id, startedAt }: PageParameters) => sql`start AS MATERIALIZED (
     SELECT position, id FROM (
-      SELECT $4::bigint AS position, $5::bigint AS id
+      SELECT ${position}::bigint AS position, ${id}::bigint AS id
       UNION ALL
-      SELECT min(begins_at), 0 FROM change_epochs WHERE ${microseconds('started_at')} > $6::bigint
+      SELECT min(begins_at), 0 FROM change_epochs WHERE ${microseconds(sql`started_at`)} > ${startedAt}::bigint
       UNION ALL
-      SELECT horizon, 0 FROM epoch WHERE ${microseconds('started_at')} <> $6::bigint
+      SELECT horizon, 0 FROM epoch WHERE ${microseconds(sql`started_at`)} <> ${startedAt}::bigint
       UNION ALL
       SELECT ${firstPosition}, 0 WHERE NOT EXISTS (
-        SELECT FROM change_epochs WHERE ${microseconds('started_at')} = $6::bigint)
+        SELECT FROM change_epochs WHERE ${microseconds(sql`started_at`)} = ${startedAt}::bigint)
     ) AS places WHERE position IS NOT NULL ORDER BY position, id LIMIT 1
   )`;
 
 /**
- * CTEs that start a page at a point in time ($4). Except for long transactions, positions and times have the same
+ * CTEs that start a page at a point in time. Except for long transactions, positions and times have the same
  * order. Therefore, a binary search can find a row that changed shortly before the given time. The page starts at the
  * horizon that is stored with this row. All transactions that were still running when the row changed, or that started
  * later, have positions at or after this horizon.
  */
-const startAtTime = `halves (low, high, horizon) AS (
+const startAtTime = ({ since }: PageParameters) => sql`halves (low, high, horizon) AS (
     SELECT first.position, last.position, first.horizon
     FROM (SELECT * FROM entries ORDER BY position, id LIMIT 1) AS first,
       (SELECT * FROM entries ORDER BY position DESC, id DESC LIMIT 1) AS last
-    WHERE first.changed_at < $4::timestamptz
+    WHERE first.changed_at < ${since}::timestamptz
     UNION ALL
     SELECT CASE WHEN is_before THEN middle ELSE low END, CASE WHEN is_before THEN high ELSE found.position - 1 END,
       CASE WHEN is_before THEN found.horizon ELSE halves.horizon END
     FROM (SELECT *, low + (high - low + 1) / 2 AS middle FROM halves WHERE low < high) AS halves
     CROSS JOIN LATERAL (
-      SELECT position, horizon, changed_at < $4::timestamptz AS is_before FROM entries
+      SELECT position, horizon, changed_at < ${since}::timestamptz AS is_before FROM entries
       WHERE position <= middle ORDER BY position DESC, id DESC LIMIT 1
     ) AS found
   ), start AS MATERIALIZED (
     SELECT COALESCE((SELECT horizon FROM halves WHERE low >= high), ${firstPosition}) AS position, 0::bigint AS id
   )`;
+
+const starts = { beginning: startAtBeginning, time: startAtTime, cursor: startAtCursor };

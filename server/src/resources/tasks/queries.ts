@@ -39,7 +39,7 @@ export async function listTasks(context: Context, projectId: number, query: Task
 /** Functions that read tasks for incremental sync and exports. */
 export const taskRows: Rows<Task> = {
   resource: 'tasks',
-  named: async (db, ids) => (await db.task.findMany({ where: { id: { in: ids } } })).map(presentTask),
+  selectRows: async (db, ids) => (await db.task.findMany({ where: { id: { in: ids } } })).map(presentTask),
   after: async (db, id, take) => {
     const rows = await db.task.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
     return rows.map(presentTask);

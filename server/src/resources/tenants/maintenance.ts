@@ -1,10 +1,20 @@
 import { deliverySchedule } from '@itsm-api/contract';
-import { Prisma } from '../../../generated/prisma/client.ts';
+import { sql } from '../../database/client/sql.ts';
 import type { Timeouts } from '../../database/client/statement-timeout.ts';
-import { inTransaction } from '../../database/client/transaction.ts';
+import { command } from '../../database/client/statements.ts';
 import { invalidField } from '../../shared/errors.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { findTenant, type Sources, type Tenant, targetOf, tenantContext } from './queries.ts';
+
+/** Uses the clock of PostgreSQL, because an export compares the start with this clock. */
+const begin = command(
+  ({ tenant }) => sql`UPDATE tenants SET maintenance_since = clock_timestamp(), updated_at = now()
+    WHERE id = ${tenant} AND maintenance_since IS NULL`,
+);
+const end = command(
+  ({ tenant }) => sql`UPDATE tenants SET maintenance_since = NULL, updated_at = now()
+    WHERE id = ${tenant} AND maintenance_since IS NOT NULL AND NOT incomplete`,
+);
 
 /**
  * Starts or ends the maintenance of a tenant (docs/decisions/maintenance.md). Within `quietAfterMs` after the start, all
@@ -15,13 +25,8 @@ export async function setMaintenance(sources: Sources, nameOrId: string, isOn: b
   const { prisma } = sources.databases.system;
   const context = await tenantContext(sources, nameOrId);
   const id = context.db.$tenantId;
-  return inTransaction(context.db, async () => {
-    // The clock of PostgreSQL, because an export compares the start with this clock.
-    const [since, condition] = isOn
-      ? [Prisma.sql`clock_timestamp()`, Prisma.sql`maintenance_since IS NULL`]
-      : [Prisma.sql`NULL`, Prisma.sql`maintenance_since IS NOT NULL AND NOT incomplete`];
-    const count = await prisma.$executeRaw`
-      UPDATE tenants SET maintenance_since = ${since}, updated_at = now() WHERE id = ${id} AND ${condition}`;
+  return context.db.$transaction(async () => {
+    const count = await context.db.$sql(isOn ? begin : end);
     if (!isOn && (await prisma.tenant.count({ where: { id, incomplete: true } })) > 0) {
       throw invalidField(
         'VALIDATION_ERROR',

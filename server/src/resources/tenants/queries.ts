@@ -1,9 +1,9 @@
 import { NewUser, trimmedText, type User } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import type { Database, PrismaClient } from '../../database/client/prisma.ts';
+import type { Database, SystemClient, SystemDatabase } from '../../database/client/prisma.ts';
 import { tenantClient } from '../../database/client/tenant-client.ts';
-import { createUnique } from '../../database/unique-violation.ts';
+import { createUnique } from '../../database/client/unique-violation.ts';
 import { ApiError, invalidField, takenBy } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
@@ -72,14 +72,14 @@ export function tenantNameKey(name: string): string {
  * @throws ApiError VALIDATION_ERROR if another tenant has the same normalized name (`tenantNameKey`)
  */
 export async function createTenant(
-  prisma: PrismaClient,
+  prisma: SystemClient,
   { name, adminEmail, adminName = adminEmail.slice(0, adminEmail.indexOf('@')) }: NewTenant,
   actor: Pick<Services, 'osUser'> = {},
 ): Promise<{ tenant: Tenant; admin: User }> {
-  // Prisma creates the tenant and its user in one transaction, so every tenant has a user.
+  // One transaction creates the tenant and its user, so every tenant has a user.
   const { users, ...tenant } = await createUnique('name', takenBy('tenant', name), () =>
-    prisma.$transaction(async (tx) => {
-      const created = await tx.tenant.create({
+    prisma.$transaction(async () => {
+      const created = await prisma.tenant.create({
         data: {
           name,
           nameKey: tenantNameKey(name),
@@ -95,7 +95,7 @@ export async function createTenant(
           changes: auditChanges({}, { role }, ['role']),
         })),
       ];
-      await tx.auditEntry.createMany({
+      await prisma.auditEntry.createMany({
         data: entries.map((entry) => ({ tenantId: created.id, ...auditRow(actor, entry) })),
       });
       return created;
@@ -107,7 +107,7 @@ export async function createTenant(
 }
 
 /** Returns all tenants, including inactive ones, sorted by name. */
-export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
+export async function listTenants(prisma: SystemClient): Promise<Tenant[]> {
   return (await prisma.tenant.findMany({ orderBy: { nameKey: 'asc' } })).map(presentTenant);
 }
 
@@ -115,7 +115,7 @@ export async function listTenants(prisma: PrismaClient): Promise<Tenant[]> {
  * Finds a tenant by name or id. Names are compared in normalized form. A text that consists of digits is an id.
  * @throws ApiError NOT_FOUND
  */
-export async function findTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant> {
+export async function findTenant(prisma: SystemClient, nameOrId: string): Promise<Tenant> {
   const name = nameOrId.trim();
   const where = isId(name) ? { id: BigInt(name) > maxId ? -1n : BigInt(name) } : { nameKey: tenantNameKey(name) };
   const row = await prisma.tenant.findUnique({ where });
@@ -128,7 +128,7 @@ export async function findTenant(prisma: PrismaClient, nameOrId: string): Promis
 }
 
 /** Returns a tenant, its settings, and the numbers of its users, API keys and other resources. @throws ApiError NOT_FOUND */
-export async function describeTenant(prisma: PrismaClient, nameOrId: string): Promise<Tenant & TenantDetails> {
+export async function describeTenant(prisma: SystemClient, nameOrId: string): Promise<Tenant & TenantDetails> {
   const tenant = await findTenant(prisma, nameOrId);
   const where = { tenantId: tenant.id };
   const [users, keys, sequence, assets, projects, webhooks] = await Promise.all([
@@ -207,12 +207,12 @@ async function setActive(sources: Sources, nameOrId: string, active: boolean): P
 
 /** The databases and services that a context needs outside a request. */
 export interface Sources {
-  databases: { system: Database };
+  databases: { system: SystemDatabase };
   services: Services;
 }
 
 interface RequestSources extends Sources {
-  databases: Record<'system' | 'requests', Database>;
+  databases: { system: SystemDatabase; requests: Database };
 }
 
 /** Returns a tenant's context for code that runs outside a request. @throws ApiError NOT_FOUND */

@@ -3,7 +3,8 @@ import { inBatches } from '../../database/in-batches.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 import { quietAfterMs } from './maintenance.ts';
 import type { Tenant } from './queries.ts';
-import { readManifest, waitForWriters } from './tenant-export.ts';
+import { waitForWriters } from './tenant-export.ts';
+import { readManifest } from './tenant-folder.ts';
 import * as db from './tenant-rows.ts';
 
 /**
@@ -29,7 +30,6 @@ export async function deleteTenant(
     }
     // The trigger on tickets allows this session to delete the tickets of this tenant.
     await connection.query("SELECT set_config('itsm.deleted_tenant', $1, false)", [String(tenant.id)]);
-    // Tables without foreign keys come last. One of them is `changes`, to which the deletion of watchers adds rows.
     for (const table of tables.toReversed()) {
       if (table.name !== 'tenants') await deleteRows(connection, table, { id: tenant.id, storage, report });
     }
@@ -37,7 +37,7 @@ export async function deleteTenant(
   });
 }
 
-interface Beginning {
+interface DeletionOptions {
   tables: db.TenantTable[];
   moved: string | undefined;
   osUser: string | undefined;
@@ -52,7 +52,7 @@ const complete = `
 /** Checks that the tenant can be deleted, waits for its writers, counts its rows, and marks it as incomplete. */
 async function beginDeletion(
   connection: Connection,
-  { id, name, tables, moved, osUser, quietMs, report }: Pick<Tenant, 'id' | 'name'> & Beginning,
+  { id, name, tables, moved, osUser, quietMs, report }: Pick<Tenant, 'id' | 'name'> & DeletionOptions,
 ): Promise<void> {
   const { since, incomplete } = await db.readMaintenance(connection, id);
   if (since === null) {
@@ -65,7 +65,7 @@ async function beginDeletion(
     const manifest = await readManifest(moved);
     const next = 'Nothing was deleted. Export and import the tenant again.';
     if (manifest.tenant.id !== id || manifest.maintenanceSince !== since) {
-      throw new Error(`The export isn't from the current maintenance of the tenant. ${next}`);
+      throw new Error(`The export was made before the current maintenance of the tenant began. ${next}`);
     }
     const different = await db.findDifferences(connection, id, manifest.tables);
     if (different.length > 0) {
@@ -86,10 +86,10 @@ async function beginDeletion(
   if (rowCount === 0) throw new Error(`The maintenance of the tenant ${name} ended. Nothing was deleted.`);
 }
 
-/** Deletes the rows of the tenant from a table, and the files of attachments. */
+/** Deletes the rows of the tenant from a table, and the files that the rows name. */
 async function deleteRows(
   connection: Connection,
-  { name, selfReferences }: db.TenantTable,
+  { name, columns, selfReferences }: db.TenantTable,
   { id, storage, report }: { id: number; storage: AttachmentStorage; report: db.Report },
 ): Promise<void> {
   for (const column of selfReferences) {
@@ -97,11 +97,15 @@ async function deleteRows(
     const update = (rows: string) => connection.query(`UPDATE "${name}" SET "${column}" = NULL WHERE ${rows}`);
     await changeRows(connection, `"${name}" WHERE tenant_id = ${id} AND "${column}" IS NOT NULL`, update);
   }
-  const returned = name === 'attachments' ? ' RETURNING storage_key' : '';
+  const hasFiles = columns.some((column) => column.name === 'storage_key');
   const deleted = await changeRows(connection, `"${name}" WHERE tenant_id = ${id}`, async (rows) => {
-    const found = await connection.query(`DELETE FROM "${name}" WHERE tenant_id = ${id} AND ${rows}${returned}`);
-    // If the command stops before it deletes these files, the nightly job deletes them.
-    for (const { storage_key } of found.rows) await storage.delete(storage_key);
+    const batch = `FROM "${name}" WHERE tenant_id = ${id} AND ${rows}`;
+    // Deletes the files before the rows, so that a repeated call finds the files that remain after an interruption.
+    const found = hasFiles
+      ? await connection.query(`SELECT storage_key ${batch} AND storage_key IS NOT NULL`)
+      : undefined;
+    for (const { storage_key } of found?.rows ?? []) await storage.delete(storage_key);
+    await connection.query(`DELETE ${batch}`);
   });
   if (deleted > 0) report(`${name}: deleted ${deleted} rows.`);
 }

@@ -1,85 +1,17 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream, existsSync, rmSync } from 'node:fs';
-import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { createWriteStream, existsSync } from 'node:fs';
+import { mkdir, open, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as z from 'zod';
 import type { Connection } from '../../database/client/connection.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 import { keyIdBytes } from '../../webhooks/secrets/secret-cipher.ts';
+import { writePartial } from '../shared/partial-export.ts';
 import { quietAfterMs } from './maintenance.ts';
 import type { Tenant } from './queries.ts';
+import { type Manifest, readLines, verify } from './tenant-folder.ts';
 import * as db from './tenant-rows.ts';
-
-const Count = z.int().nonnegative();
-
-/** The content of `manifest.json`, which describes an export. */
-export const Manifest = z.object({
-  /** The name of the last migration of the database. */
-  schemaVersion: z.string(),
-  tenant: z.object({ id: z.int().positive(), name: z.string() }),
-  exportedAt: z.iso.datetime(),
-  /** When the maintenance began, or null for a backup of a tenant that was in use. */
-  maintenanceSince: z.string().nullable(),
-  /** The ids of the keys in `WEBHOOK_SECRET_KEY` that encrypted the secrets of webhooks. */
-  secretKeys: z.array(z.string()),
-  tables: z.record(z.string(), z.object({ rows: Count, sha256: z.string() })),
-  attachments: Count,
-});
-export type Manifest = z.output<typeof Manifest>;
-
-/** Reads the manifest of an export. @throws Error if the folder contains no complete export */
-export async function readManifest(folder: string): Promise<Manifest> {
-  const file = join(folder, 'manifest.json');
-  return readFile(file, 'utf8')
-    .then((text) => Manifest.parse(JSON.parse(text)))
-    .catch((error: Error) =>
-      Promise.reject(
-        new Error(`${file} can't be read: ${error.message}. Enter a folder that \`tenants export\` created.`),
-      ),
-    );
-}
-
-/**
- * Reads the exported rows of a table as lines, in batches of about 1 MiB. Node's readline isn't suitable, because it
- * also splits lines at U+2028, which a JSON string may contain.
- */
-export async function* readLines(folder: string, table: string): AsyncGenerator<string[]> {
-  let rest = '';
-  for await (const chunk of createReadStream(fileOf(folder, table), { encoding: 'utf8', highWaterMark: 2 ** 20 })) {
-    const lines = `${rest}${chunk}`.split('\n');
-    rest = lines.pop() ?? '';
-    yield lines;
-  }
-}
-
-function fileOf(folder: string, table: string): string {
-  return join(folder, `${table}.jsonl`);
-}
-
-type AttachmentRow = Record<'storage_key' | 'size' | 'sha256', string>;
-
-/** Reads the exported rows of attachments. Each has a `path` in the folder. */
-export async function* readAttachments(folder: string) {
-  for await (const lines of readLines(folder, 'attachments')) {
-    for (const { storage_key: key, size, sha256 } of lines.map((line): AttachmentRow => JSON.parse(line))) {
-      yield { key, size: Number(size), sha256, path: join(folder, 'attachments', basename(key)) };
-    }
-  }
-}
-
-/** Yields the content of a file. @throws Error if the content has another hash */
-export async function* verify(content: Readable, { key, sha256 }: { key: string; sha256: string }) {
-  const digest = createHash('sha256');
-  for await (const chunk of content) {
-    digest.update(chunk);
-    yield chunk;
-  }
-  if (digest.digest('hex') !== sha256)
-    throw new Error(`The file of the attachment ${key} is damaged. Restore it from a backup.`);
-}
 
 /**
  * Writes all rows and attachments of a tenant to a new folder (docs/decisions/tenant-transfer.md). If the tenant is in
@@ -92,8 +24,11 @@ export async function exportTenant(
   { id, name }: Pick<Tenant, 'id' | 'name'>,
   { folder, report }: { folder: string; report: db.Report },
 ): Promise<Manifest> {
-  return writeFolder(folder, (partial) =>
-    db.withTransferConnection(sources, async (connection) => {
+  if (existsSync(folder)) throw new Error(`${folder} already exists. Choose another folder.`);
+  return db.withTransferConnection(sources, (connection) =>
+    writePartial(connection, { target: folder, report }, async (partial) => {
+      // Only the current user can read the folder.
+      await mkdir(partial, { mode: 0o700 });
       const { since, incomplete } = await db.readMaintenance(connection, id);
       if (incomplete)
         throw new Error(
@@ -113,7 +48,10 @@ export async function exportTenant(
           throw new Error(`During the export, ${what}. Keep the tenant in maintenance and export it again.`);
         }
       }
-      return { tenant: { id, name }, exportedAt, maintenanceSince: since, ...rows, attachments };
+      const manifest: Manifest = { exportedAt, maintenanceSince: since, ...rows, attachments };
+      const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
+      await writeFile(join(partial, 'manifest.json'), text, { mode: 0o600, flush: true });
+      return manifest;
     }),
   );
 }
@@ -152,17 +90,19 @@ export async function waitForWriters(
 async function writeTables(
   connection: Connection,
   { id, folder, report }: { id: number; folder: string; report: db.Report },
-): Promise<Pick<Manifest, 'schemaVersion' | 'secretKeys' | 'tables'>> {
+): Promise<Pick<Manifest, 'schemaVersion' | 'tenant' | 'secretKeys' | 'tables' | 'lastIds'>> {
   const tables: Manifest['tables'] = {};
+  const lastIds: Manifest['lastIds'] = {};
   for (const table of await db.readTenantTables(connection)) {
     if (table.isDerived) continue;
-    await using file = await open(fileOf(folder, table.name), 'wx', 0o600);
+    await using file = await open(join(folder, `${table.name}.jsonl`), 'wx', 0o600);
     const onLines = async (lines: string, rows: number) => {
       await file.appendFile(lines);
       if (rows > 0 && rows % 100_000 === 0) report(`${table.name}: ${rows} rows …`);
     };
     tables[table.name] = await db.readRows(connection, table, { id, onLines });
     await file.sync();
+    if (table.lastId !== null) lastIds[table.name] = table.lastId;
   }
   const { rows } = await connection.query(
     `SELECT DISTINCT encode(substring(stored FROM 1 FOR ${keyIdBytes}), 'hex') AS key
@@ -171,44 +111,26 @@ async function writeTables(
     [id],
   );
   const secretKeys = rows.map(({ key }: { key: string }) => key);
-  return { schemaVersion: await db.readSchemaVersion(connection), secretKeys, tables };
+  // The caller may have read the name before a change.
+  const [tenant] = (await connection.query('SELECT id::float8, name FROM tenants WHERE id = $1', [id])).rows;
+  return { schemaVersion: await db.readSchemaVersion(connection), tenant, secretKeys, tables, lastIds };
 }
 
 /** Copies the files of the exported attachments from the store to the folder. Returns the number of files. */
 async function copyAttachments(storage: AttachmentStorage, folder: string): Promise<number> {
   await mkdir(join(folder, 'attachments'), { mode: 0o700 });
   let copied = 0;
-  for await (const file of readAttachments(folder)) {
-    const content = await storage.read(file.key).catch((error: Error) => {
-      const next = 'If a user deleted the attachment during the export, export the tenant again.';
-      throw new Error(`The file of the attachment ${file.key} can't be read: ${error.message} ${next}`);
-    });
-    const output = createWriteStream(file.path, { flags: 'wx', mode: 0o600, flush: true });
-    await pipeline(content, (chunks: Readable) => verify(chunks, file), output);
-    copied++;
+  for await (const lines of readLines(folder, 'attachments')) {
+    for (const { storage_key: key, sha256 } of lines.map((line) => JSON.parse(line))) {
+      const content = await storage.read(key).catch((error: Error) => {
+        const next = 'If a user deleted the attachment during the export, export the tenant again.';
+        throw new Error(`The file of the attachment ${key} can't be read: ${error.message} ${next}`);
+      });
+      const path = join(folder, 'attachments', basename(key));
+      const output = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
+      await pipeline(content, (chunks: Readable) => verify(chunks, { key, sha256 }), output);
+      copied++;
+    }
   }
   return copied;
-}
-
-/**
- * Writes the export to a temporary folder that only the current user can read, and renames the folder when the manifest
- * is complete. The target folder is therefore never incomplete.
- */
-async function writeFolder(folder: string, work: (partial: string) => Promise<Manifest>): Promise<Manifest> {
-  if (existsSync(folder)) throw new Error(`${folder} already exists. Choose another folder.`);
-  const partial = `${resolve(folder)}.${randomUUID().slice(0, 8)}.partial`;
-  await mkdir(partial, { mode: 0o700 });
-  // If a signal ends the command, deletes the temporary folder.
-  const clear = () => rmSync(partial, { recursive: true, force: true });
-  process.once('exit', clear);
-  try {
-    const manifest = await work(partial);
-    const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
-    await writeFile(join(partial, 'manifest.json'), text, { mode: 0o600, flush: true });
-    await rename(partial, folder);
-    return manifest;
-  } finally {
-    clear();
-    process.off('exit', clear);
-  }
 }

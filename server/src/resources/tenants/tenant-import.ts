@@ -1,15 +1,19 @@
-import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Connection } from '../../database/client/connection.ts';
+import { toTenantId } from '../../shared/tenant-id.ts';
+import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 import { tenantNameKey } from './queries.ts';
-import { type Manifest, readAttachments, readLines, readManifest, verify } from './tenant-export.ts';
+import { fault, type Manifest, openFile, readManifest, verify } from './tenant-folder.ts';
 import * as db from './tenant-rows.ts';
+import { checkRelation, copyRows, orderRows, readStaged, stageTable } from './tenant-staging.ts';
+import { moreRelations, relationsOf } from './tenant-values.ts';
 
 /**
  * Writes an export into this installation, with the same ids, and compares the rows with the export. The tenant is in
  * maintenance until the import is complete (docs/decisions/tenant-transfer.md).
- * @throws Error before the first row, if the tenant or its name exists, if the schema version differs, if
- * `WEBHOOK_SECRET_KEY` lacks a key, or if an attachment has the file of another tenant
+ * @throws Error before it imports a row, if the tenant or its name exists, if the schema version differs, if
+ * `WEBHOOK_SECRET_KEY` lacks a key, or if a row or a file is invalid
  */
 export async function importTenant(
   sources: db.TransferSources,
@@ -21,17 +25,14 @@ export async function importTenant(
   await db.withTransferConnection(sources, async (connection) => {
     await db.lockTransfer(connection, id, report);
     await checkCompatible(connection, manifest, secretCipher.keyIds);
-    await checkAttachmentKeys(folder, id);
-    // Without this row, the rows of tables without foreign keys would belong to no tenant, and no command could delete
-    // them.
-    let rows = 0;
-    for await (const lines of readLines(folder, 'tenants')) rows += lines.length;
-    if (rows !== 1) throw new Error('tenants.jsonl is damaged. Export the tenant again.');
     // Fails if the store is unavailable, or belongs to another installation.
-    if (manifest.attachments > 0) await storage.readMarker();
+    if (manifest.tables.attachments?.rows) await storage.readMarker();
+    const tables = (await db.readTenantTables(connection)).filter(({ isDerived }) => !isDerived);
+    await checkRows(sources, connection, { manifest, tables, folder, report }).catch((error: Error) => {
+      throw new Error(`${error.message} Nothing was imported. Export the tenant again.`, { cause: error });
+    });
     // Comes last, so that no operator deletes a tenant whose backup this installation can't import.
     await checkAbsent(connection, manifest);
-    const tables = (await db.readTenantTables(connection)).filter(({ isDerived }) => !isDerived);
     await importRows(sources, connection, { manifest, tables, folder, report }).catch((error: Error) => {
       throw new Error(`${error.message.replace(/\.?$/, '.')} ${repeatImport(id)}`, { cause: error });
     });
@@ -46,6 +47,73 @@ interface Import {
   report: db.Report;
 }
 
+/** Loads the rows of an export into temporary tables, and checks all rows and files. */
+async function checkRows(
+  { services: { secretCipher } }: db.TransferSources,
+  connection: Connection,
+  { manifest, tables, folder, report }: Import,
+): Promise<void> {
+  const { tenant } = manifest;
+  // The form of binary values in an export.
+  await connection.query("SET bytea_output = 'hex'");
+  if (manifest.tables.tenants?.rows !== 1) throw new Error('tenants.jsonl must contain one row.');
+  for (const table of tables) {
+    report(`Checking ${table.name} …`);
+    await stageTable(connection, table, { manifest, folder });
+  }
+  for (const relation of [...tables.flatMap(relationsOf), ...moreRelations]) await checkRelation(connection, relation);
+  for (const table of tables) await orderRows(connection, table);
+  await checkSecrets(connection, tenant.id, secretCipher);
+  for await (const { line, ...file } of readFiles(connection)) {
+    try {
+      for await (const _ of openAttachment(folder, file));
+    } catch (error) {
+      throw fault({ table: 'attachments', line, column: 'storage_key' }, (error as Error).message.replace(/\.$/, ''));
+    }
+  }
+}
+
+/**
+ * Checks that the secrets of webhooks can be decrypted. Otherwise, `secrets reencrypt` would fail for all tenants.
+ */
+async function checkSecrets(connection: Connection, tenantId: number, cipher: SecretCipher): Promise<void> {
+  const secrets = readStaged<{ id: number } & Record<string, Buffer | null>>(
+    connection,
+    'webhook_subscriptions',
+    'id::float8, secret, previous_secret',
+  );
+  for await (const { line, id, ...stored } of secrets) {
+    for (const column of ['secret', 'previous_secret']) {
+      try {
+        if (!stored[column]) continue;
+        cipher.decrypt(stored[column], { tenantId: toTenantId(tenantId), subscriptionId: BigInt(id) });
+      } catch {
+        const problem = "isn't encrypted with a key in WEBHOOK_SECRET_KEY for this webhook";
+        throw fault({ table: 'webhook_subscriptions', line, column }, problem);
+      }
+    }
+  }
+}
+
+interface AttachmentFile {
+  key: string;
+  size: number;
+  sha256: string;
+}
+
+/** Reads the loaded rows of attachments. */
+function readFiles(connection: Connection) {
+  return readStaged<AttachmentFile>(connection, 'attachments', 'storage_key AS key, size::float8, sha256');
+}
+
+/** Yields the content of the file of an attachment. @throws Error if the file is missing, or has another size or hash */
+async function* openAttachment(folder: string, file: AttachmentFile) {
+  await using handle = await openFile(folder, 'attachments', basename(file.key));
+  if ((await handle.stat()).size !== file.size)
+    throw new Error(`The file of the attachment ${file.key} has another size.`);
+  yield* verify(handle.createReadStream({ autoClose: false }), file);
+}
+
 /** Writes the rows and the files of an export, compares the rows with the export, and ends the maintenance. */
 async function importRows(
   { services: { storage, osUser } }: db.TransferSources,
@@ -53,10 +121,12 @@ async function importRows(
   { manifest, tables, folder, report }: Import,
 ): Promise<void> {
   const { id } = manifest.tenant;
-  for (const table of tables) await importTable(connection, table, { id, folder, report });
-  for await (const file of readAttachments(folder)) {
-    const content = Readable.from(verify(createReadStream(file.path), file), { objectMode: false });
-    await storage.move(await storage.writeTemporary(content, file.size), file.key);
+  for (const table of tables) {
+    await copyRows(connection, table, (rows) => report(`${table.name}: ${rows} rows …`));
+  }
+  for await (const { key, size, sha256 } of readFiles(connection)) {
+    const content = Readable.from(openAttachment(folder, { key, size, sha256 }), { objectMode: false });
+    await storage.move(await storage.writeTemporary(content, size), key);
   }
   for (const table of tables) await raiseSequence(connection, table, id);
   report('Comparing the rows with the export …');
@@ -97,70 +167,6 @@ async function checkCompatible(connection: Connection, manifest: Manifest, keyId
         'export. Add the keys of the other installation at the end of the setting.',
     );
   }
-}
-
-/** Checks that a manipulated export doesn't replace, read or delete the files of another tenant. */
-async function checkAttachmentKeys(folder: string, id: number): Promise<void> {
-  for await (const { key } of readAttachments(folder)) {
-    if (!new RegExp(`^${id}/[\\da-f-]{36}$`).test(key)) {
-      throw new Error(`The key ${key} in attachments.jsonl doesn't belong to the tenant. Export the tenant again.`);
-    }
-  }
-}
-
-/**
- * Imports the rows of a table in batches. Foreign keys are checked after each statement. Therefore, a row that refers to
- * a later row of the same table waits, and so do the rows that refer to waiting rows. Reads the file again for them,
- * because they may be too many for the memory, or for one statement.
- */
-async function importTable(
-  connection: Connection,
-  table: db.TenantTable,
-  { id, folder, report }: { id: number; folder: string; report: db.Report },
-): Promise<void> {
-  const waiting = new Set<string>();
-  let rows = 0;
-  const read = async (isReady: (line: string) => boolean) => {
-    for await (const lines of readLines(folder, table.name)) {
-      const ready = lines.filter(isReady);
-      if (ready.length === 0) continue;
-      await insertRows(connection, table, id, ready);
-      rows += ready.length;
-      report(`${table.name}: ${rows} rows …`);
-    }
-  };
-  const referencesOf = (row: Record<string, string>) => table.selfReferences.flatMap((column) => row[column] ?? []);
-  await read((line) => {
-    if (table.selfReferences.length === 0) return true;
-    const row = JSON.parse(line);
-    const isWaiting = referencesOf(row).some((other) => BigInt(other) > BigInt(row.id) || waiting.has(other));
-    if (isWaiting) waiting.add(row.id);
-    return !isWaiting;
-  });
-  for (let before = Number.POSITIVE_INFINITY; waiting.size > 0; ) {
-    if (waiting.size === before) throw new Error(`${table.name}.jsonl contains rows that refer to each other.`);
-    before = waiting.size;
-    await read((line) => {
-      const row = JSON.parse(line);
-      return waiting.has(row.id) && !referencesOf(row).some((other) => waiting.has(other)) && waiting.delete(row.id);
-    });
-  }
-}
-
-/**
- * Inserts rows of the tenant. Takes the id of the tenant from the manifest instead of the rows, so that a manipulated
- * file can't add rows to another tenant.
- */
-async function insertRows(connection: Connection, table: db.TenantTable, id: number, lines: string[]): Promise<void> {
-  const { name, owner, columns } = table;
-  const values = columns.map((each) => (each.name === owner ? '$2::bigint' : `"r"."${each.name}"::${each.type}`));
-  // A new tenant is incomplete and in maintenance from its first moment.
-  const [more, moreValues] = name === 'tenants' ? [', maintenance_since, incomplete', ', now(), true'] : ['', ''];
-  await connection.query(
-    `INSERT INTO "${name}" (${columns.map((each) => `"${each.name}"`)}${more}) SELECT ${values}${moreValues}
-     FROM json_to_recordset($1::json) AS "r" (${columns.map((each) => `"${each.name}" text`)})`,
-    [`[${lines.join(',')}]`, id],
-  );
 }
 
 /** Raises the sequence of a table past the imported ids, except `tenants` if the id belongs to another cell. */

@@ -29,22 +29,37 @@ export interface TenantTable {
   name: string;
   /** The column that contains the id of the tenant. */
   owner: string;
-  /** The exported columns, sorted by name, with their SQL types. */
-  columns: { name: string; type: string }[];
+  /** The exported columns, sorted by name. */
+  columns: TenantColumn[];
   /** The primary key as SQL. Its order doesn't depend on the collation of the database. */
   order: string[];
-  /** The other tables that foreign keys of this table refer to. */
-  references: string[];
+  /** The CHECK constraints, as SQL. */
+  checks: { columns: string[]; condition: string }[];
+  /** The columns of each unique index. Only the rows that meet the condition are in the index. */
+  uniques: { columns: string[]; condition: string | null }[];
+  /** The foreign keys. `columns` have the values of `keys` in the other table. */
+  foreignKeys: { columns: string[]; table: string; keys: string[] }[];
   /** The columns that refer to rows of the same table. */
   selfReferences: string[];
-  /** The sequence of the column `id`, or null. */
+  /** The sequence that the ids of the rows come from, or null. */
   sequence: string | null;
+  /** The last id that the sequence assigned to a row of any tenant, or null. */
+  lastId: number | null;
   /** Whether only triggers write the table. */
   isDerived: boolean;
 }
 
+/** A column of a table that contains rows of tenants. */
+export interface TenantColumn {
+  name: string;
+  /** The SQL type. */
+  type: string;
+  isRequired: boolean;
+  isIndexed: boolean;
+}
+
 /** The tables that only triggers write. `test/cli/tenant-transfer.test.ts` checks that the list is complete. */
-const derivedTables = ['changes', 'texts', 'ticket_assets', 'ticket_counts'];
+const derivedTables = ['changes', 'texts', 'ticket_assets', 'ticket_counts', 'ticket_watchers'];
 
 /**
  * The columns that an export omits. Triggers set the positions in feeds, which are transaction ids of one server. The
@@ -56,22 +71,39 @@ const omittedColumns = [
   ...['tenants.maintenance_since', 'tenants.incomplete'],
 ];
 
+/** Builds SQL for the names of columns. `numbers` and `table` are SQL expressions. */
+function namesOf(numbers: string, table: string): string {
+  return `(SELECT json_agg(attname ORDER BY place) FROM unnest(${numbers}) WITH ORDINALITY AS k (number, place)
+      JOIN pg_attribute ON attrelid = ${table} AND attnum = number)`;
+}
+
 const catalog = `
   SELECT c.relname AS name, CASE c.relname WHEN 'tenants' THEN 'id' ELSE 'tenant_id' END AS owner,
-    (SELECT json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) ORDER BY attname)
+    (SELECT json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod),
+        'isRequired', attnotnull,
+        'isIndexed', EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND attnum = ANY (indkey))) ORDER BY attname)
       FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
         AND c.relname || '.' || attname <> ALL ($1)) AS columns,
     (SELECT json_agg(quote_ident(attname) || CASE attcollation WHEN 0 THEN '' ELSE ' COLLATE "C"' END ORDER BY number)
       FROM pg_index, unnest(indkey) WITH ORDINALITY AS k (key_attnum, number), pg_attribute
       WHERE indrelid = c.oid AND indisprimary AND attrelid = c.oid AND attnum = key_attnum) AS order,
-    ARRAY(SELECT DISTINCT p.relname::text FROM pg_constraint JOIN pg_class p ON p.oid = confrelid
-      WHERE conrelid = c.oid AND contype = 'f' AND confrelid <> c.oid) AS references,
+    ARRAY(SELECT json_build_object('columns', ${namesOf('conkey', 'conrelid')},
+        'condition', pg_get_expr(conbin, conrelid))
+      FROM pg_constraint WHERE conrelid = c.oid AND contype = 'c') AS checks,
+    ARRAY(SELECT json_build_object('columns', ${namesOf('indkey::smallint[]', 'indrelid')},
+        'condition', pg_get_expr(indpred, indrelid))
+      FROM pg_index WHERE indrelid = c.oid AND indisunique) AS uniques,
+    ARRAY(SELECT json_build_object('columns', ${namesOf('conkey', 'conrelid')}, 'table', p.relname,
+        'keys', ${namesOf('confkey', 'confrelid')})
+      FROM pg_constraint JOIN pg_class p ON p.oid = confrelid
+      WHERE conrelid = c.oid AND contype = 'f') AS "foreignKeys",
     ARRAY(SELECT attname::text FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = ANY (conkey)
       WHERE conrelid = c.oid AND contype = 'f' AND confrelid = c.oid AND attname <> 'tenant_id') AS "selfReferences",
-    (SELECT pg_get_serial_sequence(c.relname, attname) FROM pg_attribute
-      WHERE attrelid = c.oid AND attname = 'id') AS sequence,
+    sequence, pg_sequence_last_value(sequence::regclass)::float8 AS "lastId",
     c.relname = ANY ($2) AS "isDerived"
-  FROM pg_class c
+  FROM pg_class c LEFT JOIN LATERAL (
+    SELECT pg_get_serial_sequence(CASE c.relname WHEN 'deleted_attachments' THEN 'attachments' ELSE c.relname END, attname)
+      AS sequence FROM pg_attribute WHERE attrelid = c.oid AND attname = 'id') AS s ON true
   WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace AND (c.relname = 'tenants'
     OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attname = 'tenant_id' AND NOT attisdropped))
   ORDER BY c.relname <> 'tenants', c.relname`;
@@ -85,12 +117,20 @@ export async function readTenantTables(connection: Connection): Promise<TenantTa
   const sorted: TenantTable[] = [];
   while (remaining.length > 0) {
     const names = remaining.map(({ name }) => name);
-    const ready = remaining.filter(({ references }) => !references.some((name) => names.includes(name)));
+    const ready = remaining.filter(({ name, foreignKeys }) =>
+      foreignKeys.every(({ table }) => table === name || !names.includes(table)),
+    );
     if (ready.length === 0) throw new Error(`The foreign keys between ${names.join(', ')} form a cycle.`);
     sorted.push(...ready);
     remaining = remaining.filter((table) => !ready.includes(table));
   }
   return sorted;
+}
+
+/** Builds SQL for the line of a row: a JSON object with each value as the text that PostgreSQL writes, or null. */
+export function lineOf(columns: TenantColumn[]): string {
+  const [keys, values] = [columns.map((each) => `'${each.name}'`), columns.map((each) => `"${each.name}"::text`)];
+  return `json_object(ARRAY[${keys}], ARRAY[${values}])::text`;
 }
 
 /** Returns the version of the schema: the name of the last migration. */
@@ -130,19 +170,14 @@ export interface Digest {
   sha256: string;
 }
 
-/**
- * Reads the rows of a tenant in the order of the primary key, in an open transaction. Each row is a line: a JSON object
- * with each value as the text that PostgreSQL writes, or null.
- */
+/** Reads the rows of a tenant as lines, in the order of the primary key, in an open transaction. */
 export async function readRows(
   connection: Connection,
   { name, owner, columns, order }: TenantTable,
   { id, onLines }: { id: number; onLines?: (lines: string, rows: number) => Promise<void> },
 ): Promise<Digest> {
-  const [keys, values] = [columns.map((each) => `'${each.name}'`), columns.map((each) => `"${each.name}"::text`)];
   await connection.query(
-    `DECLARE tenant_rows CURSOR FOR SELECT json_object(ARRAY[${keys}], ARRAY[${values}])::text
-     FROM "${name}" WHERE "${owner}" = ${id} ORDER BY ${order}`,
+    `DECLARE tenant_rows CURSOR FOR SELECT ${lineOf(columns)} FROM "${name}" WHERE "${owner}" = ${id} ORDER BY ${order}`,
   );
   const digest = createHash('sha256');
   for (let rows = 0; ; ) {

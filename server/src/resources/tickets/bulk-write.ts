@@ -13,7 +13,7 @@ import {
 } from '@itsm-api/contract';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
-import { checkAttachments, checkComment, insertComments } from '../comments/queries.ts';
+import { bulkFormat } from '../idempotency/bulk-format.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import {
@@ -24,6 +24,7 @@ import {
   withoutRepeated,
 } from '../shared/external-ids.ts';
 import { assertKnown, findKnown, type Known } from '../shared/foreign-keys.ts';
+import { checkAttachments, checkComment, insertComments } from './comments/queries.ts';
 import type { NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
 import {
@@ -39,7 +40,6 @@ import {
   writeNew,
 } from './queries.ts';
 import { lockTickets, selectTicketsByIds, type TicketRow } from './sql.ts';
-import { byId, type FindId, findTicketIds } from './ticket-reference.ts';
 
 /*
  * Creates or updates many tickets in one request (docs/decisions/tickets.md). Checks all items first and then writes
@@ -56,13 +56,7 @@ export function createTickets(
 ): Promise<NewTicketAnswer[]> {
   rejectManyComments(given);
   return transaction(context, async (context) => {
-    const bodies = BulkItems.of(given);
-    const findId = await findTicketIds(
-      context,
-      bodies.accepted.map(({ parentId }) => parentId),
-    );
-    const items = bodies.next(({ comments = [], ...body }) => {
-      const input = byId(body, findId);
+    const items = BulkItems.of(given).next(({ comments = [], ...input }) => {
       const authors = comments.flatMap((comment, index) => {
         // A new ticket has no attachments.
         checkAttachments(comment, new Set(), `comments.${index}.`);
@@ -184,23 +178,19 @@ export function updateTickets(
   context: Context,
   given: readonly (TicketPatchItem | InvalidItem)[],
 ): Promise<TicketPatchAnswer[]> {
+  rejectRepeated(given);
   return transaction(context, async (context) => {
     const bodies = BulkItems.of(given);
-    const findId = await findTicketIds(context, [
-      ...given.map(idOfItem),
-      ...bodies.accepted.map(({ parentId }) => parentId),
-    ]);
-    rejectRepeated(given, findId);
-    const ids = bodies.accepted.flatMap(({ id }) => findId(id) ?? []);
+    const ids = bodies.accepted.map(({ id }) => id);
     const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
-    const rows = new Map<number | undefined, TicketRow>(locked.map((row) => [row.id, row]));
+    const rows = new Map<number, TicketRow>(locked.map((row) => [row.id, row]));
     const now = context.now();
     const checked = bodies.next(({ id, ifMatch, ...patch }) => {
-      const row = rows.get(findId(id));
+      const row = rows.get(id);
       if (row === undefined) throw notFound('ticket');
       const before = presentTicket(row);
       requireMatch(ifMatch === undefined ? undefined : [ifMatch], before);
-      return { before, change: computeChange(before, byId(patch, findId), { ...row, now }) };
+      return { before, change: computeChange(before, patch, { ...row, now }) };
     });
     const changed = checked.accepted.flatMap(({ change }) => change ?? []);
     const known = await findKnown(
@@ -225,10 +215,10 @@ export function updateTickets(
  * only compares the text of the references.
  * @throws ApiError VALIDATION_ERROR
  */
-function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[], findId: FindId): void {
+function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[]): void {
   const seen = new Set<number>();
   for (const [index, item] of given.entries()) {
-    const id = findId(idOfItem(item));
+    const id = idOfItem(item);
     if (id !== undefined && seen.has(id)) throw invalidField('VALIDATION_ERROR', `tickets.${index}.id`, repeatedId);
     if (id !== undefined) seen.add(id);
   }
@@ -250,22 +240,7 @@ function applyChange(change: Change, known: Known, parents: Parents, taken: Exte
   else parents.set(id, parentId);
 }
 
-/**
- * Converts the response of `createTickets` to and from the form that is stored for an `Idempotency-Key`. The stored
- * form contains only the ids of the created tickets, not their content.
- */
-export const keptNewTickets = {
-  keep: (results: NewTicketAnswer[]): unknown[] => {
-    return results.map((result) => (result.status === 201 ? { status: 201, id: result.data.id } : result));
-  },
-  /** Restores the response. The tickets have their current content. */
-  restore: async ({ db }: Context, kept: unknown[]): Promise<NewTicketAnswer[]> => {
-    const results = kept as ({ status: 201; id: number } | Exclude<NewTicketAnswer, { status: 201 }>)[];
-    const ids = results.flatMap((result) => (result.status === 201 ? result.id : []));
-    const rows = ids.length === 0 ? [] : await selectTicketsByIds(db, ids);
-    const tickets = new Map(rows.map((row) => [row.id, presentTicket(row)]));
-    return results.map((result) => {
-      return result.status === 201 ? { status: 201, data: tickets.get(result.id) as Ticket } : result;
-    });
-  },
-};
+/** The stored form of the response of `createTickets`. */
+export const newTicketsFormat = bulkFormat(async ({ db }, ids) =>
+  (await selectTicketsByIds(db, ids)).map((row) => presentTicket(row)),
+);

@@ -1,9 +1,5 @@
-import type { PgBoss } from 'pg-boss';
 import type { Databases } from '../../database/client/databases.ts';
 import { withDedicatedConnection } from '../../database/client/dedicated-connection.ts';
-import { scheduleNightly } from '../../database/jobs/job-queue.ts';
-import type { Queue } from '../../database/jobs/job-schema.ts';
-import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 
 /** A stored total that differs from the actual row count. */
@@ -30,7 +26,7 @@ export async function findWrongTotals(options: Databases['options']): Promise<Wr
   const purpose = { name: 'totals', statementMs: maxCheckMs };
   const { rows } = await withDedicatedConnection<{ rows: Row[] }>(options, purpose, (connection) =>
     connection.query(
-      `SELECT d.* FROM (${differences}) d LEFT JOIN tenants t ON t.id = d."tenantId" WHERE ${notInMaintenance}`,
+      `SELECT d.* FROM (${differences}) d LEFT JOIN tenants t ON t.id = d."tenantId" WHERE t.maintenance_since IS NULL`,
     ),
   );
   return rows.map((row) => ({ ...row, tenantId: toTenantId(row.tenantId) }));
@@ -81,26 +77,3 @@ const differences = `
     SELECT tenant_id, sum(size)::bigint AS bytes FROM attachments GROUP BY 1
   ) c USING (tenant_id)
   WHERE COALESCE(u.bytes, 0) <> COALESCE(c.bytes, 0)`;
-
-interface TotalsCheck {
-  databases: Pick<Databases, 'options'>;
-  onWrong: (wrong: WrongTotal[]) => void;
-}
-
-/**
- * The queue for the nightly check of the stored totals. It has no retries, because a retry could start while the first
- * check is still running.
- */
-export const totalsQueue: Queue = {
-  name: 'totals-check',
-  policy: 'exclusive',
-  options: { expireInSeconds: maxCheckMs / 1000 + 600, retryLimit: 0 },
-};
-
-/** Schedules a nightly check of the stored totals. */
-export function scheduleTotalsCheck(boss: PgBoss, { databases, onWrong }: TotalsCheck): Promise<void> {
-  return scheduleNightly(boss, totalsQueue, async () => {
-    const wrong = await findWrongTotals(databases.options);
-    if (wrong.length > 0) onWrong(wrong);
-  });
-}

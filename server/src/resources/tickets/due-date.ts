@@ -1,6 +1,7 @@
 import { Priority } from '@itsm-api/contract';
 import * as z from 'zod';
-import { queryRows } from '../../database/client/raw-sql.ts';
+import { type Sql, sql } from '../../database/client/sql.ts';
+import { command, type None, one } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type AuditChanges, type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { transaction } from '../shared/context.ts';
@@ -22,13 +23,13 @@ export const ResolutionTargets = z.strictObject(
 );
 export type ResolutionTargets = z.output<typeof ResolutionTargets>;
 
+const selectTargets = one<None, { targets: object | null }>(
+  ({ tenant }) => sql`SELECT resolution_targets AS targets FROM ticket_sequences WHERE tenant_id = ${tenant}`,
+);
+
 /** Returns the resolution targets of the workspace. */
 export async function getResolutionTargets(db: TenantClient): Promise<ResolutionTargets> {
-  const [row] = await queryRows<{ targets: object | null }>(db, {
-    text: 'SELECT resolution_targets AS targets FROM ticket_sequences WHERE tenant_id = $1',
-    values: [db.$tenantId],
-  });
-  return presentTargets(row?.targets);
+  return presentTargets((await db.$sql(selectTargets))?.targets);
 }
 
 /** Adds null for the priorities without a target, which the database doesn't store. */
@@ -50,18 +51,19 @@ export function setResolutionTargets(
   });
 }
 
+const writeTargets = command<{ patch: string }>(
+  ({ tenant, patch }) => sql`INSERT INTO ticket_sequences AS s (tenant_id, resolution_targets)
+    VALUES (${tenant}, jsonb_strip_nulls(${patch}::jsonb)) ON CONFLICT (tenant_id) DO UPDATE
+    SET resolution_targets = jsonb_strip_nulls(coalesce(s.resolution_targets, '{}') || ${patch}::jsonb)`,
+);
+
 /** Changes some resolution targets. Returns all of them, and the changes for the audit log. */
 export async function writeResolutionTargets(
   db: TenantClient,
   patch: Partial<ResolutionTargets>,
 ): Promise<{ targets: ResolutionTargets; changes: AuditChanges }> {
   const before = await getResolutionTargets(db);
-  await queryRows(db, {
-    text: `INSERT INTO ticket_sequences AS s (tenant_id, resolution_targets)
-      VALUES ($1, jsonb_strip_nulls($2::jsonb)) ON CONFLICT (tenant_id) DO UPDATE
-      SET resolution_targets = jsonb_strip_nulls(coalesce(s.resolution_targets, '{}') || $2::jsonb)`,
-    values: [db.$tenantId, JSON.stringify(patch)],
-  });
+  await db.$sql(writeTargets, { patch: JSON.stringify(patch) });
   const targets = await getResolutionTargets(db);
   const changes = auditChanges({ resolutionTargets: before }, { resolutionTargets: targets }, ['resolutionTargets']);
   return { targets, changes };
@@ -69,12 +71,12 @@ export async function writeResolutionTargets(
 
 /** The parts of the SQL expression for a due date. All parts are SQL expressions. */
 interface Due {
-  createdAt: string;
-  priority: string;
-  targets: string;
+  createdAt: Sql;
+  priority: Sql;
+  targets: Sql;
 }
 
 /** Builds SQL for the due date by the target of the priority, or null if the priority has no target. */
-export function dueByTarget({ createdAt, priority, targets }: Due): string {
-  return `${createdAt} + make_interval(mins => (${targets} ->> ${priority})::int)`;
+export function dueByTarget({ createdAt, priority, targets }: Due): Sql {
+  return sql`${createdAt} + make_interval(mins => (${targets} ->> ${priority})::int)`;
 }

@@ -1,7 +1,7 @@
 import { created, ok, page } from '../../shared/responses.ts';
-import { createAttachment, type StoredFile } from '../attachments/queries.ts';
 import type { Handlers } from '../handler-type.ts';
 import { listChanges } from '../sync/change-feed.ts';
+import { createAttachment, type StoredFile } from './attachments/queries.ts';
 import { createTickets, updateTickets } from './bulk-write.ts';
 import { createTicket, getTicket, listTickets, ticketRows, updateTicket } from './queries.ts';
 

@@ -1,7 +1,9 @@
 import type { TicketQuery } from '@itsm-api/contract';
-import { queryOne, type TenantQuery, tenantQuery } from '../../database/client/raw-sql.ts';
+import { empty, identifier, join, Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
+import { one, type Statement } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { columns, type TicketRow } from './sql.ts';
+import { columns } from './columns.ts';
+import type { TicketRow } from './sql.ts';
 
 /*
  * Reads pages of tickets with the exact total, in one statement and one snapshot. The cost doesn't grow with the
@@ -9,7 +11,7 @@ import { columns, type TicketRow } from './sql.ts';
  * docs/decisions/pagination.md.
  */
 
-/** The filters for which the table `ticket_counts` has counters. */
+/** The filters for which the table `ticket_counts` stores counters. */
 export type CountedFilters = Pick<TicketQuery, 'status' | 'priority' | 'type' | 'category'> & {
   assigneeId?: number[] | undefined;
 };
@@ -36,12 +38,12 @@ export interface TicketPage {
  * `ticket_counts`. In addition, one index contains all of these columns, and another index contains all of them except
  * the assignee. The index columns are in the order of this object (docs/decisions/pagination.md).
  */
-export const filterColumns: Record<FilterName, { column: string; type: 'text' | 'bigint' }> = {
-  assigneeId: { column: 'assignee_id', type: 'bigint' },
-  status: { column: 'status', type: 'text' },
-  priority: { column: 'priority', type: 'text' },
-  type: { column: 'type', type: 'text' },
-  category: { column: 'category', type: 'text' },
+export const filterColumns: Record<FilterName, { column: string; type: Sql }> = {
+  assigneeId: { column: 'assignee_id', type: sql`bigint` },
+  status: { column: 'status', type: sql`text` },
+  priority: { column: 'priority', type: sql`text` },
+  type: { column: 'type', type: sql`text` },
+  category: { column: 'category', type: sql`text` },
 };
 export const filterNames = Object.keys(filterColumns) as FilterName[];
 
@@ -56,18 +58,26 @@ const maxPageSize = 100;
 
 /** The parts of SQL statements that depend on the sort order. */
 interface Order {
-  direction: 'DESC' | 'ASC';
+  direction: Sql;
   /** The operator that selects an id and all ids before it in the sort order. */
-  upTo: '>=' | '<=';
+  upTo: Sql;
   /** The aggregate function that returns the first id in the sort order. */
-  first: 'max' | 'min';
+  first: Sql;
   /** An id that comes after all ticket ids in the sort order. */
-  end: string;
+  end: Sql;
+  /** The order of categories in the index, which contains null. */
+  category: Sql;
 }
 
 const orders: Record<TicketQuery['sort'], Order> = {
-  '-id': { direction: 'DESC', upTo: '>=', first: 'max', end: '0' },
-  id: { direction: 'ASC', upTo: '<=', first: 'min', end: '9223372036854775807' },
+  '-id': { direction: sql`DESC`, upTo: sql`>=`, first: sql`max`, end: sql`0`, category: sql`category` },
+  id: {
+    direction: sql`ASC`,
+    upTo: sql`<=`,
+    first: sql`min`,
+    end: sql`9223372036854775807`,
+    category: sql`category DESC`,
+  },
 };
 
 /** Returns one page of the tickets that match the filters, and the exact number of matching tickets. */
@@ -77,18 +87,28 @@ export async function selectTickets(
   { sort, skip, take }: TicketRange,
 ): Promise<TicketPage> {
   const names = filterNames.filter((name) => filters[name] !== undefined);
-  const values = names.map((name) => [...new Set<string | number>(filters[name])]);
-  const isOfOneValue = values.flat().length === 1;
-  const row = await queryOne<{ totalCount: number; tickets: TicketRow[] | null }>(
-    db,
-    getPageQuery({ names, sort, isFirstPage: skip === 0, isOfOneValue }),
-    [Math.min(skip, maxSkip), take, ...(isOfOneValue ? values.flat() : values)],
-  );
+  const values = names.map((name): [FilterName, (string | number)[]] => [
+    name,
+    [...new Set<string | number>(filters[name])],
+  ]);
+  const isOfOneValue = values.length === 1 && values[0]?.[1].length === 1;
+  const given = Object.fromEntries(isOfOneValue ? values.map(([name, [value]]) => [name, value]) : values);
+  const row = await db.$sql(getPageQuery({ names, sort, isFirstPage: skip === 0, isOfOneValue }), {
+    ...given,
+    ...{ skip: Math.min(skip, maxSkip), take },
+  });
   return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0, isCapped: false };
 }
 
+/** The statement for a page. The values of its filters have the names of the filters. */
+type PageStatement = Statement<
+  { skip: number; take: number } & { [Name in FilterName]?: unknown },
+  { totalCount: number; tickets: TicketRow[] | null },
+  'one'
+>;
+
 /** The statements that `getPageQuery` has already built, by options. */
-const pages = new Map<string, TenantQuery>();
+const pages = new Map<string, PageStatement>();
 
 /** The options that determine the SQL text of a statement. */
 interface Choice extends Pick<TicketQuery, 'sort'> {
@@ -98,26 +118,26 @@ interface Choice extends Pick<TicketQuery, 'sort'> {
   isOfOneValue: boolean;
 }
 
-function getPageQuery(choice: Choice): TenantQuery {
+function getPageQuery(choice: Choice): PageStatement {
   const key = [choice.sort, choice.isFirstPage, choice.isOfOneValue, ...choice.names].join();
-  const page = pages.get(key) ?? tenantQuery(buildText(choice));
+  const page: PageStatement = pages.get(key) ?? one(() => buildPage(choice));
   pages.set(key, page);
   return page;
 }
 
-/**
- * Builds the statement for a page and the total. $1 is the tenant, $2 the offset and $3 the limit. The filter values
- * begin at $4.
- */
-function buildText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
+const skip = new Parameter('skip');
+const take = new Parameter('take');
+
+/** Builds the statement for a page and the total. */
+function buildPage({ names, sort, isFirstPage, isOfOneValue }: Choice): Sql {
   const [name] = names;
   const order = orders[sort];
   if (name === undefined) return totalAndPage(tenantTotal, buildPageByOrdinal(order));
   if (isOfOneValue) return totalAndPage(...buildSingleValue(name, order, isFirstPage));
   const kind = kindColumns(names);
   const page = isFirstPage && names.length === 1 ? buildFirstPage(kind, order) : buildPageByShares(kind, order);
-  return `WITH kind AS MATERIALIZED (${kinds(names)})
-    ${totalAndPage('SELECT COALESCE(max(total), 0)::int AS n FROM kind', page)}`;
+  return sql`WITH kind AS MATERIALIZED (${kinds(names)})
+    ${totalAndPage(sql`SELECT COALESCE(max(total), 0)::int AS n FROM kind`, page)}`;
 }
 
 /**
@@ -127,21 +147,21 @@ function buildText({ names, sort, isFirstPage, isOfOneValue }: Choice): string {
  * @param total selects one row with the column `n`
  * @param page selects tickets, and may use `total.n`
  */
-function totalAndPage(total: string, page: string): string {
-  return `SELECT total.n AS "totalCount",
-      CASE WHEN total.n > $2::int THEN (SELECT json_agg(ticket) FROM (${page}) AS ticket) END AS tickets
+function totalAndPage(total: Sql, page: Sql): Sql {
+  return sql`SELECT total.n AS "totalCount",
+      CASE WHEN total.n > ${skip}::int THEN (SELECT json_agg(ticket) FROM (${page}) AS ticket) END AS tickets
     FROM (${total} OFFSET 0) AS total`;
 }
 
-const tenantTotal = 'SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = $1), 0) AS n';
+const tenantTotal = sql`SELECT COALESCE((SELECT total FROM ticket_sequences WHERE tenant_id = ${tenant}), 0) AS n`;
 
 /** Builds the query for a page without filters. Ordinals have no gaps, so a page is a range of ordinals. */
-function buildPageByOrdinal({ direction }: Order): string {
-  const range = {
-    DESC: 't.ordinal <= total.n - $2::int AND t.ordinal > total.n - $2::int - $3::int',
-    ASC: 't.ordinal > $2::int AND t.ordinal <= $2::int + $3::int',
-  }[direction];
-  return `SELECT ${columns} FROM tickets t WHERE t.tenant_id = $1 AND ${range} ORDER BY t.id ${direction}`;
+function buildPageByOrdinal(order: Order): Sql {
+  const range =
+    order === orders.id
+      ? sql`t.ordinal > ${skip}::int AND t.ordinal <= ${skip}::int + ${take}::int`
+      : sql`t.ordinal <= total.n - ${skip}::int AND t.ordinal > total.n - ${skip}::int - ${take}::int`;
+  return sql`SELECT ${columns} FROM tickets t WHERE t.tenant_id = ${tenant} AND ${range} ORDER BY t.id ${order.direction}`;
 }
 
 /**
@@ -158,49 +178,50 @@ function kindColumns(names: FilterName[]): string[] {
  * the tickets with the same values in the columns from `kindColumns`. Counters with assignee 0 count the tickets of all
  * assignees.
  */
-function kinds(names: FilterName[]): string {
-  const all = kindColumns(names).join(', ');
-  const allAssignees = names.includes('assigneeId') ? '' : 'AND assignee_id = 0';
-  const matching = names.map(
-    (name, i) => `AND ${filterColumns[name].column} = ANY ($${i + 4}::${filterColumns[name].type}[])`,
-  );
-  return `SELECT ${all}, sum(count)::bigint AS count, (sum(sum(count)) OVER ())::bigint AS total FROM ticket_counts
-    WHERE tenant_id = $1 ${allAssignees} ${matching.join(' ')} AND count > 0 GROUP BY ${all}`;
+function kinds(names: FilterName[]): Sql {
+  const all = join(kindColumns(names).map(identifier));
+  const allAssignees = names.includes('assigneeId') ? empty : sql`AND assignee_id = 0`;
+  const matching = names.map((name) => {
+    const { column, type } = filterColumns[name];
+    return sql`AND ${identifier(column)} = ANY (${new Parameter(name)}::${type}[])`;
+  });
+  return sql`SELECT ${all}, sum(count)::bigint AS count, (sum(sum(count)) OVER ())::bigint AS total FROM ticket_counts
+    WHERE tenant_id = ${tenant} ${allAssignees} ${join(matching, ' ')} AND count > 0 GROUP BY ${all}`;
 }
 
 /**
  * Builds the queries for the total and the page if there is only one filter with one value. These queries don't need to
  * merge groups.
  */
-function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: boolean): [total: string, page: string] {
+function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: boolean): [total: Sql, page: Sql] {
   const { column, type } = filterColumns[name];
-  const allAssignees = name === 'assigneeId' ? '' : 'AND assignee_id = 0';
-  const value = `$4::${type}`;
-  const total = `SELECT COALESCE(sum(count), 0)::int AS n FROM ticket_counts
-    WHERE tenant_id = $1 ${allAssignees} AND ${column} = ${value}`;
-  const all = (selected: string) =>
-    `SELECT ${selected} FROM tickets t WHERE t.tenant_id = $1 AND t.${column} = ${value} ORDER BY t.id ${direction}`;
+  const allAssignees = name === 'assigneeId' ? empty : sql`AND assignee_id = 0`;
+  const isGiven = sql`${identifier(column)} = ${new Parameter(name)}::${type}`;
+  const total = sql`SELECT COALESCE(sum(count), 0)::int AS n FROM ticket_counts
+    WHERE tenant_id = ${tenant} ${allAssignees} AND ${isGiven}`;
+  const all = (selected: Sql) =>
+    sql`SELECT ${selected} FROM tickets t WHERE t.tenant_id = ${tenant} AND t.${isGiven} ORDER BY t.id ${direction}`;
   if (isFirstPage) {
-    const few = `SELECT * FROM (${all(columns)} LIMIT ${maxPageSize}) AS few`;
-    return [total, `${few} ORDER BY id ${direction} LIMIT $3::int`];
+    const few = sql`SELECT * FROM (${all(columns)} LIMIT ${maxPageSize}) AS few`;
+    return [total, sql`${few} ORDER BY id ${direction} LIMIT ${take}::int`];
   }
   // Skips rows with an index-only scan.
-  const ids = `SELECT id FROM (${all('t.id')} LIMIT $3::int OFFSET $2::int) AS page LIMIT ${maxPageSize}`;
-  const page = `SELECT ${columns} FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id`;
-  return [total, `${page} ORDER BY t.id ${direction}`];
+  const ids = sql`SELECT id FROM (${all(sql`t.id`)} LIMIT ${take}::int OFFSET ${skip}::int) AS page LIMIT ${maxPageSize}`;
+  const page = sql`SELECT ${columns} FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id`;
+  return [total, sql`${page} ORDER BY t.id ${direction}`];
 }
 
 /**
  * Builds the query for the first page if there is one filter with several values. The query reads the first rows for
  * each value from the index and merges them.
  */
-function buildFirstPage(kind: string[], { direction }: Order): string {
+function buildFirstPage(kind: string[], { direction }: Order): Sql {
   const first = ofKind(kind, (tickets) => {
-    const few = `SELECT * FROM (${tickets}) AS tickets ORDER BY id ${direction} LIMIT ${maxPageSize}`;
-    return `SELECT * FROM (${few}) AS few ORDER BY id ${direction} LIMIT $3::int`;
+    const few = sql`SELECT * FROM (${tickets}) AS tickets ORDER BY id ${direction} LIMIT ${maxPageSize}`;
+    return sql`SELECT * FROM (${few}) AS few ORDER BY id ${direction} LIMIT ${take}::int`;
   });
-  return `SELECT ${columns} FROM (SELECT first.* FROM kind CROSS JOIN LATERAL (${first}) AS first
-    ORDER BY id ${direction} LIMIT $3::int) AS t ORDER BY t.id ${direction}`;
+  return sql`SELECT ${columns} FROM (SELECT first.* FROM kind CROSS JOIN LATERAL (${first}) AS first
+    ORDER BY id ${direction} LIMIT ${take}::int) AS t ORDER BY t.id ${direction}`;
 }
 
 /**
@@ -210,38 +231,37 @@ function buildFirstPage(kind: string[], { direction }: Order): string {
  * before this id add up to at least `offset + limit` rows. The query then sorts only the ids up to the bound, which it
  * reads with index-only scans.
  */
-function buildPageByShares(kind: string[], { direction, upTo, first, end }: Order): string {
-  const share = 'LEAST(count, (($2::int + $3::int) * count + total - 1) / total)::int';
+function buildPageByShares(kind: string[], { direction, upTo, first, end, category }: Order): Sql {
+  const share = sql`LEAST(count, ((${skip}::int + ${take}::int) * count + total - 1) / total)::int`;
   // With several columns, the order must be the index order or its reverse. This order must include the category,
   // because the category can be null.
-  const category = direction === 'DESC' ? 'category' : 'category DESC';
-  const order = kind.length > 1 ? `${category}, id ${direction}` : `id ${direction}`;
+  const order = kind.length > 1 ? sql`${category}, id ${direction}` : sql`id ${direction}`;
   const last = ofKind(
     kind,
-    (tickets) => `SELECT id FROM (${tickets}) AS tickets ORDER BY ${order} LIMIT 1 OFFSET share - 1`,
+    (tickets) => sql`SELECT id FROM (${tickets}) AS tickets ORDER BY ${order} LIMIT 1 OFFSET share - 1`,
   );
-  const ids = ofKind(kind, (tickets) => `SELECT id FROM (${tickets}) AS tickets WHERE id ${upTo} bound.id`);
-  return `WITH last AS MATERIALIZED (
+  const ids = ofKind(kind, (tickets) => sql`SELECT id FROM (${tickets}) AS tickets WHERE id ${upTo} bound.id`);
+  return sql`WITH last AS MATERIALIZED (
       SELECT kind.*, last.id FROM (SELECT *, ${share} AS share FROM kind) AS kind CROSS JOIN LATERAL (${last}) AS last
     ), bound AS MATERIALIZED (
       SELECT COALESCE(${first}(id), ${end}) AS id
       FROM (SELECT id, sum(share) OVER (ORDER BY id ${direction}) AS before FROM last) AS last
-      WHERE before >= $2::int + $3::int
+      WHERE before >= ${skip}::int + ${take}::int
     ), page AS (
       SELECT found.id FROM bound JOIN last AS kind ON kind.share > 1 OR kind.id ${upTo} bound.id
-      CROSS JOIN LATERAL (${ids}) AS found ORDER BY id ${direction} LIMIT $3::int OFFSET $2::int
+      CROSS JOIN LATERAL (${ids}) AS found ORDER BY id ${direction} LIMIT ${take}::int OFFSET ${skip}::int
     )
     SELECT ${columns} FROM (SELECT id FROM page LIMIT ${maxPageSize}) AS page
-    JOIN tickets t ON t.tenant_id = $1 AND t.id = page.id ORDER BY t.id ${direction}`;
+    JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id ORDER BY t.id ${direction}`;
 }
 
 /** Builds a query for the tickets in one group. The row `kind` contains the column values of the group. */
-function ofKind(kind: string[], query: (tickets: string) => string): string {
-  const among = (conditions: string[]) =>
-    query(`SELECT * FROM tickets WHERE ${['tenant_id = $1', ...conditions].join(' AND ')}`);
-  const same = kind.map((column) => `${column} = kind.${column}`);
+function ofKind(kind: string[], query: (tickets: Sql) => Sql): Sql {
+  const among = (conditions: Sql[]) =>
+    query(sql`SELECT * FROM tickets WHERE ${join([sql`tenant_id = ${tenant}`, ...conditions], ' AND ')}`);
+  const same = kind.map((column) => sql`${identifier(column)} = ${identifier(`kind.${column}`)}`);
   if (kind.length === 1) return among(same);
   // For tickets without a category, the category is null in the table `tickets`, but an empty text in the counters.
-  const none = same.with(kind.indexOf('category'), "kind.category = '' AND category IS NULL");
-  return `(${among(same)}) UNION ALL (${among(none)})`;
+  const none = same.with(kind.indexOf('category'), sql`kind.category = '' AND category IS NULL`);
+  return sql`(${among(same)}) UNION ALL (${among(none)})`;
 }

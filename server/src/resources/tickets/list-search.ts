@@ -1,11 +1,12 @@
 import { isUnresolved, type TicketQuery, unresolvedStatuses } from '@itsm-api/contract';
-import { Prisma } from '../../../generated/prisma/client.ts';
-import { queryWithCustomPlan } from '../../database/client/raw-sql.ts';
+import { empty, identifier, join, type Sql, sql, tenant } from '../../database/client/sql.ts';
+import { dynamic } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { maxCounted } from '../shared/lists.ts';
 import { filterByWords, maxFound, searchTexts } from '../shared/search.ts';
+import { columns } from './columns.ts';
 import { type CountedFilters, filterColumns, filterNames, type TicketPage, type TicketRange } from './list-counted.ts';
-import { columns, type TicketRow } from './sql.ts';
+import type { TicketRow } from './sql.ts';
 
 /*
  * Reads pages of tickets if at least one filter has no counters. Collects the matching ids and counts them up to a
@@ -14,8 +15,7 @@ import { columns, type TicketRow } from './sql.ts';
  */
 
 /** All filters of the ticket list. */
-export interface TicketFilters extends CountedFilters, Omit<Pick<TicketQuery, (typeof uncounted)[number]>, 'parentId'> {
-  parentId: number[] | undefined;
+export interface TicketFilters extends CountedFilters, Pick<TicketQuery, (typeof uncounted)[number]> {
   /** Whether to include unassigned tickets, in addition to tickets that match `assigneeId`. */
   unassigned: boolean;
 }
@@ -45,23 +45,24 @@ export function isCounted(filters: TicketFilters): boolean {
  */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
   const { q, ...others } = filters;
-  if (q === undefined) return runIdQuery(db, buildByFilters(db, filters), range, maxCounted);
+  if (q === undefined) return runIdQuery(db, buildByFilters(filters), range, maxCounted);
   const order = directions[range.sort];
   const isNarrowed = Object.values(others).some((value) => value !== undefined && value !== false);
-  return runIdQuery(db, isNarrowed ? buildCombined(db, q, filters, order) : buildByWords(q, order), range, maxFound);
+  return runIdQuery(db, isNarrowed ? buildCombined(q, filters, order) : buildByWords(q, order), range, maxFound);
 }
 
 const directions = { id: 'ASC', '-id': 'DESC' } as const;
+const orders = { ASC: sql`ASC`, DESC: sql`DESC` };
 type Direction = (typeof directions)[TicketQuery['sort']];
 
 /** The parts of a statement that finds the ids of matching tickets. */
 interface IdQuery {
   /** The CTEs that `found` and `isComplete` use. A comma follows each CTE. */
-  ctes: Prisma.Sql;
+  ctes: Sql;
   /** The SELECT statement for the ids. */
-  found: Prisma.Sql;
+  found: Sql;
   /** The SQL condition that is true if `found` selects all matching ids. */
-  isComplete: Prisma.Sql;
+  isComplete: Sql;
   /**
    * Whether an index on a time finds the tickets. The query then counts the ids without sorting them, because a sort of
    * 100,000 ids takes as long as the rest of the query.
@@ -69,13 +70,12 @@ interface IdQuery {
   isByTime?: boolean;
 }
 
-const { empty, join, raw, sql } = Prisma;
 const all = sql`true`;
 
-function buildByFilters(db: TenantClient, filters: TicketFilters): IdQuery {
+function buildByFilters(filters: TicketFilters): IdQuery {
   const { createdSince, createdBefore, dueSince, dueBefore, overdue } = filters;
   const isByTime = [createdSince, createdBefore, dueSince, dueBefore, overdue].some((time) => time !== undefined);
-  return { ctes: empty, found: sql`SELECT id FROM ${matching(db, filters)}`, isComplete: all, isByTime };
+  return { ctes: empty, found: sql`SELECT id FROM ${matching(filters)}`, isComplete: all, isByTime };
 }
 
 function buildByWords(q: string, order: Direction): IdQuery {
@@ -88,41 +88,39 @@ function buildByWords(q: string, order: Direction): IdQuery {
  * more rows match in both cases, the query applies the filters only to the first `maxFound` rows that match the words,
  * so the result is incomplete. In each case, PostgreSQL evaluates only the CTEs that it needs.
  */
-function buildCombined(db: TenantClient, q: string, filters: TicketFilters, order: Direction): IdQuery {
-  const few = (name: string) => sql`(SELECT count(*) FROM ${raw(name)}) <= ${maxFound}`;
+function buildCombined(q: string, filters: TicketFilters, order: Direction): IdQuery {
+  const few = (name: string) => sql`(SELECT count(*) FROM ${identifier(name)}) <= ${maxFound}`;
   const [fewWorded, fewRest] = [few('worded'), few('rest')];
-  const amongWorded = matching(db, filters, { among: 'worded', condition: sql`(${fewWorded} OR NOT ${fewRest})` });
+  const amongWorded = matching(filters, { among: 'worded', condition: sql`(${fewWorded} OR NOT ${fewRest})` });
   return {
     ctes: sql`worded AS MATERIALIZED (${searchTexts('tickets', q, order)}),
       rest AS MATERIALIZED (
-        SELECT id FROM ${matching(db, filters, { condition: sql`NOT ${fewWorded}` })}
-        ORDER BY id ${raw(order)} LIMIT ${maxFound + 1}
+        SELECT id FROM ${matching(filters, { condition: sql`NOT ${fewWorded}` })}
+        ORDER BY id ${orders[order]} LIMIT ${maxFound + 1}
       ),
       among AS MATERIALIZED (
-        SELECT id, width_bucket(id, firsts) - 1 AS place FROM rest, (${firstOfEachPlace(db)}) AS places
+        SELECT id, width_bucket(id, firsts) - 1 AS place FROM rest, (${firstOfEachPlace}) AS places
         WHERE NOT ${fewWorded} AND ${fewRest}
       ),`,
-    found: sql`SELECT id FROM ${amongWorded} UNION ALL ${filterByWords(db, 'tickets', q)}`,
+    found: sql`SELECT id FROM ${amongWorded} UNION ALL ${filterByWords('tickets', q)}`,
     isComplete: fewRest,
   };
 }
 
 /**
- * Builds SQL that selects the first ticket id in each partition of the search index. A partition contains a range of
+ * SQL that selects the first ticket id in each partition of the search index. A partition contains a range of
  * ordinals, and ids have the same order as ordinals.
  */
-function firstOfEachPlace({ $tenantId }: TenantClient): Prisma.Sql {
-  return sql`SELECT array_agg(first.id ORDER BY place) AS firsts
+const firstOfEachPlace = sql`SELECT array_agg(first.id ORDER BY place) AS firsts
     FROM ticket_sequences AS s, generate_series(0, s.total >> 15) AS place, LATERAL (
-      SELECT id FROM tickets WHERE tenant_id = ${$tenantId} AND ordinal >= place << 15 ORDER BY ordinal LIMIT 1
-    ) AS first WHERE s.tenant_id = ${$tenantId}`;
-}
+      SELECT id FROM tickets WHERE tenant_id = ${tenant} AND ordinal >= place << 15 ORDER BY ordinal LIMIT 1
+    ) AS first WHERE s.tenant_id = ${tenant}`;
 
 /**
  * Builds SQL that selects the ids of matching tickets, in any order, from `found` if it contains all of them. Otherwise,
  * runs the query again, because the tickets in `found` aren't the first ones.
  */
-function firstOf(found: Prisma.Sql, max: number): Prisma.Sql {
+function firstOf(found: Sql, max: number): Sql {
   return sql`(
       SELECT id FROM found WHERE (SELECT n FROM counted) <= ${max}
       UNION ALL SELECT id FROM (${found}) AS matching WHERE (SELECT n FROM counted) > ${max}
@@ -136,23 +134,25 @@ async function runIdQuery(
   { skip, take, sort }: TicketRange,
   max: number,
 ): Promise<TicketPage> {
-  const order = raw(directions[sort]);
+  const order = orders[directions[sort]];
   const remaining = Math.max(0, max - skip);
-  const statement = sql`WITH ${ctes} found AS MATERIALIZED (
+  type Row = { count: number; isComplete: boolean; tickets: TicketRow[] | null };
+  const statement = dynamic<Row>(
+    ({ tenant }) => sql`WITH ${ctes} found AS MATERIALIZED (
       SELECT id FROM (${found}) AS matching ${isByTime ? empty : sql`ORDER BY id ${order}`} LIMIT ${max + 1}
     ), counted AS MATERIALIZED (
       SELECT count(*)::int AS n FROM found
     ), page AS (
-      SELECT id FROM ${isByTime ? firstOf(found, max) : raw('found')}
+      SELECT id FROM ${isByTime ? firstOf(found, max) : sql`found`}
       ORDER BY id ${order} LIMIT ${Math.min(take, remaining)} OFFSET ${Math.min(skip, max)}
     )
     SELECT (SELECT n FROM counted) AS count, ${isComplete} AS "isComplete",
       (SELECT json_agg(ticket) FROM (
-        SELECT ${raw(columns)} FROM page JOIN tickets t ON t.tenant_id = ${db.$tenantId} AND t.id = page.id
+        SELECT ${columns} FROM page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id
         ORDER BY t.id ${order}
-      ) AS ticket) AS tickets`;
-  type Row = { count: number; isComplete: boolean; tickets: TicketRow[] | null };
-  const [row] = await queryWithCustomPlan<Row>(db, statement);
+      ) AS ticket) AS tickets`,
+  );
+  const [row] = await db.$sql(statement);
   if (row === undefined) throw new Error('The count returned no row.');
   const { count, tickets } = row;
   return { rows: tickets ?? [], totalCount: Math.min(count, max), isCapped: count > max || !row.isComplete };
@@ -162,23 +162,19 @@ async function runIdQuery(
  * Builds the FROM and WHERE clauses for all filters except `q`.
  * @param also `among` is the name of a CTE with the ticket ids to filter, and `condition` is an additional condition
  */
-function matching(
-  db: TenantClient,
-  filters: TicketFilters,
-  also: { among?: string; condition?: Prisma.Sql } = {},
-): Prisma.Sql {
+function matching(filters: TicketFilters, also: { among?: string; condition?: Sql } = {}): Sql {
   const { watcherUserId, assetId, status } = filters;
   // The table of assets contains the status, so the filters by asset and status need no join.
   const ofTickets = buildConditions(assetId === undefined ? filters : { ...filters, status: undefined });
   const [first, ...others] = [
-    ...(also.among === undefined ? [] : [raw(also.among)]),
-    ...selectJoined(db, 'ticket_watchers', 'user_id', watcherUserId),
-    ...selectJoined(db, 'ticket_assets', 'asset_id', assetId, anyOf('status', status, 'text')),
+    ...(also.among === undefined ? [] : [identifier(also.among)]),
+    ...selectJoined('ticket_watchers', 'user_id', watcherUserId),
+    ...selectJoined('ticket_assets', 'asset_id', assetId, anyOf('status', status, sql`text`)),
     ...(ofTickets.length === 0 ? [] : [sql`tickets AS t`]),
   ];
   const sources = join([first, ...others.map((source) => sql`${source} USING (id)`)], ' JOIN ');
   const where = [
-    ...(ofTickets.length === 0 ? [] : [sql`t.tenant_id = ${db.$tenantId}`]),
+    ...(ofTickets.length === 0 ? [] : [sql`t.tenant_id = ${tenant}`]),
     ...ofTickets,
     ...(also.condition === undefined ? [] : [also.condition]),
   ];
@@ -186,20 +182,20 @@ function matching(
 }
 
 /** Returns the SQL conditions on columns of the table `tickets`. */
-function buildConditions(filters: TicketFilters): Prisma.Sql[] {
+function buildConditions(filters: TicketFilters): Sql[] {
   const { assigneeId, unassigned, requesterId, parentId, externalId, createdSince, createdBefore } = filters;
   const { dueSince, dueBefore, overdue, status = unresolvedStatuses } = filters;
   // The partial index for overdue tickets contains only these statuses.
   const values = overdue ? { ...filters, status: status.filter(isUnresolved) } : filters;
-  const assigned = anyOf('t.assignee_id', assigneeId, 'bigint');
+  const assigned = anyOf('t.assignee_id', assigneeId, sql`bigint`);
   return [
     ...(unassigned ? [sql`(${join([sql`t.assignee_id IS NULL`, ...assigned], ' OR ')})`] : assigned),
     ...filterNames
       .filter((name) => name !== 'assigneeId')
       .flatMap((name) => anyOf(`t.${filterColumns[name].column}`, values[name], filterColumns[name].type)),
-    ...anyOf('t.requester_id', requesterId, 'bigint'),
-    ...anyOf('t.parent_id', parentId, 'bigint'),
-    ...anyOf('t.external_id', externalId, 'text'),
+    ...anyOf('t.requester_id', requesterId, sql`bigint`),
+    ...anyOf('t.parent_id', parentId, sql`bigint`),
+    ...anyOf('t.external_id', externalId, sql`text`),
     ...(createdSince === undefined ? [] : [sql`t.created_at >= ${createdSince}::timestamptz`]),
     ...(createdBefore === undefined ? [] : [sql`t.created_at < ${createdBefore}::timestamptz`]),
     ...(dueSince === undefined ? [] : [sql`t.due_at >= ${dueSince}::timestamptz`]),
@@ -212,27 +208,21 @@ function buildConditions(filters: TicketFilters): Prisma.Sql[] {
  * Builds the SQL condition for a filter. For a single value, uses `=`, so that an index scan returns the tickets in
  * order.
  */
-function anyOf(column: string, values: readonly (string | number)[] | undefined, type: string): Prisma.Sql[] {
+function anyOf(column: string, values: readonly (string | number)[] | undefined, type: Sql): Sql[] {
   if (values === undefined) return [];
   const { size } = new Set(values);
-  const compared = size === 1 ? sql`${values[0]}::${raw(type)}` : sql`ANY (${values}::${raw(type)}[])`;
-  return [sql`${raw(column)} = ${compared}`];
+  const compared = size === 1 ? sql`${values[0]}::${type}` : sql`ANY (${values}::${type}[])`;
+  return [sql`${identifier(column)} = ${compared}`];
 }
 
 /**
  * Builds the FROM item with the ids of the tickets that a join table connects with one of the ids. Returns an empty list
  * if the query doesn't filter by these ids.
  */
-function selectJoined(
-  { $tenantId }: TenantClient,
-  table: string,
-  column: string,
-  ids: number[] | undefined,
-  also: Prisma.Sql[] = [],
-): Prisma.Sql[] {
+function selectJoined(table: string, column: string, ids: number[] | undefined, also: Sql[] = []): Sql[] {
   if (ids === undefined) return [];
-  const where = join([sql`tenant_id = ${$tenantId}`, ...anyOf(column, ids, 'bigint'), ...also], ' AND ');
+  const where = join([sql`tenant_id = ${tenant}`, ...anyOf(column, ids, sql`bigint`), ...also], ' AND ');
   // Without DISTINCT, a ticket would have one row for each matching id.
-  const distinct = raw(new Set(ids).size > 1 ? 'DISTINCT' : '');
-  return [sql`(SELECT ${distinct} ticket_id AS id FROM ${raw(table)} WHERE ${where}) AS ${raw(table)}`];
+  const distinct = new Set(ids).size > 1 ? sql`DISTINCT` : empty;
+  return [sql`(SELECT ${distinct} ticket_id AS id FROM ${identifier(table)} WHERE ${where}) AS ${identifier(table)}`];
 }

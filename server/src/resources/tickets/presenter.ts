@@ -1,8 +1,8 @@
 import type { Ticket } from '@itsm-api/contract';
 import { withEtag } from '../../shared/etag.ts';
 import { serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
+import { formatTicketNumber } from '../shared/ticket-number.ts';
 import type { TicketRow } from './sql.ts';
-import { formatTicketNumber } from './ticket-number.ts';
 
 /** Serializes a ticket for API responses and events. */
 export function presentTicket(row: TicketRow): Ticket {

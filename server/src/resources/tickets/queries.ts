@@ -19,21 +19,18 @@ import { checkReferences, listed, type References, reference } from '../shared/f
 import { checkImportFields } from '../shared/imports.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
 import { rejectBroadQuery } from '../shared/search.ts';
+import { resolveTicketId } from '../shared/ticket-reference.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { selectTickets } from './list-counted.ts';
 import { findTickets, isCounted } from './list-search.ts';
 import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
 import { lockTickets, selectParents, selectTicket, selectTicketsAfter, type TicketRow, ticketsOfPage } from './sql.ts';
-import { type ById, byId, findTicketIds, resolveTicketId } from './ticket-reference.ts';
 
 /** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
-  const { page, perPage, sort, assigneeId, parentId: parents, ...others } = query;
-  const findId = await findTicketIds({ db }, parents ?? []);
-  // Replaces unknown ticket numbers with the id 0, because no ticket has this id.
-  const parentId = parents?.map((parent) => findId(parent) ?? 0);
-  const filters = { ...others, ...parseAssignees(assigneeId, userId), parentId };
+  const { page, perPage, sort, assigneeId, ...others } = query;
+  const filters = { ...others, ...parseAssignees(assigneeId, userId) };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
   const found = await rejectBroadQuery(() =>
     isCounted(filters) ? selectTickets(db, filters, range) : findTickets(db, filters, range),
@@ -50,7 +47,7 @@ function parseAssignees(requested: TicketQuery['assigneeId'], userId: bigint) {
 /** Functions that read tickets for incremental sync and exports. */
 export const ticketRows: Rows<Ticket> = {
   resource: 'tickets',
-  named: { text: ticketsOfPage, present: (rows) => ((rows ?? []) as TicketRow[]).map(presentTicket) },
+  selectRows: { select: ticketsOfPage, present: (rows) => ((rows ?? []) as TicketRow[]).map(presentTicket) },
   after: async (db, id, take) => (await selectTicketsAfter(db, id, take)).map(presentTicket),
 };
 
@@ -65,8 +62,7 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
  * Creates a ticket with status OPEN and the next number of its type. Emits `ticket.created`.
  * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS
  */
-export async function createTicket(context: UserContext, body: NewTicket): Promise<Ticket> {
-  const input = byId(body, await findTicketIds(context, [body.parentId]));
+export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
   await checkReferences(context, collectReferences(input), { allowInactive: context.isImport });
   return transaction(context, async (context) => {
     await lockExternalId(context, 'ticket', input.externalId);
@@ -117,12 +113,11 @@ async function patchUnlocked(
   const found = await selectTicket(context.db, reference);
   if (found === undefined) throw notFound('ticket');
   const before = presentTicket(found);
-  const change = await computeRequestedChange(context, before, patch, found);
+  const change = computeRequestedChange(context, before, patch, found);
   if (change === undefined) return before;
-  // A new parent and an external id require a lock of the tenant. New watchers require a lock on the ticket, because
-  // watchers are in another table that the version check doesn't cover.
+  // A new parent and an external id require a lock of the tenant.
   const { references, changes } = change;
-  if (references.tickets.length > 0 || 'watcherUserIds' in changes || 'externalId' in changes) return undefined;
+  if (references.tickets.length > 0 || 'externalId' in changes) return undefined;
   await checkReferences(context, references);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
@@ -137,7 +132,7 @@ async function patchLocked(
   const [locked] = await lockTickets(context.db, [await resolveTicketId(context, reference)]);
   if (locked === undefined) throw notFound('ticket');
   const before = presentTicket(locked);
-  const change = await computeRequestedChange(context, before, patch, locked);
+  const change = computeRequestedChange(context, before, patch, locked);
   if (change === undefined) return before;
   await checkReferences(context, change.references);
   rejectCycle(change, await lockParents(context, [change]));
@@ -148,17 +143,16 @@ async function patchLocked(
 
 /**
  * Computes the change that a request makes to a ticket.
- * @throws ApiError PRECONDITION_FAILED, INVALID_REFERENCE, and the errors of `computeChange`
+ * @throws ApiError PRECONDITION_FAILED, and the errors of `computeChange`
  */
-async function computeRequestedChange(
+function computeRequestedChange(
   context: Context,
   before: Ticket,
   patch: TicketPatch,
   { dueAtSet }: TicketRow,
-): Promise<Change | undefined> {
+): Change | undefined {
   requireMatch(context.ifMatch, before);
-  const findId = await findTicketIds(context, [patch.parentId]);
-  return computeChange(before, byId(patch, findId), { dueAtSet, now: context.now() });
+  return computeChange(before, patch, { dueAtSet, now: context.now() });
 }
 
 /** The change that a patch makes to a ticket. */
@@ -179,7 +173,7 @@ export interface Change {
  */
 export function computeChange(
   before: Ticket,
-  patch: ById<TicketPatch>,
+  patch: TicketPatch,
   given: { dueAtSet: boolean; now: Date },
 ): Change | undefined {
   const after = merge(before, patch, given.now);
@@ -196,7 +190,7 @@ export function computeChange(
  */
 export async function writeChanges(
   context: Context & Transaction,
-  changes: readonly Written[],
+  changes: readonly StoredChange[],
   version?: number,
 ): Promise<Ticket[]> {
   const { tickets, hasSubscribers } = await changeTickets(context, changes, version);
@@ -211,16 +205,16 @@ export async function writeChanges(
 }
 
 /** The part of a change that the server writes. */
-type Written = Pick<Change, 'after' | 'dueAtSet' | 'changes'>;
+type StoredChange = Pick<Change, 'after' | 'dueAtSet' | 'changes'>;
 
 /** Adds the new due date to the changes if the database has computed it from the new priority. */
-function addDueAt(change: Written | undefined, { dueAt }: Ticket): Changes {
-  const { after, changes } = change as Written;
+function addDueAt(change: StoredChange | undefined, { dueAt }: Ticket): Changes {
+  const { after, changes } = change as StoredChange;
   return after.dueAt === dueAt ? changes : { ...changes, dueAt: { from: after.dueAt, to: dueAt } };
 }
 
 /** Returns the references to users, tickets and assets that a request body adds. */
-export function collectReferences(input: ById<NewTicket> | ById<TicketPatch>, before?: Ticket): References {
+export function collectReferences(input: NewTicket | TicketPatch, before?: Ticket): References {
   return {
     users: [
       ...('requesterId' in input ? reference('requesterId', input.requesterId) : []),
@@ -266,7 +260,7 @@ export function rejectCycle({ before, references }: Change, parents: Parents): v
 }
 
 /** Applies a patch to a ticket and returns the result. Checks only rules that don't need a database query. */
-function merge(before: Ticket, patch: ById<TicketPatch>, now: Date): Ticket {
+function merge(before: Ticket, patch: TicketPatch, now: Date): Ticket {
   const { customFields, watcherUserIds, assetIds, externalId, ...fields } = patch;
   const after: Ticket = {
     ...before,
@@ -302,7 +296,7 @@ function getStatusTimestamps(from: Ticket, to: TicketStatus, now: Date): Pick<Ti
  * Converts the input of a request to the values of a new ticket.
  * @throws ApiError VALIDATION_ERROR if the input has a field that only an import key can set
  */
-export function newRow(context: UserContext, input: ById<NewTicket>): NewTicketRow {
+export function newRow(context: UserContext, input: NewTicket): NewTicketRow {
   checkImportFields(context, NewTicket, input);
   const now = context.now().toISOString();
   const { status = 'OPEN', createdAt = now } = input;

@@ -1,5 +1,6 @@
 import type { Group } from '@itsm-api/contract';
-import { queryRows } from '../../database/client/raw-sql.ts';
+import { identifier, join, type Sql, sql } from '../../database/client/sql.ts';
+import { rows, type Statement } from '../../database/client/statements.ts';
 import { serializeId } from '../../shared/serialize.ts';
 import {
   keyedEndpoints,
@@ -13,8 +14,7 @@ import { allKeys } from '../../usage/usage-store.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
- * Reads usage statistics (docs/decisions/usage-statistics.md). Every statement filters by tenant and looks up each time
- * step separately. The index is ordered by time step and then by API key. In each step, the row for the sum of all keys
+ * Reads usage statistics (docs/decisions/usage-statistics.md). Every statement looks up each time step separately. The index is ordered by time step and then by API key. In each step, the row for the sum of all keys
  * comes first.
  */
 
@@ -84,26 +84,46 @@ export async function requestsByKey(
   { hours, keyIds }: { hours: number; keyIds?: readonly number[] | undefined },
 ): Promise<Map<number, number[]>> {
   const steps = stepsUntil(context.now(), hours, ranges['24h'].stepMs);
-  const rows = await queryRows<CountedRow & { keyId: string }>(context.db, {
-    text: ofEachKey(keyIds === undefined ? `key_id > ${allKeys}` : 'key_id = ANY ($3::bigint[])'),
-    values: [context.db.$tenantId, steps, ...(keyIds === undefined ? [] : [keyIds])],
-  });
+  const found = await (keyIds === undefined
+    ? context.db.$sql(countOfEachKey, { steps })
+    : context.db.$sql(countOfKeys, { steps, keyIds }));
   const byKey = new Map<number, number[]>();
-  for (const row of rows) add(byKey, Number(row.keyId), steps, row);
+  for (const row of found) add(byKey, Number(row.keyId), steps, row);
   return byKey;
 }
 
-const ofEachKey = (which: string) => `
+/** The time steps and the API keys of a statement. */
+interface Steps {
+  steps: Date[];
+  keyIds: readonly (number | bigint)[];
+}
+
+const countOfEachKey = rows<Pick<Steps, 'steps'>, CountedRow & { keyId: bigint }>(
+  ({ tenant, steps }) => sql`
   SELECT key_id AS "keyId", at, sum(requests)::float8 AS requests FROM usage_hours
-  WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND ${which} GROUP BY key_id, at`;
+  WHERE tenant_id = ${tenant} AND at = ANY (${steps}::timestamptz[]) AND key_id > ${Number(allKeys)}
+  GROUP BY key_id, at`,
+);
+const countOfKeys = rows<Steps, CountedRow & { keyId: bigint }>(
+  ({ tenant, steps, keyIds }) => sql`
+  SELECT key_id AS "keyId", at, sum(requests)::float8 AS requests FROM usage_hours
+  WHERE tenant_id = ${tenant} AND at = ANY (${steps}::timestamptz[]) AND key_id = ANY (${keyIds}::bigint[])
+  GROUP BY key_id, at`,
+);
+
+/** Defines a statement for each table of usage statistics. */
+function ofEachTable<Input extends object, Row extends object>(
+  build: (table: Sql, given: Parameters<Parameters<typeof rows<Input, Row>>[0]>[0]) => Sql,
+): Record<Table, Statement<Input, Row, 'rows'>> {
+  const define = (table: Table) => rows<Input, Row>((given) => build(identifier(table), given));
+  return { usage_minutes: define('usage_minutes'), usage_hours: define('usage_hours') };
+}
+
+type Table = (typeof ranges)[Range]['table'];
 
 /** Counts requests per time step, by outcome and by endpoint group. */
 export async function countUsage(context: Usable, usage: UsageOf): Promise<UsageCounts> {
-  const { steps, rows } = await runUsageQuery<CountedRow & { endpoint: string; outcome: Outcome }>(
-    context,
-    usage,
-    countSql,
-  );
+  const { steps, rows } = await runUsageQuery(context, usage, countByOutcome);
   const counts: UsageCounts = { steps, byOutcome: new Map(), byGroup: new Map() };
   for (const row of rows) {
     const group = groupOf.get(row.endpoint);
@@ -114,13 +134,16 @@ export async function countUsage(context: Usable, usage: UsageOf): Promise<Usage
   return counts;
 }
 
-const countSql = (table: string) => `
+const countByOutcome = ofEachTable<Steps, CountedRow & { endpoint: string; outcome: Outcome }>(
+  (table, { tenant, steps, keyIds }) => sql`
   SELECT at, endpoint, outcome, sum(requests)::float8 AS requests FROM ${table}
-  WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND key_id = ANY ($3::bigint[]) GROUP BY at, endpoint, outcome`;
+  WHERE tenant_id = ${tenant} AND at = ANY (${steps}::timestamptz[]) AND key_id = ANY (${keyIds}::bigint[])
+  GROUP BY at, endpoint, outcome`,
+);
 
 /** Returns the endpoints with the highest p95 latency. */
 export async function slowestEndpoints(context: Usable, usage: UsageOf, maxEndpoints = 10): Promise<EndpointLatency[]> {
-  const { rows } = await runUsageQuery<{ endpoint: string; latencies: number[] }>(context, usage, latencySql);
+  const { rows } = await runUsageQuery(context, usage, sumLatencies);
   const timed = rows.map(({ endpoint, latencies }) => ({
     endpoint,
     requests: latencies.reduce((sum, count) => sum + count, 0),
@@ -130,13 +153,17 @@ export async function slowestEndpoints(context: Usable, usage: UsageOf, maxEndpo
   return timed.sort((a, b) => b.p95 - a.p95).slice(0, maxEndpoints);
 }
 
-const summedLatencies = Array.from({ length: latencyBuckets }, (_, bucket) => `sum(latencies[${bucket + 1}])::float8`);
+const summedLatencies = join(
+  Array.from({ length: latencyBuckets }, (_, bucket) => sql`sum(latencies[${bucket + 1}])::float8`),
+);
 
-const latencySql = (table: string) => `
-  SELECT endpoint, ARRAY[${summedLatencies.join(', ')}] AS latencies FROM ${table}
-  WHERE tenant_id = $1 AND at = ANY ($2::timestamptz[]) AND key_id = ANY ($3::bigint[])
-    AND outcome NOT IN (${rejectedOutcomes.map((outcome) => `'${outcome}'`).join(', ')})
-  GROUP BY endpoint`;
+const sumLatencies = ofEachTable<Steps, { endpoint: string; latencies: number[] }>(
+  (table, { tenant, steps, keyIds }) => sql`
+  SELECT endpoint, ARRAY[${summedLatencies}] AS latencies FROM ${table}
+  WHERE tenant_id = ${tenant} AND at = ANY (${steps}::timestamptz[]) AND key_id = ANY (${keyIds}::bigint[])
+    AND outcome NOT IN (${join(rejectedOutcomes.map((outcome) => sql`${outcome}`))})
+  GROUP BY endpoint`,
+);
 
 /**
  * Returns the API keys that came close to a rate limit or exceeded one. The keys with the most rejected requests come
@@ -145,10 +172,7 @@ const latencySql = (table: string) => `
 export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf): Promise<NearLimit[]> {
   const { table, steps, stepMs } = ranges[range];
   const [since] = stepsUntil(context.now(), steps, stepMs);
-  const rows = await queryRows<NearRow>(context.db, {
-    text: nearLimitSql(table),
-    values: [context.db.$tenantId, since, keyIds ?? null],
-  });
+  const rows = await context.db.$sql(selectNearLimits[table], { since: since as Date, keyIds: keyIds ?? null });
   const found = new Map<string, NearLimit>();
   for (const row of rows) {
     const group = groupOf.get(row.endpoint);
@@ -164,7 +188,7 @@ export async function keysNearLimits(context: Usable, { range, keyIds }: UsageOf
 }
 
 interface NearRow {
-  keyId: string;
+  keyId: bigint;
   endpoint: string;
   globalPeak: number;
   globalRejected: number;
@@ -175,20 +199,25 @@ interface NearRow {
   groupAt: Date | null;
 }
 
-const nearLimitSql = (table: string) => `
+const selectNearLimits = ofEachTable<{ since: Date; keyIds: readonly bigint[] | null }, NearRow>(
+  (table, { tenant, since, keyIds }) => sql`
   SELECT key_id AS "keyId", endpoint,
     max(at) FILTER (WHERE global_peak >= ${nearPercent}) AS "globalAt",
     max(at) FILTER (WHERE group_peak >= ${nearPercent}) AS "groupAt",
-    max(global_peak) AS "globalPeak", coalesce(sum(requests) FILTER (WHERE outcome = 'GLOBAL_LIMIT'), 0)::float8 AS "globalRejected",
-    max(group_peak) AS "groupPeak", coalesce(sum(requests) FILTER (WHERE outcome = 'GROUP_LIMIT'), 0)::float8 AS "groupRejected"
+    max(global_peak) AS "globalPeak",
+    coalesce(sum(requests) FILTER (WHERE outcome = 'GLOBAL_LIMIT'), 0)::float8 AS "globalRejected",
+    max(group_peak) AS "groupPeak",
+    coalesce(sum(requests) FILTER (WHERE outcome = 'GROUP_LIMIT'), 0)::float8 AS "groupRejected"
   FROM ${table}
-  WHERE tenant_id = $1 AND at >= $2::timestamptz AND (global_peak >= ${nearPercent} OR group_peak >= ${nearPercent})
-    AND ($3::bigint[] IS NULL OR key_id = ANY ($3::bigint[]))
-  GROUP BY key_id, endpoint`;
+  WHERE tenant_id = ${tenant} AND at >= ${since}::timestamptz
+    AND (global_peak >= ${nearPercent} OR group_peak >= ${nearPercent})
+    AND (${keyIds}::bigint[] IS NULL OR key_id = ANY (${keyIds}::bigint[]))
+  GROUP BY key_id, endpoint`,
+);
 
 function addNearLimit(
   found: Map<string, NearLimit>,
-  keyId: string,
+  keyId: bigint,
   { limit, peak, rejected, lastAt }: Omit<NearLimit, 'keyId' | 'lastAt'> & { lastAt: Date | null },
 ): void {
   if (lastAt === null) return;
@@ -202,16 +231,15 @@ function addNearLimit(
   });
 }
 
-/** Runs an SQL statement. Its parameters are the tenant, the time steps and the API keys. */
+/** Runs the statement for the table of a time range. */
 async function runUsageQuery<Row extends object>(
   { db, now }: Usable,
   { range, keyIds = [allKeys] }: UsageOf,
-  textOf: (table: string) => string,
+  statements: Record<Table, Statement<Steps, Row, 'rows'>>,
 ): Promise<{ steps: Date[]; rows: Row[] }> {
   const { table, steps: count, stepMs } = ranges[range];
   const steps = stepsUntil(now(), count, stepMs);
-  const rows = await queryRows<Row>(db, { text: textOf(table), values: [db.$tenantId, steps, keyIds] });
-  return { steps, rows };
+  return { steps, rows: await db.$sql(statements[table], { steps, keyIds }) };
 }
 
 /** Returns the start of each time step. The last step is still in progress. */
@@ -239,7 +267,7 @@ export interface NamedKey {
  * Returns up to 1,000 API keys sorted by name, including revoked and expired keys.
  * @param filter limits the result to the keys of a user, or to the keys with the given ids
  */
-export async function namedKeys(
+export async function findKeyNames(
   { db }: Pick<Usable, 'db'>,
   { user, ids }: { user?: bigint | undefined; ids?: readonly number[] },
 ): Promise<NamedKey[]> {

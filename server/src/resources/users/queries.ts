@@ -1,8 +1,8 @@
 import type { NewUser, User, UserKind, UserPatch, UserQuery, UserRole } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
-import { createUnique } from '../../database/unique-violation.ts';
 import { ApiError, invalidField, notFound, takenBy } from '../../shared/errors.ts';
 import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
@@ -94,7 +94,7 @@ export async function findUserId(
 /** Functions that read users for incremental sync and exports. */
 export const userRows: Rows<User> = {
   resource: 'users',
-  named: async (db, ids) => (await db.user.findMany({ where: { id: { in: ids } } })).map(presentUser),
+  selectRows: async (db, ids) => (await db.user.findMany({ where: { id: { in: ids } } })).map(presentUser),
   after: async (db, id, take) => {
     const rows = await db.user.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
     return rows.map(presentUser);
@@ -140,7 +140,7 @@ export async function createUser(context: AuditContext, input: NewUser): Promise
 
 /** The fields of a user whose values the audit log stores. Of other fields, it stores only that they changed. */
 const stored = ['kind', 'role', 'active'] as const;
-const named = ['name', 'email', 'jobTitle', 'department', 'phone', 'timeZone'] as const;
+const nameOnly = ['name', 'email', 'jobTitle', 'department', 'phone', 'timeZone'] as const;
 
 function targetOf({ id }: Pick<UserRow, 'id'>) {
   return { type: 'user', id } as const;
@@ -196,7 +196,7 @@ export function updateUser(
       db.user.updateManyAndReturn({ where: { id }, data }),
     );
     if (row === undefined) throw notFound('user');
-    const changes = auditChanges(before, presentUser(row), stored, named);
+    const changes = auditChanges(before, presentUser(row), stored, nameOnly);
     await recordAudit(context, { action: 'user.updated', target: targetOf(row), changes });
     if (row.role === 'REQUESTER') await endAccess(db, row.id);
     const revokedKeys = isLowerRole(row.role, before.role) ? await revokeUserKeys(context, row.id, choice) : [];

@@ -2,7 +2,7 @@ import { type ErrorDetail, type EventType, events, type WebhookFilter } from '@i
 import * as z from 'zod';
 import { detailsOf, validationError } from '../../shared/validation.ts';
 
-interface Filtered {
+interface FilterInput {
   events: readonly EventType[];
   filter?: WebhookFilter | null | undefined;
 }
@@ -12,7 +12,7 @@ interface Filtered {
  * Otherwise, some event types or values could never match.
  * @throws ApiError VALIDATION_ERROR; the details list all invalid fields and values
  */
-export function checkFilter({ events, filter }: Filtered): void {
+export function checkFilter({ events, filter }: FilterInput): void {
   const details = Object.entries(filter ?? {}).flatMap(([field, values]) => {
     const mismatch = events.find((event) => findFieldSchema(event, field) === undefined);
     if (mismatch !== undefined) return [{ path: `filter.${field}`, message: describeMissingField(mismatch) }];

@@ -16,15 +16,15 @@ import {
   type WebhookReplay,
   type WebhookReplayStarted,
 } from '@itsm-api/contract';
-import { Prisma } from '../../../generated/prisma/client.ts';
-import { rawClient, type TenantClient } from '../../database/client/tenant-client.ts';
+import type { Prisma } from '../../../generated/prisma/client.ts';
+import { dbNull } from '../../database/client/json-column.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError, deactivatedSubscription, notFound } from '../../shared/errors.ts';
 import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { checkAll } from '../../shared/validation.ts';
-import { presentHealth } from '../../webhooks/delivery/circuit-breaker.ts';
-import { halfOpen } from '../../webhooks/delivery/half-open.ts';
+import { halfOpen, presentHealth } from '../../webhooks/delivery/circuit-breaker.ts';
 import { newSecret } from '../../webhooks/secrets/new-secret.ts';
 import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
@@ -42,7 +42,7 @@ export interface TrackedWebhook extends Webhook {
   healthReason: string | null;
 }
 
-interface Listed {
+interface ListOptions {
   /** Whether to include deactivated subscriptions. */
   inactive?: boolean;
   /** Limits the list to subscriptions that were created with one of this user's API keys. */
@@ -61,7 +61,7 @@ const known = { events: { hasSome: [...EventType.options] } };
 export function listWebhooks(
   { db, now }: Context,
   query: WebhookQuery,
-  { inactive = false, madeBy, failing = false }: Listed = {},
+  { inactive = false, madeBy, failing = false }: ListOptions = {},
 ): Promise<Page<TrackedWebhook>> {
   const where = {
     ...known,
@@ -119,7 +119,7 @@ export function createWebhook(
         url: input.url,
         secret: secretCipher.encrypt(secret, { tenantId: db.$tenantId, subscriptionId: id }),
         events: [...new Set(input.events)],
-        filter: input.filter ?? Prisma.DbNull,
+        filter: input.filter ?? dbNull,
         skipOwn: input.skipOwn ?? false,
         keyId: keyId ?? null,
       },
@@ -155,8 +155,8 @@ async function holdNew(db: TenantClient, { id }: WebhookRow): Promise<WebhookRow
  * form contains a digest of the generated secret instead of the secret itself. The secret has 256 random bits, so it
  * can't be recovered from the digest.
  */
-export const keptNewWebhook = {
-  keep: ({ secret, ...webhook }: CreatedWebhook): object => {
+export const newWebhookFormat = {
+  serialize: ({ secret, ...webhook }: CreatedWebhook): object => {
     return secret === undefined ? webhook : { ...webhook, secretDigest: hash('sha256', secret) };
   },
   /**
@@ -165,9 +165,9 @@ export const keptNewWebhook = {
    */
   restore: async (
     { db, secretCipher }: Context,
-    kept: Webhook & { secretDigest?: string },
+    stored: Webhook & { secretDigest?: string },
   ): Promise<CreatedWebhook> => {
-    const { secretDigest, ...webhook } = kept;
+    const { secretDigest, ...webhook } = stored;
     if (secretDigest === undefined) return webhook;
     const row = await db.webhookSubscription.findFirst({ where: { id: webhook.id, active: true } });
     const owner = { tenantId: db.$tenantId, subscriptionId: BigInt(webhook.id) };
@@ -263,7 +263,7 @@ async function toChangedColumns(
       previousSecretUntil: current === undefined ? null : await inHours(db, secretOverlapHours),
     }),
     ...(uniqueEvents && !isDeepStrictEqual(uniqueEvents, before.events) && { events: uniqueEvents }),
-    ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? Prisma.DbNull }),
+    ...(filter !== undefined && !isDeepStrictEqual(filter, before.filter) && { filter: filter ?? dbNull }),
     ...(skipOwn !== undefined && skipOwn !== before.skipOwn && { skipOwn }),
     // If a subscription was created in the developer area or on the command line, it has no API key. `skipOwn` needs an
     // API key to recognize the subscriber's own changes.
@@ -300,7 +300,7 @@ function patchable(row: WebhookRow): Prisma.WebhookSubscriptionUncheckedUpdateMa
       previousSecret,
       previousSecretUntil,
       events,
-      filter: filter ?? Prisma.DbNull,
+      filter: filter ?? dbNull,
       skipOwn,
       keyId,
       held,
@@ -351,7 +351,7 @@ export function replayWebhook(
     // Processes PENDING deliveries first, because the replay changes the status of all other deliveries to PENDING.
     const ordered = states.toSorted((a, b) => Number(b === 'PENDING') - Number(a === 'PENDING'));
     const replayId = await insertReplay(db, { subscriptionId: id, since, states: ordered });
-    if (await halfOpen(rawClient(db), { tenantId: db.$tenantId, subscriptionIds: [subscriptionId] })) {
+    if (await halfOpen(db, [subscriptionId])) {
       await notifyWorkers(context, subscriptionId);
     }
     return { id: serializeId(replayId), webhookId: id, since, states, matching, paused: held };

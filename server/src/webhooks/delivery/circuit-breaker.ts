@@ -1,8 +1,11 @@
 import { deliverySchedule, inWords, type WebhookHealth } from '@itsm-api/contract';
+import type { TenantDoor } from '../../database/client/door.ts';
+import { sql } from '../../database/client/sql.ts';
+import { command } from '../../database/client/statements.ts';
 
 /*
  * Computes the health of a subscription: whether its circuit is closed, open or half-open, and whether it is paused.
- * All functions are pure (docs/decisions/webhook-deliveries.md).
+ * Also makes open circuits half-open (docs/decisions/webhook-deliveries.md).
  */
 const { breaker, pauseAfter, pausedOpening } = deliverySchedule;
 
@@ -135,4 +138,33 @@ function findPauseReason({ gone, failingSince, now }: { gone: boolean; failingSi
  */
 function getOpeningMs(before: number): number {
   return Math.min(breaker.firstOpening * 2 ** before, breaker.maxOpening);
+}
+
+const shortenOpening = command<{ ids: bigint[] }>(
+  ({ tenant, ids }) => sql`UPDATE webhook_subscriptions SET open_until = least(open_until, now())
+    WHERE tenant_id = ${tenant} AND id = ANY (${ids}::bigint[]) AND open_until IS NOT NULL AND NOT held`,
+);
+
+/**
+ * Makes open circuits half-open, so a worker sends the next attempt immediately. Skips closed circuits, and circuits
+ * that are open because a user set `paused: true`. Doesn't change `updatedAt`. Resolves to true if any of the circuits
+ * is now half-open.
+ */
+export async function halfOpen(db: Pick<TenantDoor, '$sql'>, subscriptionIds: bigint[]): Promise<boolean> {
+  return (await db.$sql(shortenOpening, { ids: subscriptionIds })) > 0;
+}
+
+const makeFirst = command<{ id: bigint }>(
+  ({ tenant, id }) => sql`UPDATE deliveries d SET next_attempt_at = least(now(), (
+      SELECT min(next_attempt_at) - interval '1 millisecond' FROM deliveries
+      WHERE tenant_id = ${tenant} AND subscription_id = d.subscription_id AND state = 'PENDING'))
+    WHERE tenant_id = ${tenant} AND id = ${id} AND state = 'PENDING' AND claim IS NULL`,
+);
+
+/**
+ * Moves a pending delivery to the front of its subscription's queue. The delivery then becomes the probe of a half-open
+ * circuit.
+ */
+export async function moveToFront(db: Pick<TenantDoor, '$sql'>, id: bigint): Promise<void> {
+  await db.$sql(makeFirst, { id });
 }

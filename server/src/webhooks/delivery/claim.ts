@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { deliverySchedule } from '@itsm-api/contract';
-import type { Prisma } from '../../../generated/prisma/client.ts';
-import type { PrismaClient } from '../../database/client/prisma.ts';
-import { notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { jsonRows, type Parameter, sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
+import { notInMaintenance } from '../../database/tenant-maintenance.ts';
+import type { TenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { getCircuit } from './circuit-breaker.ts';
-import { jsonRows } from './json-rows.ts';
 import { claimLease } from './retry-schedule.ts';
 
 /** A delivery that this process has claimed and can attempt now. */
@@ -63,7 +64,7 @@ interface Subscription extends SubscriptionRef {
 }
 
 /** A due delivery that `lockDue` has claimed. */
-type Taken = SubscriptionRef &
+type ClaimedRow = SubscriptionRef &
   Pick<ClaimedDelivery, 'id' | 'attempt' | 'lost' | 'eventId' | 'eventType' | 'body' | 'traceParent'> & {
     dueAt: Date;
     /** When an earlier worker claimed the delivery, if that worker recorded no result. Otherwise null. */
@@ -83,21 +84,21 @@ type Taken = SubscriptionRef &
  * @param grant called once for each subscription that can receive deliveries, even if no delivery is due
  */
 export function claimDue(
-  prisma: PrismaClient,
+  system: SystemClient,
   requests: ClaimRequest[],
   grant: Grant = ({ slots }) => slots,
 ): Promise<ClaimedDelivery[]> {
   const claim = randomUUID();
   const requestedAt = performance.now();
-  return prisma.$transaction(async (tx) => {
-    const subscriptions = new Map((await readActive(tx, requests)).map((row) => [refKey(row), row]));
+  return system.$transaction(async () => {
+    const subscriptions = new Map((await system.$sql(readActive, refsOf(requests))).map((row) => [refKey(row), row]));
     const circuitAt = (ref: SubscriptionRef) => {
       const found = subscriptions.get(refKey(ref));
       return found && getCircuit(found, found.now);
     };
     const isUnproven = (ref: SubscriptionRef) => subscriptions.get(refKey(ref))?.unproven === true;
     const trials = await countTrials(
-      tx,
+      system,
       requests.filter((each) => isUnproven(each) && circuitAt(each) !== 'open'),
     );
     const maxSlotsOf = (each: ClaimRequest) => {
@@ -115,21 +116,21 @@ export function claimDue(
       return slots > 0 ? [{ ...each, slots }] : [];
     });
     const probed = await lockHalfOpen(
-      tx,
+      system,
       granted.filter((each) => circuitAt(each) === 'half-open'),
     );
-    const taken = await lockDue(tx, claim, [
+    const taken = await lockDue(system, claim, [
       ...granted.filter((each) => circuitAt(each) === 'closed'),
       ...probed.map((each) => ({ ...each, slots: 1 })),
     ]);
 
     const probes = new Set(probed.map(refKey));
     await keepOpen(
-      tx,
+      system,
       probed.filter((each) => taken.some((delivery) => refKey(delivery) === refKey(each))),
     );
-    await recordTrials(tx, taken.filter(isUnproven));
-    await recordLost(tx, taken);
+    await recordTrials(system, taken.filter(isUnproven));
+    await recordLost(system, taken);
     return taken.flatMap(({ lostAt: _, dueAt, ...delivery }) => {
       const found = subscriptions.get(refKey(delivery));
       if (found === undefined) return [];
@@ -141,60 +142,82 @@ export function claimDue(
   });
 }
 
-/** Returns the subscriptions in `refs` that are active and belong to an active tenant that isn't in maintenance. */
-function readActive(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Subscription[]> {
-  return tx.$queryRaw`
+/** The subscriptions to which a statement refers, as two lists of equal length. */
+interface Refs {
+  tenantIds: TenantId[];
+  subscriptionIds: bigint[];
+}
+
+function refsOf(refs: readonly SubscriptionRef[]): Refs {
+  return {
+    tenantIds: refs.map(({ tenantId }) => tenantId),
+    subscriptionIds: refs.map(({ subscriptionId }) => subscriptionId),
+  };
+}
+
+/** Builds SQL that selects the subscriptions to which a statement refers. */
+const wanted = ({ tenantIds, subscriptionIds }: Record<keyof Refs, Parameter>) =>
+  sql`unnest(${tenantIds}::bigint[], ${subscriptionIds}::bigint[]) AS w (tenant_id, subscription_id)`;
+
+/** Selects the subscriptions that are active and belong to an active tenant that isn't in maintenance. */
+const readActive = allTenants.rows<Refs, Subscription>(
+  (given) => sql`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.secret,
       CASE WHEN s.previous_secret_until > now() THEN s.previous_secret END AS "previousSecret",
       s.open_until AS "openUntil", s.first_succeeded_at IS NULL AS unproven, now() AS now
-    FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
-    JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId" AND s.active
-    JOIN tenants t ON t.id = s.tenant_id AND t.active AND ${notInMaintenanceSql}`;
-}
+    FROM ${wanted(given)}
+    JOIN webhook_subscriptions s ON s.tenant_id = w.tenant_id AND s.id = w.subscription_id AND s.active
+    JOIN tenants t ON t.id = s.tenant_id AND t.active AND ${notInMaintenance}`,
+);
+
+const countLeft = allTenants.rows<Refs, SubscriptionRef & { left: number }>(
+  (given) => sql`
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", ${maxTrialsPerMinute}::int - (
+      SELECT count(*) FROM unnest(s.trial_attempts) AS began WHERE began > now() - interval '1 minute')::int AS left
+    FROM ${wanted(given)}
+    JOIN webhook_subscriptions s ON s.tenant_id = w.tenant_id AND s.id = w.subscription_id
+    FOR NO KEY UPDATE OF s SKIP LOCKED`,
+);
 
 /**
  * Locks the subscriptions and returns how many more trial deliveries `maxTrialsPerMinute` allows for each of them.
  * Omits subscriptions that another transaction has locked.
  */
-async function countTrials(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {
+async function countTrials(system: SystemClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {
   if (refs.length === 0) return new Map();
-  const rows = await tx.$queryRaw<(SubscriptionRef & { left: number })[]>`
-    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", ${maxTrialsPerMinute}::int - (
-      SELECT count(*) FROM unnest(s.trial_attempts) AS began WHERE began > now() - interval '1 minute')::int AS left
-    FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
-    JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"
-    FOR NO KEY UPDATE OF s SKIP LOCKED`;
-  return new Map(rows.map((row) => [refKey(row), row.left]));
+  const found = await system.$sql(countLeft, refsOf(refs));
+  return new Map(found.map((row) => [refKey(row), row.left]));
 }
 
-/** Stores the start times of trial attempts. `countTrials` counts them. */
-async function recordTrials(tx: Prisma.TransactionClient, taken: SubscriptionRef[]): Promise<void> {
-  if (taken.length === 0) return;
-  const rows = taken.map(({ tenantId, subscriptionId }) => ({ tenantId, subscriptionId }));
-  await tx.$executeRaw`
+const addTrials = allTenants.command<Refs>(
+  (given) => sql`
     UPDATE webhook_subscriptions s
     SET trial_attempts = array_fill(now(), ARRAY[w.count])
       || ARRAY(SELECT began FROM unnest(s.trial_attempts) AS began WHERE began > now() - interval '1 minute')
-    FROM (
-      SELECT "tenantId", "subscriptionId", count(*)::int AS count
-      FROM json_to_recordset(${jsonRows(rows)}::text::json) AS g ("tenantId" bigint, "subscriptionId" bigint)
-      GROUP BY 1, 2
-    ) w
-    WHERE s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"`;
+    FROM (SELECT tenant_id, subscription_id, count(*)::int AS count FROM ${wanted(given)} GROUP BY 1, 2) w
+    WHERE s.tenant_id = w.tenant_id AND s.id = w.subscription_id`,
+);
+
+/** Stores the start times of trial attempts. `countTrials` counts them. */
+async function recordTrials(system: SystemClient, taken: SubscriptionRef[]): Promise<void> {
+  if (taken.length > 0) await system.$sql(addTrials, refsOf(taken));
 }
+
+const lockIfHalfOpen = allTenants.rows<Refs, SubscriptionRef>(
+  (given) => sql`
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
+    FROM ${wanted(given)}
+    JOIN webhook_subscriptions s ON s.tenant_id = w.tenant_id AND s.id = w.subscription_id
+    WHERE s.active AND s.open_until <= now()
+    FOR NO KEY UPDATE OF s SKIP LOCKED`,
+);
 
 /**
  * Locks and returns the subscriptions that still have a half-open circuit. Because of the lock, only one worker sends a
  * probe to a subscription.
  */
-async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<SubscriptionRef[]> {
-  if (refs.length === 0) return [];
-  return tx.$queryRaw`
-    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId"
-    FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
-    JOIN webhook_subscriptions s ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"
-    WHERE s.active AND s.open_until <= now()
-    FOR NO KEY UPDATE OF s SKIP LOCKED`;
+async function lockHalfOpen(system: SystemClient, refs: SubscriptionRef[]): Promise<SubscriptionRef[]> {
+  return refs.length === 0 ? [] : system.$sql(lockIfHalfOpen, refsOf(refs));
 }
 
 /**
@@ -203,21 +226,21 @@ async function lockHalfOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[
  * The outer LIMIT never removes rows, but gives the query planner a maximum number of rows. Without this maximum,
  * PostgreSQL expects to update a tenth of all pending rows and scans the whole table.
  */
-async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: ClaimRequest[]): Promise<Taken[]> {
-  if (requests.length === 0) return [];
-  return tx.$queryRaw`
+const claimOldest = allTenants.rows<Refs & { slots: number[]; allSlots: number; claim: string }, ClaimedRow>(
+  ({ tenantIds, subscriptionIds, slots, allSlots, claim }) => sql`
     WITH due AS MATERIALIZED (
       SELECT d.*
-      FROM json_to_recordset(${jsonRows(requests)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint, slots int)
+      FROM unnest(${tenantIds}::bigint[], ${subscriptionIds}::bigint[], ${slots}::int[])
+        AS w (tenant_id, subscription_id, slots)
       CROSS JOIN LATERAL (
         SELECT tenant_id, id, event_id, next_attempt_at AS due_at,
           CASE WHEN claim IS NOT NULL THEN next_attempt_at END AS lease_end FROM deliveries
-        WHERE tenant_id = w."tenantId" AND subscription_id = w."subscriptionId"
+        WHERE tenant_id = w.tenant_id AND subscription_id = w.subscription_id
           AND state = 'PENDING' AND next_attempt_at <= now()
         ORDER BY next_attempt_at LIMIT w.slots
         FOR NO KEY UPDATE SKIP LOCKED
       ) d
-      LIMIT ${requests.reduce((sum, { slots }) => sum + slots, 0)}
+      LIMIT ${allSlots}
     )
     UPDATE deliveries d
     SET attempts = d.attempts + 1, lost = d.lost + (due.lease_end IS NOT NULL)::int,
@@ -227,29 +250,41 @@ async function lockDue(tx: Prisma.TransactionClient, claim: string, requests: Cl
     RETURNING d.tenant_id AS "tenantId", d.id, d.subscription_id AS "subscriptionId", d.attempts AS attempt, d.lost,
       e.public_id AS "eventId", e.type AS "eventType", e.body,
       e.trace_parent AS "traceParent", due.due_at AS "dueAt",
-      due.lease_end - ${claimLease}::int * interval '1 millisecond' AS "lostAt"`;
+      due.lease_end - ${claimLease}::int * interval '1 millisecond' AS "lostAt"`,
+);
+
+async function lockDue(system: SystemClient, claim: string, requests: ClaimRequest[]): Promise<ClaimedRow[]> {
+  if (requests.length === 0) return [];
+  const slots = requests.map((each) => each.slots);
+  const allSlots = slots.reduce((sum, each) => sum + each, 0);
+  return system.$sql(claimOldest, { ...refsOf(requests), slots, allSlots, claim });
 }
+
+const extendOpening = allTenants.command<Refs>(
+  (given) => sql`
+    UPDATE webhook_subscriptions s SET open_until = now() + ${claimLease}::int * interval '1 millisecond'
+    FROM ${wanted(given)} WHERE s.tenant_id = w.tenant_id AND s.id = w.subscription_id`,
+);
 
 /**
  * Opens the circuits until the claim expires, so other workers send nothing while this worker sends the probes. If this
  * worker stops, the circuits become half-open again when the claim expires.
  */
-async function keepOpen(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<void> {
-  if (refs.length === 0) return;
-  await tx.$executeRaw`
-    UPDATE webhook_subscriptions s SET open_until = now() + ${claimLease}::int * interval '1 millisecond'
-    FROM json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
-    WHERE s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"`;
+async function keepOpen(system: SystemClient, refs: SubscriptionRef[]): Promise<void> {
+  if (refs.length > 0) await system.$sql(extendOpening, refsOf(refs));
 }
 
-async function recordLost(tx: Prisma.TransactionClient, taken: Taken[]): Promise<void> {
+const insertLost = allTenants.command<{ lost: string }>(
+  ({ lost }) => sql`
+    INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms, error)
+    SELECT "tenantId", id, number, "startedAt", ${claimLease}, 'the worker was lost'
+    FROM json_to_recordset(${lost}::json)
+      AS l ("tenantId" bigint, id bigint, number int, "startedAt" timestamptz)`,
+);
+
+async function recordLost(system: SystemClient, taken: ClaimedRow[]): Promise<void> {
   const lost = taken.flatMap(({ tenantId, id, attempt, lostAt }) =>
     lostAt === null ? [] : [{ tenantId, id, number: attempt - 1, startedAt: lostAt }],
   );
-  if (lost.length === 0) return;
-  await tx.$executeRaw`
-    INSERT INTO delivery_attempts (tenant_id, delivery_id, number, started_at, duration_ms, error)
-    SELECT "tenantId", id, number, "startedAt", ${claimLease}, 'the worker was lost'
-    FROM json_to_recordset(${jsonRows(lost)}::text::json)
-      AS l ("tenantId" bigint, id bigint, number int, "startedAt" timestamptz)`;
+  if (lost.length > 0) await system.$sql(insertLost, { lost: jsonRows(lost) });
 }

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { maxPendingDeliveries as defaultMaxPending, deliverySchedule } from '@itsm-api/contract';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Dispatcher } from 'undici';
-import type { PrismaClient } from '../../database/client/prisma.ts';
-import { createLoop, type Loop, type LoopHealth } from '../../shared/polling-loop.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { createLoop, type Loop, type LoopHealth } from '../../shared/loops/polling-loop.ts';
 import { tenantIdToJson } from '../../shared/tenant-id.ts';
 import { replaySome } from '../maintenance/replay.ts';
 import type { DispatchJobs } from '../outbox/dispatch-jobs.ts';
@@ -21,7 +21,7 @@ import type { Outcome } from './send.ts';
 import type { TargetPolicy } from './target.ts';
 
 export interface WorkerOptions {
-  prisma: PrismaClient;
+  prisma: SystemClient;
   dispatchJobs: DispatchJobs;
   secretCipher: SecretCipher;
   agent: Dispatcher;

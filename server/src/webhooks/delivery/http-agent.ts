@@ -5,6 +5,7 @@ import { rootCertificates } from 'node:tls';
 import { deliverySchedule } from '@itsm-api/contract';
 import { Agent, buildConnector } from 'undici';
 import { errorCode } from '../../shared/error-codes.ts';
+import { removeInformational } from './informational-responses.ts';
 import { limitResponse } from './response-limit.ts';
 import type { TargetPolicy } from './target.ts';
 
@@ -48,6 +49,7 @@ export function createAgent({ targets, lookup, ca }: AgentOptions): Agent {
       const reason = targets.findBlockReason(socket?.remoteAddress ?? '');
       if (reason === undefined && socket !== null) {
         limitResponse(socket);
+        removeInformational(socket);
         return callback(null, socket);
       }
       socket?.destroy();

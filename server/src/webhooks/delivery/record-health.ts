@@ -1,7 +1,8 @@
-import type { Prisma } from '../../../generated/prisma/client.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { jsonRows, sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { afterAttempt, type Health, type HealthSignal } from './circuit-breaker.ts';
-import { jsonRows } from './json-rows.ts';
 
 /** The part of an attempt's outcome that affects the health, with the subscription and the URL of the request. */
 export type SubscriptionSignal = SubscriptionRef & HealthSignal & { url: string };
@@ -16,16 +17,13 @@ type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
  * has changed, ignores attempts that used the previous URL. Skips subscriptions that another transaction has locked.
  * @returns the signals of the skipped subscriptions
  */
-export async function recordHealth(
-  tx: Prisma.TransactionClient,
-  signals: SubscriptionSignal[],
-): Promise<SubscriptionSignal[]> {
+export async function recordHealth(system: SystemClient, signals: SubscriptionSignal[]): Promise<SubscriptionSignal[]> {
   if (signals.length === 0) return [];
   const bySubscription = Map.groupBy(signals, refKey);
   const refs = [...bySubscription.values()].map(([first]) => first as SubscriptionSignal);
-  const rows = await lockHealth(tx, refs);
+  const rows = await system.$sql(lockHealth, { refs: jsonRows(refs) });
   await updateHealth(
-    tx,
+    system,
     rows.map(({ now, url, tenantId, subscriptionId, ...before }) => {
       const all = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
       const current = all.filter((signal) => signal.url === url);
@@ -37,28 +35,31 @@ export async function recordHealth(
   return [...bySubscription.values()].flat();
 }
 
-function lockHealth(tx: Prisma.TransactionClient, refs: SubscriptionRef[]): Promise<HealthRow[]> {
-  return tx.$queryRaw`
+const lockHealth = allTenants.rows<{ refs: string }, HealthRow>(
+  ({ refs }) => sql`
     SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", s.url, s.last_success_at AS "lastSuccessAt",
       s.last_failure_at AS "lastFailureAt", s.failures, s.failing_since AS "failingSince", s.open_until AS "openUntil",
       s.openings, s.paused_at AS "pausedAt", s.paused_reason AS "pausedReason", now() AS now
     FROM webhook_subscriptions s
-    JOIN json_to_recordset(${jsonRows(refs)}::text::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
+    JOIN json_to_recordset(${refs}::json) AS w ("tenantId" bigint, "subscriptionId" bigint)
       ON s.tenant_id = w."tenantId" AND s.id = w."subscriptionId"
-    FOR NO KEY UPDATE OF s SKIP LOCKED`;
-}
+    FOR NO KEY UPDATE OF s SKIP LOCKED`,
+);
 
-async function updateHealth(tx: Prisma.TransactionClient, rows: HealthUpdate[]): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.$executeRaw`
+const writeHealth = allTenants.command<{ health: string }>(
+  ({ health }) => sql`
     UPDATE webhook_subscriptions s
     SET last_success_at = h."lastSuccessAt", last_failure_at = h."lastFailureAt", failures = h.failures,
       failing_since = h."failingSince", open_until = h."openUntil", openings = h.openings,
       paused_at = h."pausedAt", paused_reason = h."pausedReason",
       first_succeeded_at = CASE WHEN h.delivered THEN COALESCE(s.first_succeeded_at, now()) ELSE s.first_succeeded_at END
-    FROM json_to_recordset(${jsonRows(rows)}::text::json) AS h (
+    FROM json_to_recordset(${health}::json) AS h (
       "tenantId" bigint, "subscriptionId" bigint, "lastSuccessAt" timestamptz, "lastFailureAt" timestamptz,
       failures int, "failingSince" timestamptz, "openUntil" timestamptz, openings int, "pausedAt" timestamptz,
       "pausedReason" text, delivered boolean)
-    WHERE s.tenant_id = h."tenantId" AND s.id = h."subscriptionId"`;
+    WHERE s.tenant_id = h."tenantId" AND s.id = h."subscriptionId"`,
+);
+
+async function updateHealth(system: SystemClient, updates: HealthUpdate[]): Promise<void> {
+  if (updates.length > 0) await system.$sql(writeHealth, { health: jsonRows(updates) });
 }

@@ -1,8 +1,8 @@
-import type { Prisma } from '../../../generated/prisma/client.ts';
-import type { PrismaClient } from '../../database/client/prisma.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { jsonRows, sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import type { ClaimedDelivery } from './claim.ts';
-import { jsonRows } from './json-rows.ts';
 import { recordHealth, type SubscriptionSignal } from './record-health.ts';
 import { nextWait } from './retry-schedule.ts';
 import type { Outcome } from './send.ts';
@@ -37,16 +37,17 @@ export interface RecordedBatch {
  * affect the health), which the caller passes to the next call as `unrecorded`.
  */
 export function recordResults(
-  prisma: PrismaClient,
+  system: SystemClient,
   results: DeliveryResult[],
   unrecorded: SubscriptionSignal[] = [],
 ): Promise<RecordedBatch> {
-  return prisma.$transaction(async (tx) => {
-    const settled = toRecordedResults(results, await lockDeliveries(tx, results));
+  return system.$transaction(async () => {
+    const ids = results.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
+    const settled = toRecordedResults(results, await system.$sql(lockDeliveries, { ids: jsonRows(ids) }));
     const changed = settled.filter(({ state }) => state !== 'CANCELLED');
-    await updateDeliveries(tx, changed);
-    await insertAttempts(tx, settled);
-    return { settled, unrecorded: await recordHealth(tx, [...unrecorded, ...changed.map(toSignal)]) };
+    await updateDeliveries(system, changed);
+    await insertAttempts(system, settled);
+    return { settled, unrecorded: await recordHealth(system, [...unrecorded, ...changed.map(toSignal)]) };
   });
 }
 
@@ -62,15 +63,14 @@ interface LockedDelivery {
  * Locks the deliveries in the order of their ids. The fixed order prevents deadlocks between batches with the same
  * rows.
  */
-function lockDeliveries(tx: Prisma.TransactionClient, results: DeliveryResult[]): Promise<LockedDelivery[]> {
-  const ids = results.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
-  return tx.$queryRaw`
+const lockDeliveries = allTenants.rows<{ ids: string }, LockedDelivery>(
+  ({ ids }) => sql`
     SELECT d.tenant_id AS "tenantId", d.id, d.state, d.claim, now() AS now
-    FROM deliveries d JOIN json_to_recordset(${jsonRows(ids)}::text::json) AS g ("tenantId" bigint, id bigint)
+    FROM deliveries d JOIN json_to_recordset(${ids}::json) AS g ("tenantId" bigint, id bigint)
       ON d.tenant_id = g."tenantId" AND d.id = g.id
     ORDER BY d.tenant_id, d.id
-    FOR NO KEY UPDATE OF d`;
-}
+    FOR NO KEY UPDATE OF d`,
+);
 
 /** Returns the map key of a delivery. The key includes the tenant, because ids are unique only within a tenant. */
 const deliveryKey = ({ tenantId, id }: { tenantId: TenantId; id: bigint }) => `${tenantId}:${id}`;
@@ -95,32 +95,40 @@ function toRecordedResults(results: DeliveryResult[], locked: LockedDelivery[]):
   });
 }
 
-async function updateDeliveries(tx: Prisma.TransactionClient, settled: RecordedResults[]): Promise<void> {
-  if (settled.length === 0) return;
-  const rows = settled.map(({ delivery, state, nextAttemptAt, settledAt }) => {
-    const { tenantId, id } = delivery;
-    return { tenant_id: tenantId, id, state, next_attempt_at: nextAttemptAt, settled_at: settledAt };
-  });
-  await tx.$executeRaw`
+const updateSettled = allTenants.command<{ settled: string }>(
+  ({ settled }) => sql`
     UPDATE deliveries d
     SET state = g.state, claim = NULL, next_attempt_at = COALESCE(g.next_attempt_at, d.next_attempt_at),
       settled_at = g.settled_at
-    FROM json_populate_recordset(NULL::deliveries, ${jsonRows(rows)}::text::json) g
-    WHERE d.tenant_id = g.tenant_id AND d.id = g.id`;
+    FROM json_populate_recordset(NULL::deliveries, ${settled}::json) g
+    WHERE d.tenant_id = g.tenant_id AND d.id = g.id`,
+);
+
+async function updateDeliveries(system: SystemClient, results: RecordedResults[]): Promise<void> {
+  if (results.length === 0) return;
+  const settled = results.map(({ delivery, state, nextAttemptAt, settledAt }) => {
+    const { tenantId, id } = delivery;
+    return { tenant_id: tenantId, id, state, next_attempt_at: nextAttemptAt, settled_at: settledAt };
+  });
+  await system.$sql(updateSettled, { settled: jsonRows(settled) });
 }
 
-async function insertAttempts(tx: Prisma.TransactionClient, settled: RecordedResults[]): Promise<void> {
+const insertGiven = allTenants.command<{ attempts: string }>(
+  ({ attempts }) => sql`
+    INSERT INTO delivery_attempts (
+      tenant_id, delivery_id, number, started_at, duration_ms, status, error, answer, public_answer)
+    SELECT * FROM json_to_recordset(${attempts}::json) AS g (
+      "tenantId" bigint, id bigint, number int, "startedAt" timestamptz, "durationMs" int, status int, error text,
+      answer text, "publicAnswer" text)`,
+);
+
+async function insertAttempts(system: SystemClient, settled: RecordedResults[]): Promise<void> {
   if (settled.length === 0) return;
-  const rows = settled.map(({ delivery: { tenantId, id, attempt, claimedAt }, outcome }) => {
+  const attempts = settled.map(({ delivery: { tenantId, id, attempt, claimedAt }, outcome }) => {
     const { durationMs, status, error, answer, publicAnswer } = outcome;
     return { tenantId, id, number: attempt, startedAt: claimedAt, durationMs, status, error, answer, publicAnswer };
   });
-  await tx.$executeRaw`
-    INSERT INTO delivery_attempts (
-      tenant_id, delivery_id, number, started_at, duration_ms, status, error, answer, public_answer)
-    SELECT * FROM json_to_recordset(${jsonRows(rows)}::text::json) AS g (
-      "tenantId" bigint, id bigint, number int, "startedAt" timestamptz, "durationMs" int, status int, error text,
-      answer text, "publicAnswer" text)`;
+  await system.$sql(insertGiven, { attempts: jsonRows(attempts) });
 }
 
 function toSignal({ delivery, outcome }: DeliveryResult): SubscriptionSignal {

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { PrismaClient } from '../../database/client/prisma.ts';
-import { createLoop, type LoopHealth } from '../../shared/polling-loop.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { createLoop, type LoopHealth } from '../../shared/loops/polling-loop.ts';
 import type { SubscriptionSignal } from './record-health.ts';
 import { type DeliveryResult, type RecordedResults, recordResults } from './record-results.ts';
 
@@ -16,7 +16,7 @@ export interface ResultRecorder {
 }
 
 interface ResultRecorderOptions {
-  prisma: PrismaClient;
+  prisma: SystemClient;
   logger: Pick<FastifyBaseLogger, 'error'>;
   isOutage(error: unknown): boolean;
 }

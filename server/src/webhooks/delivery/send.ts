@@ -40,9 +40,6 @@ const { attemptTimeout } = deliverySchedule;
 const readLimit = 16 * 1024;
 const keepLimit = 4 * 1024;
 
-/** The maximum number of informational (1xx) responses before the final response. */
-const maxInformational = 5;
-
 /**
  * Sends one attempt as a POST request and waits for the response. Never rejects: the outcome reports all errors,
  * including errors from `makeAttempt`.
@@ -57,7 +54,7 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
     attemptTimeout,
   );
   try {
-    const { status, head, ...answer } = await post(sender, makeAttempt(), abort);
+    const { status, head, ...answer } = await post(sender, makeAttempt(), abort.signal);
     const delivered = status >= 200 && status < 300;
     const retryAfter = delivered ? undefined : parseRetryAfter(answer.retryAfter, startedAt);
     const storedBody = sender.targets.allowPrivate
@@ -79,22 +76,17 @@ export async function send(sender: Sender, startedAt: Date, makeAttempt: () => A
   }
 }
 
-async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, abort: AbortController) {
+async function post({ agent, targets }: Sender, { url, headers, body }: Attempt, signal: AbortSignal) {
   // Checks the URL before the request, because the agent's lookup checks only host names, not literal addresses.
   targets.checkUrl(url);
   const { origin, pathname, search } = new URL(url);
-  let informational = 0;
   const response = await agent.request({
     origin,
     path: pathname + search,
     method: 'POST',
     headers,
     body,
-    signal: abort.signal,
-    onInfo: () => {
-      if (++informational > maxInformational)
-        abort.abort(new ResponseTooLong(`more than ${maxInformational} informational responses`));
-    },
+    signal,
   });
   const { 'retry-after': retryAfter } = response.headers;
   return {

@@ -1,4 +1,6 @@
-import type { Pool } from '../../database/client/pool.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants, type None } from '../../database/client/statements.ts';
 import { maySend, pendingSubscriptions, sendableSince } from '../outbox/pending.ts';
 
 /** The numbers of pending deliveries and of waiting jobs in all workspaces. */
@@ -37,24 +39,24 @@ const maxJobsCounted = 10_000;
  * Counts the backlog in one statement. Constants limit the duration of the statement and the numbers of rows that it
  * counts.
  */
-export async function readBacklog(pool: Pool): Promise<Backlog> {
-  const { rows } = await pool.lend(async (connection) => {
-    await connection.query(`BEGIN READ ONLY; SET LOCAL statement_timeout = ${maxReadMs}`);
-    try {
-      return await connection.query<Backlog>(select);
-    } finally {
-      await connection.query('ROLLBACK');
-    }
+export function readBacklog(system: SystemClient): Promise<Backlog> {
+  return system.$transaction(async () => {
+    await system.$sql(limitStatements);
+    const [backlog] = await system.$sql(selectBacklog);
+    if (backlog === undefined) throw new Error('The backlog query returned no row.');
+    return backlog;
   });
-  const [backlog] = rows;
-  if (backlog === undefined) throw new Error('The backlog query returned no row.');
-  return backlog;
 }
 
-const select = `
+const limitStatements = allTenants.rows<None, object>(
+  () => sql`SELECT set_config('statement_timeout', ${String(maxReadMs)}, true)`,
+);
+
+const selectBacklog = allTenants.rows<None, Backlog>(
+  () => sql`
   WITH RECURSIVE ${pendingSubscriptions},
   of_subscription AS (
-    SELECT counted.pending, ${sendableSince('counted.oldest')} AS since,
+    SELECT counted.pending, ${sendableSince(sql`counted.oldest`)} AS since,
       CASE WHEN NOT (${maySend}) THEN 0 WHEN s.open_until IS NULL THEN counted.due ELSE least(counted.due, 1) END AS due
     FROM pending
     JOIN tenants t ON t.id = pending.tenant_id
@@ -78,4 +80,5 @@ const select = `
          SELECT FROM pgboss.job WHERE job.name = queue.name AND state < 'active' LIMIT ${maxJobsCounted}
        ) waiting))
      FROM pgboss.queue WHERE name NOT LIKE '\\_\\_%') AS jobs
-  FROM of_subscription`;
+  FROM of_subscription`,
+);

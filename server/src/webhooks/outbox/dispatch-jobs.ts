@@ -1,5 +1,7 @@
 import type { Job, PgBoss } from 'pg-boss';
-import type { PrismaClient } from '../../database/client/prisma.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants, type None } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { jobsWithin } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
@@ -79,6 +81,8 @@ function toRef({ tenantId, subscriptionId }: JobData): SubscriptionRef {
 /** The PostgreSQL notification channel that wakes workers. */
 export const wakeChannel = 'webhook_dispatch';
 
+const notify = allTenants.rows<None, object>(() => sql`SELECT pg_notify(${wakeChannel}, '')`);
+
 /** Notifies the workers of all processes that there are new jobs. */
 export interface Waker {
   wake(): void;
@@ -92,14 +96,14 @@ export interface Waker {
  * Creates a waker that sends at most one notification per `batchWindowMs`. The waker doesn't notify within the
  * transactions that write events, because PostgreSQL serializes the commits of transactions that notify.
  */
-export function createWaker(prisma: PrismaClient, batchWindowMs = 10): Waker {
+export function createWaker(system: SystemClient, batchWindowMs = 10): Waker {
   let pending: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> | undefined;
   let closed = false;
   const send = () => {
     pending = undefined;
     // If a notification is lost, the worker finds the deliveries at its next poll.
-    sending = prisma.$executeRaw`SELECT pg_notify(${wakeChannel}, '')`.catch(() => undefined);
+    sending = system.$sql(notify).catch(() => undefined);
   };
   return {
     wake() {

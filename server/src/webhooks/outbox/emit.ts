@@ -7,13 +7,14 @@ import {
   events,
   filterLimits,
 } from '@itsm-api/contract';
-import { queryRows, type Statement } from '../../database/client/raw-sql.ts';
+import { type Parameter, sql } from '../../database/client/sql.ts';
+import { type Bound, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { type Acting, actorOf } from '../../shared/actor.ts';
+import { type ActorContext, actorOf } from '../../shared/actor.ts';
 import type { DispatchJobs } from './dispatch-jobs.ts';
 
 /** What `emit` needs from the transaction that makes the change. */
-export interface Emitter extends Acting {
+export interface Emitter extends ActorContext {
   db: TenantClient;
   /** The API key of the request. Undefined on the command line. */
   keyId?: bigint | undefined;
@@ -87,24 +88,20 @@ export async function emitAll<Type extends EventType>(
     return { id, body: JSON.stringify(body), fields: JSON.stringify(getFilterValues(payload, changes)) };
   });
 
-  const subscriptions = await queryRows<{ id: string }>(db, {
-    text: insertEvents,
-    values: [
-      tenantId,
-      type,
-      onlyTo ?? null,
-      written.map(({ id }) => id),
-      written.map(({ body }) => body),
-      traceParent?.() ?? null,
-      written.map(({ fields }) => fields),
-      keyId ?? null,
-    ],
+  const subscriptions = await db.$sql(insertEvents, {
+    type,
+    onlyTo: onlyTo ?? null,
+    ids: written.map(({ id }) => id),
+    bodies: written.map(({ body }) => body),
+    fields: written.map(({ fields }) => fields),
+    traceParent: traceParent?.() ?? null,
+    keyId: keyId ?? null,
   });
   if (subscriptions.length === 0) return;
 
   await dispatchJobs.addWithin(
     db,
-    subscriptions.map(({ id }) => ({ tenantId, subscriptionId: BigInt(id) })),
+    subscriptions.map(({ id }) => ({ tenantId, subscriptionId: id })),
   );
   afterCommit(wakeWorkers);
 }
@@ -115,21 +112,29 @@ export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
 }
 
 /**
- * The SQL condition for an active subscription of the tenant $1 that has the event type $2. `matchesEvent` checks the
+ * Builds the SQL condition for an active subscription of the tenant that has the event type. `matchesEvent` checks the
  * content of the event.
  */
-const subscribedTo = 'tenant_id = $1 AND active AND events @> ARRAY[$2::text]';
+const isSubscribed = ({ tenant, type }: Record<'tenant' | 'type', Parameter>) =>
+  sql`tenant_id = ${tenant} AND active AND events @> ARRAY[${type}::text]`;
+
+/** Whether an active subscription has the event type. */
+export interface HasSubscribers {
+  hasSubscribers: boolean;
+}
+
+const selectHasSubscribers = rows<{ type: EventType }, HasSubscribers>(
+  (given) => sql`SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${isSubscribed(given)}) AS "hasSubscribers"`,
+);
 
 /**
- * Returns a statement that checks whether an active subscription has the event type. The column `hasSubscribers`
- * contains the result.
+ * Returns a statement that checks whether an active subscription has the event type.
  *
  * Send the statement after the change, because another transaction may commit a new subscription while the change waits
  * for a lock.
  */
-export function querySubscribers(db: TenantClient, type: EventType): Statement {
-  const text = `SELECT EXISTS (SELECT FROM webhook_subscriptions WHERE ${subscribedTo}) AS "hasSubscribers"`;
-  return { text, values: [db.$tenantId, type] };
+export function querySubscribers(db: TenantClient, type: EventType): Bound<HasSubscribers> {
+  return db.$bind(selectHasSubscribers, { type });
 }
 
 /**
@@ -156,42 +161,59 @@ function isFilterValue(value: unknown): boolean {
 }
 
 /**
- * The SQL condition for a subscription that accepts the event. A subscription with `skip_own` doesn't accept changes
- * that were made with its own API key or with a key that replaced this key. $8 is the key that made the change.
+ * Builds the SQL condition for a subscription that accepts the event. A subscription with `skip_own` doesn't accept
+ * changes that were made with its own API key or with a key that replaced this key. `keyId` is the key that made the
+ * change.
  *
  * If the subscription has a filter, each field of the filter must have an accepted value before or after the change.
  */
-const matchesEvent = `
+const matchesEvent = ({ tenant, keyId }: Record<'tenant' | 'keyId', Parameter>) => sql`
   NOT (skip_own AND coalesce(key_id IN (
     WITH RECURSIVE line AS (
-      SELECT $8::bigint AS id
-      UNION SELECT k.rotated_from FROM line JOIN api_keys k ON k.tenant_id = $1 AND k.id = line.id
+      SELECT ${keyId}::bigint AS id
+      UNION SELECT k.rotated_from FROM line JOIN api_keys k ON k.tenant_id = ${tenant} AND k.id = line.id
     ) SELECT id FROM line WHERE id IS NOT NULL
   ), false)) AND (filter IS NULL OR NOT EXISTS (
     SELECT FROM jsonb_each(filter) AS field (name, accepted)
     WHERE NOT EXISTS (SELECT FROM jsonb_array_elements(fields -> name) AS given (value) WHERE accepted @> value)))`;
 
+/** The parameters of the statement that inserts events. The lists have an item for each event. */
+interface NewEvents {
+  type: EventType;
+  /** The only subscription that receives the events, or null. */
+  onlyTo: bigint | null;
+  ids: string[];
+  bodies: string[];
+  fields: string[];
+  traceParent: string | null;
+  keyId: bigint | null;
+}
+
 /**
- * Inserts the events and their deliveries. A subscription that the quota has paused gets only events that are only for
- * this subscription ($3), such as test events. Filters use `fields` instead of the bodies, because bodies are large.
+ * Inserts the events and their deliveries, and returns the ids of the subscriptions. A subscription that the quota has
+ * paused gets only events that are only for this subscription, such as test events. Filters use `fields` instead of the
+ * bodies, because bodies are large.
  */
-const insertEvents = `
+const insertEvents = rows<NewEvents, { id: bigint }>(
+  (given) => sql`
   WITH given AS MATERIALIZED (
-    SELECT fields::jsonb AS fields, place FROM unnest($7::text[]) WITH ORDINALITY AS given (fields, place)
+    SELECT fields::jsonb AS fields, place FROM unnest(${given.fields}::text[]) WITH ORDINALITY AS given (fields, place)
   ), matching AS (
     SELECT s.id, given.place FROM webhook_subscriptions s CROSS JOIN given
-    WHERE ${subscribedTo}
-      AND CASE WHEN $3::bigint IS NULL THEN quota_reached_at IS NULL AND ${matchesEvent} ELSE id = $3 END
+    WHERE ${isSubscribed(given)}
+      AND CASE WHEN ${given.onlyTo}::bigint IS NULL THEN quota_reached_at IS NULL AND ${matchesEvent(given)}
+        ELSE id = ${given.onlyTo} END
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body, trace_parent)
-    SELECT $1, public_id, $2, body, $6
-    FROM unnest($4::text[], $5::text[]) WITH ORDINALITY AS written (public_id, body, place)
+    SELECT ${given.tenant}, public_id, ${given.type}, body, ${given.traceParent}
+    FROM unnest(${given.ids}::text[], ${given.bodies}::text[]) WITH ORDINALITY AS written (public_id, body, place)
     WHERE place IN (SELECT place FROM matching) ORDER BY place
     RETURNING id, public_id
   ), delivery AS (
     INSERT INTO deliveries (tenant_id, subscription_id, event_id)
-    SELECT $1, matching.id, event.id
-    FROM event JOIN unnest($4::text[]) WITH ORDINALITY AS written (public_id, place) USING (public_id)
+    SELECT ${given.tenant}, matching.id, event.id
+    FROM event JOIN unnest(${given.ids}::text[]) WITH ORDINALITY AS written (public_id, place) USING (public_id)
       JOIN matching USING (place) ORDER BY event.id, matching.id
   )
-  SELECT DISTINCT id FROM matching ORDER BY id`;
+  SELECT DISTINCT id FROM matching ORDER BY id`,
+);

@@ -1,7 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Prisma } from '../../../generated/prisma/client.ts';
-import type { PrismaClient } from '../../database/client/prisma.ts';
-import { notInMaintenanceSql } from '../../database/tenant-maintenance.ts';
+import type { TenantDoor } from '../../database/client/door.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants, command, type None, rows } from '../../database/client/statements.ts';
+import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
 
 /*
@@ -14,7 +16,7 @@ import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
 export const quotaInterval = 5000;
 
 export interface QuotaOptions {
-  prisma: PrismaClient;
+  prisma: SystemClient;
   logger: Pick<FastifyBaseLogger, 'warn'>;
   /** The maximum number of pending deliveries per tenant. */
   maxPendingDeliveries: number;
@@ -22,24 +24,26 @@ export interface QuotaOptions {
 
 /** Counts the pending deliveries of tenants near the limit, and pauses or resumes their subscriptions. */
 export async function enforceQuota(options: QuotaOptions): Promise<void> {
-  for (const { tenantId } of await findCandidates(options)) await enforceForTenant(options, tenantId);
+  const { prisma, maxPendingDeliveries: maxPending } = options;
+  for (const { tenantId } of await prisma.$sql(selectCandidates, { maxPending }))
+    await enforceForTenant(options, tenantId);
 }
 
 /**
- * Finds the tenants whose pending deliveries the worker must count: tenants with a subscription that the quota has
+ * Selects the tenants whose pending deliveries the worker must count: tenants with a subscription that the quota has
  * paused, and tenants that may have reached the limit.
  *
  * To find the latter, compares the limit with the difference between the highest and the lowest id of the tenant's
  * pending deliveries, plus one. This number is never smaller than the count, but needs only two index lookups.
  */
-function findCandidates({ prisma, maxPendingDeliveries }: QuotaOptions): Promise<{ tenantId: TenantId }[]> {
-  return prisma.$queryRaw`
-    SELECT s.tenant_id AS "tenantId" FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${notInMaintenanceSql}
+const selectCandidates = allTenants.rows<{ maxPending: number }, { tenantId: TenantId }>(
+  ({ maxPending }) => sql`
+    SELECT s.tenant_id AS "tenantId" FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${notInMaintenance}
     GROUP BY s.tenant_id
     HAVING bool_or(s.quota_reached_at IS NOT NULL) OR (
       SELECT max(id) - min(id) + 1 FROM deliveries d WHERE d.tenant_id = s.tenant_id AND d.state = 'PENDING'
-    ) >= ${maxPendingDeliveries}::int`;
-}
+    ) >= ${maxPending}::int`,
+);
 
 interface Subscription {
   id: bigint;
@@ -53,67 +57,67 @@ interface Subscription {
 
 function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<void> {
   const { prisma, maxPendingDeliveries } = options;
-  return prisma.$transaction(
-    async (tx) => {
-      if (!(await tryLock(tx, tenantId))) return;
-      const subscriptions = await countPending(tx, tenantId);
-      const pending = subscriptions.reduce((sum, each) => sum + each.pending, 0);
-      const paused = subscriptions.filter(({ quotaReachedAt }) => quotaReachedAt !== null);
-      const latest = paused.toSorted((a, b) => Number(b.quotaReachedAt) - Number(a.quotaReachedAt))[0];
+  return prisma.$transaction(async () => {
+    const db = prisma.$tenant(tenantId);
+    const [lock] = await db.$sql(tryLock);
+    if (lock?.taken !== true) return;
+    const subscriptions = await db.$sql(countPending);
+    const pending = subscriptions.reduce((sum, each) => sum + each.pending, 0);
+    const paused = subscriptions.filter(({ quotaReachedAt }) => quotaReachedAt !== null);
+    const latest = paused.toSorted((a, b) => Number(b.quotaReachedAt) - Number(a.quotaReachedAt))[0];
 
-      if (pending < maxPendingDeliveries / 2) {
-        if (latest !== undefined) await resumeAll(tx, options, { tenantId, pending });
-      } else if (pending >= maxPendingDeliveries && latest?.isSettling !== true) {
-        // Transactions that began before the pause can still add deliveries. Therefore, the baseline is the count after
-        // these transactions. Another subscription is paused only if the count exceeds the baseline.
-        if (latest?.quotaPending === null) await storeBaseline(tx, { tenantId, id: latest.id, pending });
-        else if (latest === undefined || pending > latest.quotaPending) {
-          const growing = subscriptions.filter(({ active, quotaReachedAt }) => active && quotaReachedAt === null);
-          const [largest] = growing.toSorted((a, b) => b.pending - a.pending);
-          if (largest !== undefined) await pause(tx, options, { tenantId, id: largest.id, pending });
-        }
+    if (pending < maxPendingDeliveries / 2) {
+      if (latest !== undefined) await resumeAll(db, options, { tenantId, pending });
+    } else if (pending >= maxPendingDeliveries && latest?.isSettling !== true) {
+      // Transactions that began before the pause can still add deliveries. Therefore, the baseline is the count after
+      // these transactions. Another subscription is paused only if the count exceeds the baseline.
+      if (latest?.quotaPending === null) await db.$sql(storeBaseline, { id: latest.id, pending });
+      else if (latest === undefined || pending > latest.quotaPending) {
+        const growing = subscriptions.filter(({ active, quotaReachedAt }) => active && quotaReachedAt === null);
+        const [largest] = growing.toSorted((a, b) => b.pending - a.pending);
+        if (largest !== undefined) await pause(db, options, { tenantId, id: largest.id, pending });
       }
-    },
-    // Counting many millions of rows takes longer than Prisma's default timeout for a transaction, which is 5 seconds.
-    // STATEMENT_TIMEOUT_MS still limits each statement.
-    { timeout: 60_000 },
-  );
+    }
+  });
 }
 
 /**
  * Tries to acquire a tenant's advisory lock, so only one worker at a time counts the tenant's deliveries. Doesn't wait
  * for the lock. Returns true if the transaction now has the lock.
  */
-async function tryLock(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<boolean> {
-  const [row] = await tx.$queryRaw<{ taken: boolean }[]>`
-    SELECT pg_try_advisory_xact_lock(hashtextextended(${`webhookQuota:${tenantId}`}, 0)) AS taken`;
-  return row?.taken === true;
-}
+const tryLock = rows<None, { taken: boolean }>(
+  ({ tenant }) =>
+    sql`SELECT pg_try_advisory_xact_lock(hashtextextended('webhookQuota:' || ${tenant}::bigint, 0)) AS taken`,
+);
 
-/** Returns no subscriptions if maintenance of the tenant has begun since `findCandidates`. */
-function countPending(tx: Prisma.TransactionClient, tenantId: TenantId): Promise<Subscription[]> {
-  return tx.$queryRaw`
+/** Selects no subscriptions if maintenance of the tenant has begun since `selectCandidates`. */
+const countPending = rows<None, Subscription>(
+  ({ tenant }) => sql`
     SELECT s.id, s.active, s.quota_reached_at AS "quotaReachedAt", s.quota_pending AS "quotaPending",
       s.quota_reached_at > now() - ${quotaInterval}::int * interval '1 millisecond' AS "isSettling",
       (SELECT count(*)::int FROM deliveries d
-       WHERE d.tenant_id = ${tenantId} AND d.subscription_id = s.id AND d.state = 'PENDING') AS pending
-    FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${notInMaintenanceSql}
-    WHERE s.tenant_id = ${tenantId}`;
-}
+       WHERE d.tenant_id = ${tenant} AND d.subscription_id = s.id AND d.state = 'PENDING') AS pending
+    FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${notInMaintenance}
+    WHERE s.tenant_id = ${tenant}`,
+);
 
-interface Reached {
+interface TenantBacklog {
   tenantId: TenantId;
   pending: number;
 }
 
-async function pause(
-  tx: Prisma.TransactionClient,
-  { logger, maxPendingDeliveries }: QuotaOptions,
-  { tenantId, id, pending }: Reached & { id: bigint },
-): Promise<void> {
-  await tx.$executeRaw`
+const setReached = command<{ id: bigint }>(
+  ({ tenant, id }) => sql`
     UPDATE webhook_subscriptions SET quota_reached_at = now(), quota_pending = NULL
-    WHERE tenant_id = ${tenantId} AND id = ${id}`;
+    WHERE tenant_id = ${tenant} AND id = ${id}`,
+);
+
+async function pause(
+  db: TenantDoor,
+  { logger, maxPendingDeliveries }: QuotaOptions,
+  { tenantId, id, pending }: TenantBacklog & { id: bigint },
+): Promise<void> {
+  await db.$sql(setReached, { id });
   logger.warn(
     { tenantId: tenantIdToJson(tenantId), subscriptionId: String(id), pending, maxPendingDeliveries },
     'a workspace has too many pending deliveries: this webhook subscription gets no new deliveries until fewer than ' +
@@ -121,19 +125,23 @@ async function pause(
   );
 }
 
-async function storeBaseline(tx: Prisma.TransactionClient, { tenantId, id, pending }: Reached & { id: bigint }) {
-  await tx.$executeRaw`
-    UPDATE webhook_subscriptions SET quota_pending = ${pending}::int WHERE tenant_id = ${tenantId} AND id = ${id}`;
-}
+const storeBaseline = command<{ id: bigint; pending: number }>(
+  ({ tenant, id, pending }) => sql`
+    UPDATE webhook_subscriptions SET quota_pending = ${pending}::int WHERE tenant_id = ${tenant} AND id = ${id}`,
+);
+
+const clearReached = command(
+  ({ tenant }) => sql`
+    UPDATE webhook_subscriptions SET quota_reached_at = NULL, quota_pending = NULL
+    WHERE tenant_id = ${tenant} AND quota_reached_at IS NOT NULL`,
+);
 
 async function resumeAll(
-  tx: Prisma.TransactionClient,
+  db: TenantDoor,
   { logger, maxPendingDeliveries }: QuotaOptions,
-  { tenantId, pending }: Reached,
+  { tenantId, pending }: TenantBacklog,
 ): Promise<void> {
-  await tx.$executeRaw`
-    UPDATE webhook_subscriptions SET quota_reached_at = NULL, quota_pending = NULL
-    WHERE tenant_id = ${tenantId} AND quota_reached_at IS NOT NULL`;
+  await db.$sql(clearReached);
   logger.warn(
     { tenantId: tenantIdToJson(tenantId), pending, maxPendingDeliveries },
     'a workspace has fewer pending deliveries than half of the limit: its webhook subscriptions get new ones again',

@@ -1,7 +1,7 @@
-import { Prisma } from '../../../generated/prisma/client.ts';
-import type { PrismaClient } from '../../database/client/prisma.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { identifier, jsonRows, sql } from '../../database/client/sql.ts';
+import { allTenants } from '../../database/client/statements.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
-import { jsonRows } from '../delivery/json-rows.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
@@ -29,7 +29,7 @@ interface EncryptedSecret extends SubscriptionRef {
  * Skips secrets that change in the meantime. Therefore, repeats the pass over each column until a pass changes nothing.
  */
 export async function reencryptSecrets(
-  prisma: PrismaClient,
+  prisma: SystemClient,
   cipher: SecretCipher,
   { batchSize = 500, onBatch }: ReencryptOptions = {},
 ): Promise<ReencryptedSecrets> {
@@ -47,7 +47,7 @@ export async function reencryptSecrets(
 type Column = 'secret' | 'previous_secret';
 
 async function reencryptColumn(
-  prisma: PrismaClient,
+  prisma: SystemClient,
   cipher: SecretCipher,
   { column, batchSize, onBatch }: Required<ReencryptOptions> & { column: Column },
 ): Promise<ReencryptedSecrets> {
@@ -76,18 +76,48 @@ async function reencryptColumn(
 
 /** Returns the next secrets that were encrypted with an older encryption key, sorted by primary key. */
 function findOlder(
-  prisma: PrismaClient,
+  prisma: SystemClient,
   { keyIds }: SecretCipher,
   { column, after: { tenantId, subscriptionId }, count }: { column: Column; after: SubscriptionRef; count: number },
 ): Promise<EncryptedSecret[]> {
-  const older = keyIds.slice(1);
-  const secret = Prisma.raw(column);
-  return prisma.$queryRaw`
-    SELECT tenant_id AS "tenantId", id AS "subscriptionId", ${secret} AS secret FROM webhook_subscriptions
-    WHERE (tenant_id, id) > (${tenantId}, ${subscriptionId})
-      AND encode(substring(${secret} FROM 1 FOR ${keyIdBytes}::int), 'hex') = ANY (${older}::text[])
-    ORDER BY tenant_id, id LIMIT ${count}`;
+  return prisma.$sql(statements[column].selectOlder, { tenantId, subscriptionId, older: keyIds.slice(1), count });
 }
+
+/** The parameters of the statement that selects secrets: the row before the first one, and the older encryption keys. */
+interface Older extends SubscriptionRef {
+  older: readonly string[];
+  count: number;
+}
+
+function defineStatements(column: Column) {
+  const secret = identifier(column);
+  return {
+    selectOlder: allTenants.rows<Older, EncryptedSecret>(
+      ({ tenantId, subscriptionId, older, count }) => sql`
+        SELECT tenant_id AS "tenantId", id AS "subscriptionId", ${secret} AS secret FROM webhook_subscriptions
+        WHERE (tenant_id, id) > (${tenantId}::bigint, ${subscriptionId}::bigint)
+          AND encode(substring(${secret} FROM 1 FOR ${keyIdBytes}::int), 'hex') = ANY (${older}::text[])
+        ORDER BY tenant_id, id LIMIT ${count}`,
+    ),
+    // Locks the rows in primary key order to prevent deadlocks between two runs.
+    replaceUnchanged: allTenants.command<{ replacements: string }>(
+      ({ replacements }) => sql`
+        WITH unchanged AS MATERIALIZED (
+          SELECT s.tenant_id, s.id, r.fresh
+          FROM json_to_recordset(${replacements}::json)
+            AS r ("tenantId" bigint, "subscriptionId" bigint, old text, fresh text)
+          JOIN webhook_subscriptions s ON s.tenant_id = r."tenantId" AND s.id = r."subscriptionId"
+            AND s.${secret} = decode(r.old, 'hex')
+          ORDER BY s.tenant_id, s.id
+          FOR NO KEY UPDATE OF s
+        )
+        UPDATE webhook_subscriptions s SET ${secret} = decode(u.fresh, 'hex')
+        FROM unchanged u WHERE s.tenant_id = u.tenant_id AND s.id = u.id`,
+    ),
+  };
+}
+
+const statements = { secret: defineStatements('secret'), previous_secret: defineStatements('previous_secret') };
 
 interface Replacement extends SubscriptionRef {
   /** The previous and the new encrypted secret, in hexadecimal. */
@@ -104,22 +134,7 @@ function reencrypt(cipher: SecretCipher, { secret, ...ref }: EncryptedSecret): R
   }
 }
 
-/**
- * Replaces the secrets that haven't changed since they were read. Locks their rows in primary key order to prevent
- * deadlocks between two runs. Resolves to the number of replaced secrets.
- */
-function replace(prisma: PrismaClient, column: Column, replacements: Replacement[]): Promise<number> {
-  const secret = Prisma.raw(column);
-  return prisma.$executeRaw`
-    WITH unchanged AS MATERIALIZED (
-      SELECT s.tenant_id, s.id, r.fresh
-      FROM json_to_recordset(${jsonRows(replacements)}::text::json)
-        AS r ("tenantId" bigint, "subscriptionId" bigint, old text, fresh text)
-      JOIN webhook_subscriptions s ON s.tenant_id = r."tenantId" AND s.id = r."subscriptionId"
-        AND s.${secret} = decode(r.old, 'hex')
-      ORDER BY s.tenant_id, s.id
-      FOR NO KEY UPDATE OF s
-    )
-    UPDATE webhook_subscriptions s SET ${secret} = decode(u.fresh, 'hex')
-    FROM unchanged u WHERE s.tenant_id = u.tenant_id AND s.id = u.id`;
+/** Replaces the secrets that haven't changed since they were read. Resolves to the number of replaced secrets. */
+function replace(prisma: SystemClient, column: Column, replacements: Replacement[]): Promise<number> {
+  return prisma.$sql(statements[column].replaceUnchanged, { replacements: jsonRows(replacements) });
 }

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { isEncryptionKey, type Settings, SettingsError } from '../../config/env.ts';
+import type { SystemDoor } from '../../database/client/door.ts';
+import { sql } from '../../database/client/sql.ts';
+import { allTenants, type None } from '../../database/client/statements.ts';
 import { readOrCreateSecret } from '../../shared/secret-file.ts';
 import { keyIdBytes, type SecretCipher } from './secret-cipher.ts';
 
@@ -20,11 +23,6 @@ export async function readSecretKeys({ WEBHOOK_SECRET_KEY, DATA_DIR }: Settings)
   );
 }
 
-/** A pool or connection that can read the rows of all tenants. */
-interface SystemDatabase {
-  query(text: string): Promise<{ rows: unknown[] }>;
-}
-
 /** How many stored secrets were encrypted with a key. */
 export interface KeyUse {
   /** The position of the key in `WEBHOOK_SECRET_KEY`, starting at 1. Null if the setting doesn't contain the key. */
@@ -36,15 +34,18 @@ export interface KeyUse {
   active: number;
 }
 
-/** Counts the stored secrets per key. Returns the cipher's keys in their order, then unknown keys. */
-export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCipher): Promise<KeyUse[]> {
-  const found = await database.query(`
+const countByKey = allTenants.rows<None, Omit<KeyUse, 'position'>>(
+  () => sql`
     SELECT encode(substring(stored.secret FROM 1 FOR ${keyIdBytes}), 'hex') AS "keyId", count(*)::int AS secrets,
       (count(*) FILTER (WHERE active))::int AS active
     FROM webhook_subscriptions
     CROSS JOIN LATERAL (VALUES (webhook_subscriptions.secret), (previous_secret)) AS stored (secret)
-    WHERE stored.secret IS NOT NULL GROUP BY 1 ORDER BY 1`);
-  const rows = found.rows as Omit<KeyUse, 'position'>[];
+    WHERE stored.secret IS NOT NULL GROUP BY 1 ORDER BY 1`,
+);
+
+/** Counts the stored secrets per key. Returns the cipher's keys in their order, then unknown keys. */
+export async function readKeyUse(system: SystemDoor, { keyIds }: SecretCipher): Promise<KeyUse[]> {
+  const rows = await system.$sql(countByKey);
   const unused = (keyId: string) => ({ keyId, secrets: 0, active: 0 });
   return [
     ...keyIds.map((keyId, index) => ({
@@ -59,8 +60,8 @@ export async function readKeyUse(database: SystemDatabase, { keyIds }: SecretCip
  * Checks that the cipher has the encryption keys for the secrets of all active subscriptions.
  * @throws Error if an encryption key is missing
  */
-export async function checkSecretKeys(database: SystemDatabase, cipher: SecretCipher): Promise<void> {
-  const use = await readKeyUse(database, cipher);
+export async function checkSecretKeys(system: SystemDoor, cipher: SecretCipher): Promise<void> {
+  const use = await readKeyUse(system, cipher);
   if (use.some(({ position, active }) => position === null && active > 0)) {
     throw new Error(
       'WEBHOOK_SECRET_KEY: lacks the key that encrypted the stored webhook secrets. Add the original key.',

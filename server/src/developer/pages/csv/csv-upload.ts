@@ -1,19 +1,19 @@
 import * as z from 'zod';
-import { type CsvColumns, counted } from '../../../resources/csv/csv-columns.ts';
+import { type CsvColumns, counted, formatResults, type ImportResults } from '../../../resources/csv/csv-columns.ts';
 import { type CsvResource, checkFile, importFile, type Problem } from '../../../resources/csv/csv-import.ts';
 import {
   findPreview,
   findUpload,
-  type Kept,
   keepUpload,
   type Preview,
   previewOf,
+  type StoredPreview,
   takeUpload,
 } from '../../../resources/csv/csv-uploads.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { type AnyPage, type FormState, form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { FileInForm, fileField, renderForm, submit, summary } from '../../ui/form-fields.ts';
+import { checkbox, checked, FileInForm, fileField, renderForm, submit, summary } from '../../ui/form-fields.ts';
 import { html, linkButton, notice, type SafeHtml, section, table } from '../../ui/html.ts';
 
 /** Limits for a CSV file on the import page. The command line accepts 20 times as many lines. */
@@ -36,16 +36,16 @@ const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
  */
 export function csvImport<Row extends { id: number }, Line extends object, New>(
   csv: CsvResource<Row, Line, New>,
-  shown: Readonly<Record<string, keyof Line>>,
+  shown: Readonly<Record<string, keyof Line & string>>,
 ): AnyPage {
   const { columns } = csv;
-  const { resource, one } = columns;
+  const { resource, one, changeLine } = columns;
   const target = { type: one };
   const list = `/developer/${resource}`;
   const path = `${list}/import`;
-  const check = async ({ context }: UserContext, content: Uint8Array) => {
-    const file = await checkFile(context, csv, content, limits.lines);
-    return { content, preview: previewOf(file, Object.values(shown)) };
+  const check = async ({ context }: UserContext, content: Uint8Array, update: boolean) => {
+    const file = await checkFile(context, csv, content, { max: limits.lines, update });
+    return { content, preview: previewOf(file, Object.values(shown), update) };
   };
 
   return page({
@@ -55,21 +55,21 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
       const { visit, sent } = request;
       // If the import failed although the preview had no errors, checks the stored file again to find the new errors.
       const invalid = sent.import === undefined ? sent.upload?.found : await checkAgain(visit);
-      const kept = invalid === undefined ? await findPreview(visit.context, resource) : undefined;
+      const stored = invalid === undefined ? await findPreview(visit.context, resource) : undefined;
       // Earlier releases also stored files with errors. For such a file, the page shows the upload form.
       const body =
-        kept === undefined || kept.preview.problems > 0
+        stored === undefined || stored.preview.problems > 0
           ? upload(request, columns, invalid as Preview | undefined)
-          : preview(request, columns, { kept, head: Object.keys(shown) });
+          : preview(request, columns, { stored, head: Object.keys(shown) });
       return { title: `Import ${resource}`, body: html`<p><a href="${list}">All ${resource}</a></p>${body}` };
     },
     forms: {
       upload: form({
         upload: true,
-        fields: z.strictObject({ file: CsvFile }),
+        fields: z.strictObject({ file: CsvFile, update: checked }),
         audit: `${resource}.uploaded`,
         async run({ visit, fields }) {
-          const file = await check(visit, fields.file);
+          const file = await check(visit, fields.file, fields.update && changeLine !== undefined);
           if (file.preview.problems > 0) return { found: file.preview };
           await keepUpload(visit.context, resource, file);
           return { redirect: path, target };
@@ -79,9 +79,11 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
         fields: OfFile,
         audit: `${resource}.imported`,
         async run({ visit, fields }) {
-          const content = await takeUpload(visit.context, resource, fields.file);
-          if (content === undefined) throw await missingFile(visit);
-          const { entries, problems } = await importFile(visit.context, csv, content, limits.lines);
+          const stored = await takeUpload(visit.context, resource, fields.file);
+          if (stored === undefined) throw await missingFile(visit);
+          const update = stored.preview.updates !== undefined;
+          const options = { max: limits.lines, update };
+          const { entries, problems, results } = await importFile(visit.context, csv, stored.content, options);
           // The error rolls the transaction back, so the file remains stored.
           if (problems.length > 0) {
             throw new ApiError(
@@ -90,8 +92,12 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
             );
           }
           const subject = counted(columns, entries.length);
-          const changes = { created: { from: null, to: entries.length } };
-          return { redirect: list, subject, target, changes, flash: { imported: entries.length } };
+          const changes = {
+            created: { from: null, to: results.created },
+            ...(update && { updated: { from: null, to: results.updated } }),
+          };
+          const flash = { imported: entries.length, ...(update && { updates: results }) };
+          return { redirect: list, subject, target, changes, flash };
         },
       }),
       discard: form({
@@ -116,23 +122,33 @@ export function csvImport<Row extends { id: number }, Line extends object, New>(
 
   /** Checks the stored file again. If the file has errors, deletes the file and returns the errors. */
   async function checkAgain(visit: UserContext): Promise<Preview | undefined> {
-    const content = await findUpload(visit.context, resource);
-    if (content === undefined) return undefined;
-    const file = await check(visit, content);
+    const upload = await findUpload(visit.context, resource);
+    if (upload === undefined) return undefined;
+    const file = await check(visit, upload.content, upload.preview.updates !== undefined);
     if (file.preview.problems === 0) {
       await keepUpload(visit.context, resource, file);
       return undefined;
     }
-    const kept = await findPreview(visit.context, resource);
-    if (kept !== undefined) await takeUpload(visit.context, resource, kept.at);
+    const stored = await findPreview(visit.context, resource);
+    if (stored !== undefined) await takeUpload(visit.context, resource, stored.at);
     return file.preview;
   }
 }
 
 /** Renders a notice with the number of imported rows. Returns null if the user hasn't just imported a file. */
 export function importedNotice(columns: { resource: string; one: string }, flash: unknown): SafeHtml | null {
-  const { data } = z.object({ imported: z.int() }).safeParse(flash);
-  return data === undefined ? null : notice(`Imported ${counted(columns, data.imported)}.`);
+  const { data } = Imported.safeParse(flash);
+  if (data === undefined) return null;
+  return notice(`Imported ${counted(columns, data.imported)}${formatUpdates(data.updates)}.`);
+}
+
+const Imported = z.object({
+  imported: z.int(),
+  updates: z.object({ created: z.int(), updated: z.int(), unchanged: z.int() }).optional(),
+});
+
+function formatUpdates(updates: ImportResults | undefined): string {
+  return updates === undefined ? '' : ` (${formatResults(updates)})`;
 }
 
 /** Renders the upload form. If the last uploaded file has errors, renders them above the form. */
@@ -141,10 +157,11 @@ function upload<Line extends object>(
   columns: CsvColumns<Line>,
   invalid: Preview | undefined,
 ): SafeHtml {
-  const { resource, names, needed, user, hasCustomFields } = columns;
-  const hint = `UTF-8, separated by commas, at most ${limits.lines} ${resource} and 1 MiB.`;
+  const { resource, one, names, needed, unique, user, hasCustomFields, changeLine } = columns;
+  const hint = `UTF-8, separated by commas, semicolons or tabs, at most ${limits.lines} ${resource} and 1 MiB.`;
   const fields = (sent: FormState | undefined) => html`
-${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,text/csv', hint, required: true })}
+${fileField(sent, { name: 'file', label: 'CSV file', accept: '.csv,.tsv,.txt,text/csv', hint, required: true })}
+${changeLine && checkbox('update', 'yes', `Update existing ${resource}`, sent?.values.update !== undefined)}
 ${submit('Check the file')}`;
   const customFields = hasCustomFields && html`, and <code>customFields.NAME</code> for each custom field`;
   return html`<p class="lead">Upload a CSV file and check the preview before you import it. If a line has an error, nothing is imported.</p>
@@ -154,6 +171,7 @@ ${section(
   'File format',
   html`<p>The first line contains the column names, in any order: ${renderNames(names)}${customFields || null}.
  Required columns: ${renderNames(needed)}. Leave a cell empty for no value. <code>${user}</code> accepts an email address.</p>
+${changeLine && html`<p>To update an existing ${one}, only <code>${unique}</code> is required. An empty cell changes nothing.</p>`}
 <p>${linkButton(`/developer/${resource}/template`, 'Download template')}</p>`,
 )}`;
 }
@@ -165,14 +183,14 @@ function renderNames(names: readonly string[]): SafeHtml[] {
 function preview(
   request: PageRequest<UserContext>,
   columns: { resource: string; one: string },
-  { kept, head }: { kept: Kept; head: string[] },
+  { stored, head }: { stored: StoredPreview; head: string[] },
 ): SafeHtml {
-  const { lines, first } = kept.preview;
-  const file = html`<input type="hidden" name="file" value="${kept.at.toISOString()}">`;
+  const { lines, updates, first } = stored.preview;
+  const file = html`<input type="hidden" name="file" value="${stored.at.toISOString()}">`;
   const discard = renderForm(request, 'discard', () => html`${file}${submit('Choose another file', 'plain')}`);
   const all = counted(columns, lines);
   const rows = first.map(({ line, cells }) => [line, ...cells]);
-  return html`${notice(`${all} can be imported. Nothing has been imported yet.`)}
+  return html`${notice(`${all} can be imported${formatUpdates(updates)}. Nothing has been imported yet.`)}
 <div class="actions">${renderForm(request, 'import', () => html`${file}${submit(`Import ${all}`)}`)}${discard}</div>
 ${section('Preview', table(`The first ${columns.resource} of the file`, ['Line', ...head], rows, ''))}`;
 }

@@ -194,7 +194,7 @@ function keyLink(id: number): SafeHtml {
 /** Renders the forms that change or revoke an API key, or only its scopes if the key is revoked. */
 function renderForms(request: KeyRequest, key: Key, policy: KeyPolicy): SafeHtml[] {
   const { role } = request.visit.user.account;
-  const isAlive = key.state === 'works' || key.state === 'expiring';
+  const isAlive = key.state === 'active' || key.state === 'expiring';
   const isRotatable = isAlive && key.scopes.every((scope) => grantableScopes(role).includes(scope));
   const hint = 'You can only remove scopes. To add scopes, create another API key.';
   const part = (title: string, name: string, body: SafeHtml) => folded(title, request.sent[name] !== undefined, body);

@@ -60,7 +60,7 @@ export function getOwnKeysFilter({ user: { account } }: UserContext): { user?: n
   return account.role === 'ADMIN' ? {} : { user: Number(account.userId) };
 }
 
-const kinds = { works: 'good', expiring: 'warn', inactive: 'warn', expired: 'plain', revoked: 'plain' } as const;
+const kinds = { active: 'good', expiring: 'warn', inactive: 'warn', expired: 'plain', revoked: 'plain' } as const;
 
 export function stateBadge(state: KeyStatus): SafeHtml {
   return badge(state, kinds[state]);

@@ -1,8 +1,8 @@
 import { maxActiveWebhooks } from '@itsm-api/contract';
 import { countValidKeys, maxAgentKeys } from '../../../auth/api-keys/api-keys.ts';
 import { listKeys } from '../../../auth/api-keys/key-list.ts';
-import { getStoredBytes } from '../../../resources/attachments/queries.ts';
-import { keysNearLimits, namedKeys } from '../../../resources/usage/queries.ts';
+import { getStoredBytes } from '../../../resources/tickets/attachments/queries.ts';
+import { findKeyNames, keysNearLimits } from '../../../resources/usage/queries.ts';
 import { countActiveWebhooks, listWebhooks } from '../../../resources/webhooks/queries.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
@@ -124,7 +124,7 @@ async function findLimitedKeys(visit: UserContext): Promise<Card> {
   const near = await keysNearLimits(context, { range: '24h', ...own });
   const reached = near.filter(({ peak }) => peak >= 100);
   const shown = reached.slice(0, maxShown);
-  const named = await namedKeys(context, { ids: shown.map(({ keyId }) => keyId) });
+  const named = await findKeyNames(context, { ids: shown.map(({ keyId }) => keyId) });
   const names = new Map(named.map((key) => [key.id, formatKeyName(key)]));
   return {
     title: 'Rate limits reached in the last 24 hours',

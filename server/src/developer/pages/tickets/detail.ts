@@ -12,10 +12,10 @@ import {
 import * as z from 'zod';
 import { listTicketActivity } from '../../../resources/activities/queries.ts';
 import { findAssetNames } from '../../../resources/assets/queries.ts';
-import { storeUploadedFile } from '../../../resources/attachments/file-transfer.ts';
-import { createAttachment, findFile, listAttachments } from '../../../resources/attachments/queries.ts';
-import { listComments } from '../../../resources/comments/queries.ts';
 import { redact } from '../../../resources/privacy/redaction.ts';
+import { readContent, storeUploadedFile } from '../../../resources/tickets/attachments/file-transfer.ts';
+import { createAttachment, findFile, listAttachments } from '../../../resources/tickets/attachments/queries.ts';
+import { listComments } from '../../../resources/tickets/comments/queries.ts';
 import { getTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { invalidField } from '../../../shared/errors.ts';
@@ -161,9 +161,10 @@ export const attachmentContent = page({
   roles: ['ADMIN', 'AGENT'],
   params: IdParam,
   async show({ visit, params }) {
-    const { name, contentType, size, storageKey } = await findFile(visit.context, params.id);
+    const file = await findFile(visit.context, params.id);
     visit.startDownload();
-    return { file: { name, type: contentType, size, content: await visit.context.storage.read(storageKey) } };
+    const { name, contentType: type, size } = file;
+    return { file: { name, type, size, content: await readContent(visit.context, file) } };
   },
 });
 

@@ -3,10 +3,10 @@ import * as z from 'zod';
 import { getKey } from '../../../auth/api-keys/api-keys.ts';
 import {
   countUsage,
+  findKeyNames,
   keysNearLimits,
   type NamedKey,
   type NearLimit,
-  namedKeys,
   type Range,
   ranges,
   slowestEndpoints,
@@ -73,7 +73,7 @@ export function isAdmin({ user }: UserContext): boolean {
 
 /** Returns the API keys whose usage and requests the user may see. */
 export function listVisibleKeys(visit: UserContext): Promise<NamedKey[]> {
-  return namedKeys(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
+  return findKeyNames(visit.context, { user: isAdmin(visit) ? undefined : visit.context.userId });
 }
 
 /**

@@ -174,6 +174,8 @@ ${section('Personal data', erasure(request))}`
       ofAccount: true,
       async check({ visit, params, fields: { confirmation } }) {
         const user = await getUser(visit.context, params.id);
+        // A browser can send the form again.
+        if (isErased(user)) return undefined;
         if (confirmation.trim().toLowerCase() !== user.email) {
           throw invalidField(
             'VALIDATION_ERROR',

@@ -1,0 +1,40 @@
+import { type TicketNumber, type TicketReference, TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
+import { type Parameter, sql } from '../../database/client/sql.ts';
+import { one } from '../../database/client/statements.ts';
+import { notFound } from '../../shared/errors.ts';
+import type { Context } from './context.ts';
+
+/** The largest possible ticket number: the maximum value of a PostgreSQL integer. */
+const maxNumber = 2 ** 31 - 1;
+
+/** The parts of a ticket number. */
+export interface NumberParts {
+  type: TicketType;
+  number: number;
+}
+
+/** Builds the SQL condition that selects a ticket by its number. The table `tickets` must have the alias `t`. */
+export const hasNumber = ({ tenant, type, number }: Record<keyof NumberParts | 'tenant', Parameter>) =>
+  sql`t.tenant_id = ${tenant} AND t.type = ${type} AND t.number = ${number}`;
+
+/** Splits a ticket number. */
+export function parseTicketNumber(ticketNumber: TicketNumber): NumberParts {
+  const [prefix, number] = ticketNumber.split('-');
+  const type = TicketType.options.find((type) => ticketNumberPrefixes[type] === prefix) as TicketType;
+  // If a number is too large for PostgreSQL, returns 0, because no ticket has the number 0.
+  return { type, number: Number(number) > maxNumber ? 0 : Number(number) };
+}
+
+const selectId = one<NumberParts, { id: number }>((given) => sql`SELECT t.id FROM tickets t WHERE ${hasNumber(given)}`);
+
+/**
+ * Resolves a ticket id or ticket number to a ticket id. For an id, doesn't check that the ticket exists, because the
+ * caller's next query does.
+ * @throws ApiError NOT_FOUND if no ticket has the number
+ */
+export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
+  if (typeof reference === 'number') return reference;
+  const row = await db.$sql(selectId, parseTicketNumber(reference));
+  if (row === undefined) throw notFound('ticket');
+  return row.id;
+}
