@@ -11,7 +11,7 @@ import { compilePackage } from '../tools/compile-package.ts';
  */
 
 const root = join(import.meta.dirname, '..');
-const dist = await compilePackage(import.meta.dirname, createRequire(import.meta.url).resolve);
+const dist = await compilePackage(import.meta.dirname, createRequire(import.meta.url));
 
 /** Removes the documentation site and the developer area, because tests call only the API. */
 const withoutPages: Plugin = {

@@ -17,12 +17,13 @@ import {
   requestLimits,
   Scope,
   scopes,
+  UpsertResult,
 } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { type Call, callOf, exampleCall } from '../../contract/src/openapi/calls.ts';
 import { literal } from '../../contract/src/openapi/literal.ts';
-import { tags } from '../../contract/src/openapi/prose.ts';
+import { describeAddresses, describeTransitions, tags } from '../../contract/src/openapi/prose.ts';
 import { capitalize, comment, lineWidth, Types, union } from './generate-types.ts';
 
 /** An endpoint, with the data that the generator needs for its client method. */
@@ -59,6 +60,10 @@ interface Resource {
 function typesSource(resources: Resource[], types: Types): string {
   const eventNames = (Object.keys(events) as EventType[]).map((type) => types.addEvent(type));
   for (const schema of [PageMeta, ChangesMeta, Changes, ErrorDetail, ErrorCode]) types.print(schema, 'response');
+  types.declare('UpsertResult', UpsertResult, {
+    side: 'response',
+    description: 'What the API did with an item. UNCHANGED means that the resource already had all values.',
+  });
   types.declare('Scope', Scope, { side: 'request', description: 'A permission of an API key.' });
 
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -88,12 +93,12 @@ function resourcesSource(resources: Resource[], types: Types): string {
   return source([
     [
       "import type { ApiPromise } from './api-promise.ts';",
-      "import type { BulkItemResult, BulkResult } from './bulk.ts';",
+      "import type { BulkItemResult, BulkResult, BulkUpsertResult, UpsertItemResult } from './bulk.ts';",
       "import type { ApiChanges, FollowQuery } from './changes.ts';",
       "import type { Download, FileUpload } from './files.ts';",
       `import type {\n  ${names},\n} from './generated.ts';`,
       "import type { ApiList } from './list.ts';",
-      "import type { BulkOptions, BulkPostOptions, PostOptions, RequestOptions } from './options.ts';",
+      "import type { BulkOptions, BulkPostOptions, BulkUpsertOptions, PostOptions, RequestOptions } from './options.ts';",
     ].join('\n'),
     ...resources.map(
       ({ resource, methods }) => `export interface ${capitalize(resource)} {\n${methods.join('\n\n')}\n}`,
@@ -164,10 +169,7 @@ function methodOf(operation: Operation, types: Types): string {
   if (kind !== 'file') types.ofMethods.add(rowType);
   const isUpload = route.metadata.binary === 'request';
   const parameters = params.map(([param, schema]) => {
-    const type = types.print(schema, 'request');
-    for (const name of type.match(/\w+/g) ?? [])
-      if (name === 'Open' || types.declarations.has(name)) types.ofMethods.add(name);
-    return `${param}: ${type}`;
+    return `${param}: ${printArgument(schema, types)}`;
   });
   if (kind === 'list' || kind === 'changes') {
     const isList = kind === 'list';
@@ -187,16 +189,22 @@ function methodOf(operation: Operation, types: Types): string {
   }
   if (isUpload) parameters.push('file: FileUpload');
   const post = route.method === 'POST' ? 'Post' : '';
-  const bulkOptions = `Bulk${post}Options<BulkItemResult<${sentType}, ${rowType}>>`;
+  const match = matchOf(operation);
+  const bulkOptions =
+    match === undefined
+      ? `Bulk${post}Options<BulkItemResult<${sentType}, ${rowType}>>`
+      : `BulkUpsertOptions<${printArgument(match, types)}, UpsertItemResult<${sentType}, ${rowType}>>`;
   parameters.push(`options?: ${items === undefined ? `${post || 'Request'}Options` : bulkOptions}`);
   const { scope } = route.metadata;
+  const transitions = describeTransitions(operation.resource, route);
   const lines = [
     `${route.summary}.`,
     ...(route.description === undefined ? [] : ['', route.description]),
+    ...(transitions === undefined ? [] : ['', ...transitions.split('\n')]),
     ...(kind === 'answers' ? ['', bulkWords] : []),
     ...(scope === null || scope === 'any'
       ? []
-      : ['', `Requires the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.`]),
+      : ['', `Requires the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.${describeAddresses(route)}`]),
     ...limitOf(operation),
     '',
     '@example',
@@ -207,11 +215,19 @@ function methodOf(operation: Operation, types: Types): string {
     file: `ApiPromise<${rowType}>`,
     list: `ApiList<${rowType}>`,
     changes: `ApiChanges<${rowType}>`,
-    answers: `Promise<BulkResult<${sentType}, ${rowType}>>`,
+    answers: `Promise<Bulk${match === undefined ? '' : 'Upsert'}Result<${sentType}, ${rowType}>>`,
   };
   const signature = `  ${name}(${parameters.join(', ')}): ${answers[kind]};`;
   const broken = `  ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}  ): ${answers[kind]};`;
   return `${comment(lines, '  ')}${signature.length <= lineWidth ? signature : broken}`;
+}
+
+/** Prints the type of an argument, and imports the types that it names. */
+function printArgument(schema: z.ZodType, types: Types): string {
+  const type = types.print(schema, 'request');
+  for (const name of type.match(/\w+/g) ?? [])
+    if (name === 'Open' || types.declarations.has(name)) types.ofMethods.add(name);
+  return type;
 }
 
 /** The sentences in the hover text of bulk methods that describe how the client splits the items into requests. */
@@ -249,12 +265,19 @@ function routeTable(resources: Resource[]): string {
     'The routes of the client methods. Each route has the HTTP method, the path, the scope and the argument.',
     'The first part of the scope is the rate limit group. An endpoint for any scope has only the rate limit group.',
     'The argument is `query`, `changes`, `body`, `file`, or `items=` and the body field with the items of a bulk request.',
-    'For a `download`, the body of the response is a file.',
+    'For a `download`, the body of the response is a file. For an upsert, the last word is the default of `matchBy`.',
   ];
   return `/**\n * ${words.join('\n * ')}\n *\n * @internal\n */\nexport const routes = {\n${entries.join('\n')}\n} as const;`;
 }
 
-function routeOf({ route, kind, body, items }: Operation): string {
+/** Returns the schema of the fields by which an upsert finds existing resources. Undefined for other operations. */
+function matchOf({ body }: Operation): z.ZodEnum | undefined {
+  const matchBy = body instanceof z.ZodObject ? body.shape.matchBy : undefined;
+  return matchBy instanceof z.ZodOptional ? (matchBy.unwrap() as z.ZodEnum) : undefined;
+}
+
+function routeOf(operation: Operation): string {
+  const { route, kind, body, items } = operation;
   const { group, scope } = route.metadata;
   if (scope !== null && scope !== 'any' && group !== scope.split(':')[0]) {
     throw new Error(`${route.path} has a rate limit group that differs from its scope.`);
@@ -262,6 +285,7 @@ function routeOf({ route, kind, body, items }: Operation): string {
   const takesBy = { list: 'query', changes: 'changes', file: 'download', one: undefined, answers: undefined };
   const takes = takesBy[kind] ?? (route.metadata.binary === 'request' ? 'file' : body && 'body');
   const access = scope === 'any' ? group : scope;
-  const parts = [route.method, route.path.slice(pathPrefix.length), access, items ? `items=${items[0]}` : takes];
+  const parts = [route.method, route.path.slice(pathPrefix.length), access];
+  parts.push(items ? `items=${items[0]}` : (takes ?? null), String(matchOf(operation)?.options[0] ?? ''));
   return parts.filter(Boolean).join(' ');
 }

@@ -1,5 +1,5 @@
 import type { ApiResponse } from './api-promise.ts';
-import { createError, type Failure } from './errors.ts';
+import { createError, type Failure, isError } from './errors.ts';
 import { type FileBody, toDownload } from './files.ts';
 import { pathPrefix, version } from './generated.ts';
 import type { ClientOptions, PostOptions } from './options.ts';
@@ -206,7 +206,7 @@ function describeUnexpected(request: string, { status, headers, type }: Response
  * error from a custom `fetch` may contain the request.
  */
 function copyError(error: unknown, hideKey: (text: string) => string): Error {
-  const { name, message, code, cause }: NodeError = error instanceof Error ? error : new Error(String(error));
+  const { name, message, code, cause }: NodeError = isError(error) ? error : new Error(String(error));
   const copy = new Error(hideKey(message), cause === undefined ? undefined : { cause: copyError(cause, hideKey) });
   return Object.assign(copy, { name, ...(code !== undefined && { code }) });
 }

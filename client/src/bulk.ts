@@ -1,5 +1,5 @@
 import { asOutcome, createError, type ItsmError, isItsmError } from './errors.ts';
-import { type ErrorDetail, limits } from './generated.ts';
+import { type ErrorDetail, limits, type UpsertResult } from './generated.ts';
 import type { BulkPostOptions } from './options.ts';
 import { randomKey } from './send.ts';
 
@@ -40,13 +40,30 @@ export interface BulkResult<Item, Row> {
   failed: BulkFailed<Item>[];
 }
 
+/** The result of an item whose resource was created, updated or already had all values. */
+export interface UpsertDone<Item, Row> extends BulkDone<Item, Row> {
+  /** What the API did with the item. */
+  result: UpsertResult;
+}
+
+/** The result of one item of a call that creates or updates resources. */
+export type UpsertItemResult<Item, Row> = UpsertDone<Item, Row> | BulkFailed<Item>;
+
+/** The result of a call that creates or updates resources. */
+export interface BulkUpsertResult<Item, Row> extends BulkResult<Item, Row> {
+  /** The result of each item, in the order of the input. */
+  results: UpsertItemResult<Item, Row>[];
+  /** The number of items by what the API did with them. */
+  counts: Record<UpsertResult, number>;
+}
+
 /**
  * The API's result for one item of a bulk request.
  *
  * @internal
  */
 export type BulkAnswer<Row> =
-  | { status: 200 | 201; data: Row }
+  | { status: 200 | 201; result?: UpsertResult; data: Row }
   | { status: 400 | 404 | 412; error: { code: string; message: string; details?: ErrorDetail[]; docs: string } };
 
 /** The items of a bulk call that the client sends in one request. */
@@ -67,6 +84,8 @@ export interface BulkRequest<Item, Row> {
   path: string;
   /** The server URL, which the client prepends to the documentation path of an error. */
   baseUrl: string;
+  /** The field that must differ in all items. Set for a call that creates or updates resources. */
+  matchBy: string | undefined;
   send(items: Item[], idempotencyKey: string): Promise<BulkAnswer<Row>[]>;
 }
 
@@ -87,9 +106,11 @@ export async function sendBulk<Item extends object, Row>(
   }: BulkPostOptions<BulkItemResult<Item, Row>> = {},
 ): Promise<BulkResult<Item, Row>> {
   const input = [...items];
+  if (request.matchBy) rejectRepeats(input, request.matchBy);
   const chunks = split(input);
   const results: BulkResult<Item, Row>['results'] = [];
   const progress = { done: 0, failed: 0, total: items.length };
+  const counts: Record<UpsertResult, number> = { CREATED: 0, UPDATED: 0, UNCHANGED: 0 };
   let hasResponse = false;
   /**
    * The first error that is not about the sent items, for example a lost connection. After this error, the client stops
@@ -113,6 +134,7 @@ export async function sendBulk<Item extends object, Row>(
       const result = toResult(response, request);
       results[index] = { index, item: input[index] as Item, ...result };
       progress[result.ok ? 'done' : 'failed'] += 1;
+      if (result.ok && result.result) counts[result.result] += 1;
     }
     onProgress?.({ ...progress });
     onBatch?.(results.slice(chunk.from, chunk.from + chunk.items.length));
@@ -136,7 +158,20 @@ export async function sendBulk<Item extends object, Row>(
     results,
     done: results.flatMap((result) => (result.ok ? [result.data] : [])),
     failed: results.filter((result) => !result.ok),
+    ...(request.matchBy && { counts }),
   };
+}
+
+/** @throws TypeError if two items have the same value in the match field, because one would overwrite the other */
+function rejectRepeats(items: readonly object[], matchBy: string): void {
+  const seen = new Map<unknown, number>();
+  for (const [index, item] of items.entries()) {
+    const given = (item as Record<string, unknown>)[matchBy];
+    // The API also ignores white space around the value, which is frequent in the texts of firmware.
+    const value = typeof given === 'string' ? given.trim() : given;
+    if (seen.has(value)) throw new TypeError(`Items ${seen.get(value)} and ${index} have the same ${matchBy}.`);
+    if (value != null) seen.set(value, index);
+  }
 }
 
 /**
@@ -170,9 +205,12 @@ function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
 function toResult<Item, Row>(
   response: BulkAnswer<Row> | ItsmError,
   { method, path, baseUrl }: BulkRequest<Item, Row>,
-): { ok: true; data: Row } | { ok: false; error: ItsmError } {
+): { ok: true; data: Row; result: UpsertResult | undefined } | { ok: false; error: ItsmError } {
   if (isItsmError(response)) return { ok: false, error: response };
-  if (response !== undefined && 'data' in response) return { ok: true, data: response.data };
+  if (response !== undefined && 'data' in response) {
+    const { data, result } = response;
+    return { ok: true, data, result };
+  }
   const { message, docs, ...error } = response?.error ?? {
     message: 'The item has no result: check before you retry it.',
     code: 'UNEXPECTED_ANSWER',

@@ -6,7 +6,7 @@ import { type FileUpload, toFileBody } from './files.ts';
 import { routes } from './generated.ts';
 import type * as generated from './generated-resources.ts';
 import { ApiList } from './list.ts';
-import type { BulkPostOptions, ClientOptions, PostOptions } from './options.ts';
+import type { BulkPostOptions, BulkUpsertOptions, ClientOptions, PostOptions } from './options.ts';
 import { type PacedLimit, RateLimitQueue } from './pacing.ts';
 import { createSend, type Send } from './send.ts';
 
@@ -38,7 +38,7 @@ export class ItsmClient implements generated.Resources {
   /** @throws TypeError if `baseUrl`, `apiKey` or a numeric option is invalid */
   constructor(options: ClientOptions) {
     const checked = checkOptions(options);
-    this.#pacing = new RateLimitQueue(checked.logger);
+    this.#pacing = new RateLimitQueue(checked);
     const api = { send: createSend(checked, this.#pacing), baseUrl: checked.baseUrl };
     const resources = Object.entries(routes).map(([name, methods]) => [name, resource(api, methods)]);
     Object.assign(this, Object.fromEntries(resources));
@@ -65,7 +65,7 @@ function resource(api: Api, routes: Record<string, string>) {
 }
 
 function method({ send, baseUrl }: Api, definition: string) {
-  const [method = '', path = '', access, takes] = definition.split(' ');
+  const [method = '', path = '', access, takes, defaultMatch] = definition.split(' ');
   const [group, permission] = access?.split(':') ?? [];
   const route = { method, path, group, scope: permission && access };
   const names = path.match(/:\w+/g) ?? [];
@@ -94,15 +94,16 @@ function method({ send, baseUrl }: Api, definition: string) {
       return new ApiChanges(read, input ?? {}, path, options?.signal);
     }
     if (takes?.startsWith('items=')) {
+      const matchBy = defaultMatch && ((options as BulkUpsertOptions<string>)?.matchBy ?? defaultMatch);
       const sendItems = async (items: object[], idempotencyKey: string) => {
-        const body = { [takes.slice('items='.length)]: items };
+        const body = { [takes.slice('items='.length)]: items, matchBy };
         const response = await sendTo<{ data: BulkAnswer<unknown>[] }>({
           body,
           options: { ...options, idempotencyKey },
         });
         return response.data.data;
       };
-      return sendBulk({ ...route, baseUrl, send: sendItems }, input as object[], options as BulkPostOptions);
+      return sendBulk({ ...route, baseUrl, matchBy, send: sendItems }, input as object[], options as BulkPostOptions);
     }
     if (takes === 'file') {
       const upload = async () => {

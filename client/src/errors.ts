@@ -79,6 +79,13 @@ export class ItsmError extends Error {
     return { name, message, ...rest, cause: serializeCause(cause) };
   }
 
+  /** Implements `instanceof`, which also recognizes errors from another copy of this package. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return (
+      super[Symbol.hasInstance](error) || (isItsmError(error) && (this === ItsmError || this === classOf(error.code)))
+    );
+  }
+
   static {
     // Stack traces contain the `name` of the prototype. An explicit name stays the same if a minifier renames the
     // class.
@@ -253,15 +260,16 @@ export type ErrorClasses = typeof classes;
 
 /** Creates an error with the class for the given code. If the code is unknown, the class is `ItsmError`. */
 export function createError(message: string, failure: Failure): ItsmError {
-  const Class: typeof ItsmError = Object.hasOwn(classes, failure.code)
-    ? classes[failure.code as keyof typeof classes]
-    : ItsmError;
-  return new Class(message, failure);
+  return new (classOf(failure.code))(message, failure);
+}
+
+function classOf(code: string): typeof ItsmError {
+  return Object.hasOwn(classes, code) ? classes[code as keyof ErrorClasses] : ItsmError;
 }
 
 /**
- * Returns true if an error is an `ItsmError`. If you pass a code, the error must also have this code. Unlike
- * `instanceof`, this function also recognizes errors from another copy of this package.
+ * Returns true if an error is an `ItsmError`, also from another copy of this package. If you pass a code, the error must
+ * also have this code.
  *
  * @example
  * try {
@@ -308,6 +316,14 @@ const remedies = new Map([
 
 /** Converts an error's cause and all nested causes to objects that JSON can represent. */
 function serializeCause(cause: unknown): unknown {
-  if (!(cause instanceof Error)) return cause;
+  if (!isError(cause)) return cause;
   return Object.assign({ name: cause.name, message: cause.message }, cause, { cause: serializeCause(cause.cause) });
+}
+
+/**
+ * Returns true if a value is an error or a `DOMException`. Doesn't use `instanceof`, because errors of another realm, such
+ * as those of `fetch` in Jest, aren't instances of this realm's `Error`.
+ */
+export function isError(value: unknown): value is Error {
+  return /(Error|Exception)\]$/.test(Object.prototype.toString.call(value));
 }

@@ -1,3 +1,8 @@
+/**
+ * Bytes that a `Blob` accepts: `Uint8Array<ArrayBuffer>`. Before 5.7, TypeScript has no type arguments for `Uint8Array`.
+ */
+export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
+
 /** A file to upload. A `File` from a form or from `new File` also has these fields, so you can pass it as it is. */
 export type FileUpload = File | NamedContent;
 
@@ -11,7 +16,7 @@ export interface NamedContent {
    * The content: a `Blob`, such as the result of `openAsBlob` in Node.js, bytes, or a stream, such as a `ReadableStream`
    * or the result of `createReadStream` in Node.js. The client can't repeat a stream, so it doesn't retry the call.
    */
-  content: Blob | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
+  content: Blob | Bytes | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
   /** The size in bytes. Required if `content` is a stream. */
   size?: number | undefined;
 }
@@ -28,7 +33,7 @@ export interface Download {
    * The content. Read it to the end, or cancel it. Convert it with `new Response(body).blob()`, or with
    * `Readable.fromWeb(body)` in Node.js.
    */
-  body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  body: ReadableStream<Bytes>;
 }
 
 /** The body of an upload as `fetch` accepts it. */

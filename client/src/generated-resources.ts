@@ -1,7 +1,7 @@
 // Generated from the contract by `pnpm generate`. Do not edit.
 
 import type { ApiPromise } from './api-promise.ts';
-import type { BulkItemResult, BulkResult } from './bulk.ts';
+import type { BulkItemResult, BulkResult, BulkUpsertResult, UpsertItemResult } from './bulk.ts';
 import type { ApiChanges, FollowQuery } from './changes.ts';
 import type { Download, FileUpload } from './files.ts';
 import type {
@@ -11,8 +11,10 @@ import type {
   Asset,
   AssetActivity,
   AssetActivityQuery,
+  AssetMatch,
   AssetPatch,
   AssetQuery,
+  AssetUpsertItem,
   Attachment,
   AttachmentQuery,
   Comment,
@@ -31,6 +33,7 @@ import type {
   NewTicket,
   NewTicketItem,
   NewWebhook,
+  Open,
   Pong,
   Project,
   ProjectQuery,
@@ -53,7 +56,7 @@ import type {
   WebhookReplayStarted,
 } from './generated.ts';
 import type { ApiList } from './list.ts';
-import type { BulkOptions, BulkPostOptions, PostOptions, RequestOptions } from './options.ts';
+import type { BulkOptions, BulkPostOptions, BulkUpsertOptions, PostOptions, RequestOptions } from './options.ts';
 
 export interface Ping {
   /**
@@ -87,7 +90,7 @@ export interface Tickets {
    *
    * Returns the newest tickets first, unless `sort` is `id`. Different filters combine with AND. Several values of one filter combine with OR.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets. Email addresses in the request also require the scope `users:read`.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -127,7 +130,7 @@ export interface Tickets {
    *
    * Emits `ticket.created`.
    *
-   * Requires the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -150,7 +153,16 @@ export interface Tickets {
    *
    * Emits `ticket.updated` if a field changes.
    *
-   * Requires the scope `tickets:write`: create and update tickets.
+   * `status` can change as follows. For any other change, the server returns `INVALID_TRANSITION`. You can set the current status again, which changes nothing.
+   *
+   * - OPEN → IN_PROGRESS, PENDING, RESOLVED, CANCELLED
+   * - IN_PROGRESS → PENDING, RESOLVED, CANCELLED
+   * - PENDING → IN_PROGRESS, RESOLVED, CANCELLED
+   * - RESOLVED → CLOSED, IN_PROGRESS
+   * - CLOSED is final; other fields can still change
+   * - CANCELLED is final; other fields can still change
+   *
+   * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -162,11 +174,11 @@ export interface Tickets {
   /**
    * Create many tickets.
    *
-   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.created` for each created ticket. The event has the `commentCount`, but not the `comments`.
+   * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` contains one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.created` for each created ticket. The event contains the `commentCount`, but not the `comments`.
    *
    * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
    *
-   * Requires the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -189,11 +201,20 @@ export interface Tickets {
   /**
    * Update many tickets.
    *
-   * Updates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.updated` for each changed ticket.
+   * Updates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` contains one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.updated` for each changed ticket.
+   *
+   * `status` can change as follows. For any other change, the server returns `INVALID_TRANSITION`. You can set the current status again, which changes nothing.
+   *
+   * - OPEN → IN_PROGRESS, PENDING, RESOLVED, CANCELLED
+   * - IN_PROGRESS → PENDING, RESOLVED, CANCELLED
+   * - PENDING → IN_PROGRESS, RESOLVED, CANCELLED
+   * - RESOLVED → CLOSED, IN_PROGRESS
+   * - CLOSED is final; other fields can still change
+   * - CANCELLED is final; other fields can still change
    *
    * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
    *
-   * Requires the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -208,7 +229,7 @@ export interface Tickets {
   /**
    * Attach a file to a ticket.
    *
-   * The body is the content of the file, without any encoding. `Content-Type` is the type of the file: `application/octet-stream` by default. `Content-Length` is required. By default, a file has at most 25 MiB, and all files of a workspace at most 5 GiB. Each server process runs at most 4 concurrent uploads of a workspace. An upload fails after 30 seconds without a byte, and after 15 minutes. Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
+   * The body is the content of the file, without any encoding. `Content-Type` is the type of the file: `application/octet-stream` by default. `Content-Length` is required. By default, the maximum size of a file is 25 MiB, and of all files of a workspace 5 GiB. Each server process runs at most 4 concurrent uploads of a workspace. An upload fails if it is slower than 1024 bytes per second for 30 seconds, and after 15 minutes. Changes `attachmentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *
@@ -254,7 +275,7 @@ export interface Comments {
    *
    * Adds a comment to a ticket with any status. Changes `commentCount` and `updatedAt` of the ticket, and emits `ticket.updated`.
    *
-   * Requires the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -266,11 +287,11 @@ export interface Comments {
   /**
    * Comment on a ticket many times.
    *
-   * Adds up to 100 comments to a ticket, in the given order. The request counts once against the rate limits. Each item succeeds or fails independently. `data` has one result for each item: the HTTP status, and the comment or the error. Emits `ticket.updated` for each comment.
+   * Adds up to 100 comments to a ticket, in the given order. The request counts once against the rate limits. Each item succeeds or fails independently. `data` contains one result for each item: the HTTP status, and the comment or the error. Emits `ticket.updated` for each comment.
    *
    * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
    *
-   * Requires the scope `tickets:write`: create and update tickets.
+   * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -395,7 +416,7 @@ export interface Assets {
    *
    * Returns the newest assets first. Different filters combine with AND. Several values of one filter combine with OR.
    *
-   * Requires the scope `assets:read`: list and read assets.
+   * Requires the scope `assets:read`: list and read assets. Email addresses in the request also require the scope `users:read`.
    *
    * Each request counts against the rate limit `assets`, by default 30 requests per 60 seconds.
    *
@@ -435,7 +456,7 @@ export interface Assets {
    *
    * Emits `asset.created`.
    *
-   * Requires the scope `assets:write`: create and update assets.
+   * Requires the scope `assets:write`: create and update assets. Email addresses in the request also require the scope `users:read`.
    *
    * Counts against the rate limit `assets`, by default 30 requests per 60 seconds.
    *
@@ -451,9 +472,41 @@ export interface Assets {
   create(body: NewAsset, options?: PostOptions): ApiPromise<Asset>;
 
   /**
+   * Create or update many assets.
+   *
+   * Creates or updates up to 100 assets, for example from an inventory. The request counts once against the rate limits. Each item succeeds or fails independently. Of two items for the same asset, the second fails. `data` contains one result for each item: the HTTP status, and the asset or the error. If you repeat a request, the server changes nothing. Emits `asset.created` for each created asset.
+   *
+   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
+   *
+   * Requires the scope `assets:write`: create and update assets. Email addresses in the request also require the scope `users:read`.
+   *
+   * Each request counts against the rate limit `assets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const { done, failed } = await client.assets.upsertMany([
+   *   {
+   *     assetTag: 'LT-0311',
+   *     name: 'Laptop of the front desk',
+   *     type: 'LAPTOP',
+   *     location: 'Berlin, floor 4',
+   *   },
+   *   { assetTag: 'SW-0007', name: 'Switch in room 2.14', type: 'NETWORK', status: 'IN_USE' },
+   * ]);
+   */
+  upsertMany(
+    items: readonly AssetUpsertItem[],
+    options?: BulkUpsertOptions<Open<AssetMatch>, UpsertItemResult<AssetUpsertItem, Asset>>,
+  ): Promise<BulkUpsertResult<AssetUpsertItem, Asset>>;
+
+  /**
    * Update an asset.
    *
-   * Requires the scope `assets:write`: create and update assets.
+   * `status` can change as follows. For any other change, the server returns `INVALID_TRANSITION`. You can set the current status again, which changes nothing.
+   *
+   * - every status except DISPOSED → any status
+   * - DISPOSED is final; other fields can still change
+   *
+   * Requires the scope `assets:write`: create and update assets. Email addresses in the request also require the scope `users:read`.
    *
    * Counts against the rate limit `assets`, by default 30 requests per 60 seconds.
    *
@@ -613,7 +666,7 @@ export interface Tasks {
    *
    * Returns the newest tasks first. Different filters combine with AND. Several values of one filter combine with OR.
    *
-   * Requires the scope `projects:read`: list and read projects and their tasks.
+   * Requires the scope `projects:read`: list and read projects and their tasks. Email addresses in the request also require the scope `users:read`.
    *
    * Each request counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
@@ -639,7 +692,7 @@ export interface Tasks {
   /**
    * Create a task in a project.
    *
-   * Requires the scope `projects:write`: create and update tasks.
+   * Requires the scope `projects:write`: create and update tasks. Email addresses in the request also require the scope `users:read`.
    *
    * Counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *
@@ -665,7 +718,9 @@ export interface Tasks {
    *
    * Emits `task.updated` if a field changes.
    *
-   * Requires the scope `projects:write`: create and update tasks.
+   * Every transition of `status` is allowed.
+   *
+   * Requires the scope `projects:write`: create and update tasks. Email addresses in the request also require the scope `users:read`.
    *
    * Counts against the rate limit `projects`, by default 30 requests per 60 seconds.
    *

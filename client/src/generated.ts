@@ -150,7 +150,7 @@ export type TicketNumber = `${'INC' | 'PRB' | 'CHG' | 'REQ'}-${number}`;
 /** The type of the ticket. It never changes. */
 export type TicketType = 'INCIDENT' | 'PROBLEM' | 'CHANGE' | 'SERVICE_REQUEST';
 
-/** The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final. */
+/** The status of the ticket. New tickets are OPEN, except imported tickets. Allowed transitions: OPEN → IN_PROGRESS, PENDING, RESOLVED, CANCELLED; IN_PROGRESS → PENDING, RESOLVED, CANCELLED; PENDING → IN_PROGRESS, RESOLVED, CANCELLED; RESOLVED → CLOSED, IN_PROGRESS. CLOSED and CANCELLED are final. */
 export type TicketStatus = 'OPEN' | 'IN_PROGRESS' | 'PENDING' | 'RESOLVED' | 'CLOSED' | 'CANCELLED';
 
 /** The priority of a ticket, project or task. */
@@ -180,7 +180,7 @@ export interface Ticket {
   description: string;
   /** The type of the ticket. It never changes. */
   type: Open<TicketType>;
-  /** The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final. */
+  /** The status of the ticket. New tickets are OPEN, except imported tickets. Allowed transitions: OPEN → IN_PROGRESS, PENDING, RESOLVED, CANCELLED; IN_PROGRESS → PENDING, RESOLVED, CANCELLED; PENDING → IN_PROGRESS, RESOLVED, CANCELLED; RESOLVED → CLOSED, IN_PROGRESS. CLOSED and CANCELLED are final. */
   status: Open<TicketStatus>;
   /** The priority of a ticket, project or task. */
   priority: Open<Priority>;
@@ -192,7 +192,7 @@ export interface Ticket {
   requesterId: number;
   /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId: number | null;
-  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
+  /** The users who watch the ticket: at most 100 ids. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds: number[];
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds: number[];
@@ -228,8 +228,11 @@ export interface Ticket {
   etag: Etag;
 }
 
-/** A user id, `me` for the user of the API key, or `none` for no assignee. */
-export type TicketAssignee = number | 'me' | 'none';
+/** The id or the email address of a user, `me` for the user of the API key, or `none` for no assignee. */
+export type TicketAssignee = number | `${string}@${string}` | 'me' | 'none';
+
+/** A reference to a user: an id or an email address. */
+export type UserReference = number | `${string}@${string}`;
 
 /** A reference to a ticket: an id or a ticket number. */
 export type TicketReference = number | Open<TicketNumber>;
@@ -251,11 +254,11 @@ export interface TicketQuery {
   /** 1 to 100 items. */
   category?: Open<TicketCategory> | readonly Open<TicketCategory>[] | undefined;
   /** 1 to 100 items. */
-  requesterId?: number | string | readonly (number | string)[] | undefined;
+  requesterId?: UserReference | readonly UserReference[] | undefined;
   /** 1 to 100 items. */
   parentId?: TicketReference | readonly TicketReference[] | undefined;
   /** 1 to 100 items. */
-  watcherUserId?: number | string | readonly (number | string)[] | undefined;
+  watcherUserId?: UserReference | readonly UserReference[] | undefined;
   /** 1 to 100 items. 1 to 200 characters. */
   externalId?: string | readonly string[] | undefined;
   /** 1 to 100 items. */
@@ -301,12 +304,12 @@ export type NewTicket = AtLeastOne<{
   type: Open<TicketType>;
   /** The priority. The default is MEDIUM. */
   priority?: Open<Priority> | null | undefined;
-  /** The user who requests the ticket. The default is the user of the API key. */
-  requesterId?: number | null | undefined;
-  /** The assigned user, or null if unassigned. You can assign only active users. */
-  assigneeId?: number | null | undefined;
-  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
-  watcherUserIds?: readonly number[] | null | undefined;
+  /** The user who requests the ticket, by id or email address. The default is the user of the API key. */
+  requesterId?: UserReference | null | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assigneeId?: UserReference | null | undefined;
+  /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
+  watcherUserIds?: readonly UserReference[] | null | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds?: readonly number[] | null | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
@@ -336,7 +339,7 @@ export interface TicketPatch {
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
-  /** The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final. */
+  /** The status of the ticket. New tickets are OPEN, except imported tickets. Allowed transitions: OPEN → IN_PROGRESS, PENDING, RESOLVED, CANCELLED; IN_PROGRESS → PENDING, RESOLVED, CANCELLED; PENDING → IN_PROGRESS, RESOLVED, CANCELLED; RESOLVED → CLOSED, IN_PROGRESS. CLOSED and CANCELLED are final. */
   status?: Open<TicketStatus> | undefined;
   /** The priority of a ticket, project or task. */
   priority?: Open<Priority> | undefined;
@@ -344,10 +347,10 @@ export interface TicketPatch {
   category?: Open<TicketCategory> | null | undefined;
   /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
-  /** The assigned user, or null if unassigned. You can assign only active users. */
-  assigneeId?: number | null | undefined;
-  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
-  watcherUserIds?: readonly number[] | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assigneeId?: UserReference | null | undefined;
+  /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
+  watcherUserIds?: readonly UserReference[] | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds?: readonly number[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
@@ -375,8 +378,8 @@ export interface NewComment {
   attachmentIds?: readonly number[] | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
-  /** The author, who can be inactive. The default is the user of the API key. Only an import key can set it. */
-  authorId?: number | undefined;
+  /** The author, by id or email address, who can be inactive. The default is the user of the API key. Only an import key can set it. */
+  authorId?: UserReference | undefined;
   /** When the comment was created. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt?: string | undefined;
 }
@@ -396,12 +399,12 @@ export type NewTicketItem = AtLeastOne<{
   type: Open<TicketType>;
   /** The priority. The default is MEDIUM. */
   priority?: Open<Priority> | null | undefined;
-  /** The user who requests the ticket. The default is the user of the API key. */
-  requesterId?: number | null | undefined;
-  /** The assigned user, or null if unassigned. You can assign only active users. */
-  assigneeId?: number | null | undefined;
-  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
-  watcherUserIds?: readonly number[] | null | undefined;
+  /** The user who requests the ticket, by id or email address. The default is the user of the API key. */
+  requesterId?: UserReference | null | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assigneeId?: UserReference | null | undefined;
+  /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
+  watcherUserIds?: readonly UserReference[] | null | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds?: readonly number[] | null | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
@@ -434,7 +437,7 @@ export interface TicketPatchItem {
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   description?: string | undefined;
-  /** The status of the ticket. New tickets are OPEN, except imported tickets. CLOSED and CANCELLED are final. */
+  /** The status of the ticket. New tickets are OPEN, except imported tickets. Allowed transitions: OPEN → IN_PROGRESS, PENDING, RESOLVED, CANCELLED; IN_PROGRESS → PENDING, RESOLVED, CANCELLED; PENDING → IN_PROGRESS, RESOLVED, CANCELLED; RESOLVED → CLOSED, IN_PROGRESS. CLOSED and CANCELLED are final. */
   status?: Open<TicketStatus> | undefined;
   /** The priority of a ticket, project or task. */
   priority?: Open<Priority> | undefined;
@@ -442,10 +445,10 @@ export interface TicketPatchItem {
   category?: Open<TicketCategory> | null | undefined;
   /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
-  /** The assigned user, or null if unassigned. You can assign only active users. */
-  assigneeId?: number | null | undefined;
-  /** The users who watch the ticket: at most 100 ids. Responses list them in ascending order. You can add only active users. */
-  watcherUserIds?: readonly number[] | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assigneeId?: UserReference | null | undefined;
+  /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
+  watcherUserIds?: readonly UserReference[] | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds?: readonly number[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
@@ -468,7 +471,7 @@ export interface Attachment {
   ticketId: number;
   /** The name of the file, without a path. 1 to 255 characters. */
   name: string;
-  /** The `Content-Type` of the upload. The server doesn't check that the content has this type. */
+  /** The `Content-Type` of the upload, or `application/octet-stream` if it was missing, malformed or a range such as `text/*`. The server doesn't check that the content has this type. */
   contentType: string;
   /** The size in bytes. */
   size: number;
@@ -625,9 +628,13 @@ export interface AssetQuery {
   /** 1 to 100 items. */
   type?: Open<AssetType> | readonly Open<AssetType>[] | undefined;
   /** 1 to 100 items. */
-  assignedToId?: number | string | readonly (number | string)[] | undefined;
+  assignedToId?: UserReference | readonly UserReference[] | undefined;
   /** 1 to 100 items. 1 to 200 characters. */
   externalId?: string | readonly string[] | undefined;
+  /** Repeat the parameter for several values. A value can contain commas. 1 to 100 items. 1 to 100 characters. */
+  assetTag?: string | readonly string[] | undefined;
+  /** Repeat the parameter for several values. A value can contain commas. 1 to 100 items. 1 to 255 characters. */
+  serialNumber?: string | readonly string[] | undefined;
   /** Full-text search in name, asset tag and serial number. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }
@@ -650,8 +657,8 @@ export interface NewAsset {
   model?: string | null | undefined;
   /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location?: string | null | undefined;
-  /** The assigned user, or null if unassigned. You can assign only active users. */
-  assignedToId?: number | null | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assignedToId?: UserReference | null | undefined;
   /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
   /** The purchase price as a decimal without currency, or null if unknown. In responses, it has two decimal places. */
@@ -665,6 +672,43 @@ export interface NewAsset {
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 }
+
+/** An asset as another system knows it. If the asset exists, the rules of `AssetPatch` apply: absent fields stay unchanged, and null clears a field. Otherwise, the rules of `NewAsset` apply. */
+export interface AssetUpsertItem {
+  /** The name of the asset. A new asset requires it. 1 to 255 characters. */
+  name?: string | undefined;
+  /** The inventory tag, unique in the workspace. It never changes. A new asset requires it. 1 to 100 characters. */
+  assetTag?: string | undefined;
+  /** The serial number, or null if unknown. 1 to 255 characters. */
+  serialNumber?: string | null | undefined;
+  /** The type of the asset. A new asset requires it. */
+  type?: Open<AssetType> | undefined;
+  /** The status. If it is absent or null, an existing asset keeps its status, unless its assignee changes, and a new asset has the same default as in `NewAsset`. */
+  status?: Open<AssetStatus> | null | undefined;
+  /** The manufacturer, or null if unknown. 1 to 255 characters. */
+  manufacturer?: string | null | undefined;
+  /** The model name, or null if unknown. 1 to 255 characters. */
+  model?: string | null | undefined;
+  /** The location, as free text, or null if unknown. 1 to 255 characters. */
+  location?: string | null | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assignedToId?: UserReference | null | undefined;
+  /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
+  purchaseDate?: string | null | undefined;
+  /** The purchase price as a decimal without currency, or null if unknown. In responses, it has two decimal places. */
+  purchaseCost?: string | null | undefined;
+  /** When the warranty ends, or null if unknown. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  warrantyExpiresAt?: string | null | undefined;
+  /** Additional notes, or null if there are none. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  notes?: string | null | undefined;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
+  /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
+  customFields?: CustomFieldsPatch | null | undefined;
+}
+
+/** The field by which the server finds the asset of an item. The default is `assetTag`. */
+export type AssetMatch = 'assetTag' | 'externalId';
 
 /** Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign an asset without a status, its status becomes IN_USE. If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change. */
 export interface AssetPatch {
@@ -682,8 +726,8 @@ export interface AssetPatch {
   model?: string | null | undefined;
   /** The location, as free text, or null if unknown. 1 to 255 characters. */
   location?: string | null | undefined;
-  /** The assigned user, or null if unassigned. You can assign only active users. */
-  assignedToId?: number | null | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assignedToId?: UserReference | null | undefined;
   /** The date of purchase, or null if unknown. A date, `YYYY-MM-DD`. */
   purchaseDate?: string | null | undefined;
   /** The purchase price as a decimal without currency, or null if unknown. In responses, it has two decimal places. */
@@ -1194,7 +1238,7 @@ export interface TaskQuery {
   /** 1 to 100 items. */
   priority?: Open<Priority> | readonly Open<Priority>[] | undefined;
   /** 1 to 100 items. */
-  assigneeId?: number | string | readonly (number | string)[] | undefined;
+  assigneeId?: UserReference | readonly UserReference[] | undefined;
   /** Full-text search in title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }
@@ -1207,8 +1251,8 @@ export interface NewTask {
   description?: string | null | undefined;
   /** The priority. The default is MEDIUM. */
   priority?: Open<Priority> | null | undefined;
-  /** The assigned user, or null if unassigned. You can assign only active users. */
-  assigneeId?: number | null | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assigneeId?: UserReference | null | undefined;
   /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
   /** The due date, or null if not set. A date, `YYYY-MM-DD`. */
@@ -1225,8 +1269,8 @@ export interface TaskPatch {
   status?: Open<TaskStatus> | undefined;
   /** The priority of a ticket, project or task. */
   priority?: Open<Priority> | undefined;
-  /** The assigned user, or null if unassigned. You can assign only active users. */
-  assigneeId?: number | null | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assigneeId?: UserReference | null | undefined;
   /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
   startDate?: string | null | undefined;
   /** The due date, or null if not set. A date, `YYYY-MM-DD`. */
@@ -1668,6 +1712,9 @@ export type ErrorCode =
   | 'INTERNAL_ERROR'
   | 'SERVICE_UNAVAILABLE';
 
+/** What the API did with an item. UNCHANGED means that the resource already had all values. */
+export type UpsertResult = 'CREATED' | 'UPDATED' | 'UNCHANGED';
+
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;
 
@@ -1693,7 +1740,7 @@ export type WebhookEvent = KnownEvent | UnknownEvent;
  * The routes of the client methods. Each route has the HTTP method, the path, the scope and the argument.
  * The first part of the scope is the rate limit group. An endpoint for any scope has only the rate limit group.
  * The argument is `query`, `changes`, `body`, `file`, or `items=` and the body field with the items of a bulk request.
- * For a `download`, the body of the response is a file.
+ * For a `download`, the body of the response is a file. For an upsert, the last word is the default of `matchBy`.
  *
  * @internal
  */
@@ -1736,6 +1783,7 @@ export const routes = {
     changes: 'GET /assets/changes assets:read changes',
     get: 'GET /assets/:id assets:read',
     create: 'POST /assets assets:write body',
+    upsertMany: 'POST /assets/upsert assets:write items=assets assetTag',
     update: 'PATCH /assets/:id assets:write body',
   },
   articles: {

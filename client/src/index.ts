@@ -1,5 +1,13 @@
 export { ApiPromise, type ApiResponse } from './api-promise.ts';
-export type { BulkDone, BulkFailed, BulkItemResult, BulkResult } from './bulk.ts';
+export type {
+  BulkDone,
+  BulkFailed,
+  BulkItemResult,
+  BulkResult,
+  BulkUpsertResult,
+  UpsertDone,
+  UpsertItemResult,
+} from './bulk.ts';
 export { ApiChanges, type ChangesPage, type FollowQuery } from './changes.ts';
 export { ItsmClient } from './client.ts';
 export {
@@ -38,10 +46,12 @@ export type {
   BulkOptions,
   BulkPostOptions,
   BulkProgress,
+  BulkUpsertOptions,
   CallOptions,
   ClientOptions,
   Logger,
   PostOptions,
+  RateLimitWait,
   RequestOptions,
 } from './options.ts';
 export type { PacedLimit } from './pacing.ts';

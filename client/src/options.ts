@@ -1,4 +1,5 @@
 import type { ApiResponse } from './api-promise.ts';
+import type { RateLimit } from './rate-limits.ts';
 
 export interface ClientOptions {
   /** The URL of the workspace, such as `https://acme.example.com`, without `/api/public/v1`. */
@@ -29,10 +30,30 @@ export interface ClientOptions {
    */
   logger?: Logger | undefined;
   /**
+   * The client calls this function when calls start to wait for a rate limit, and then again while calls wait. For each
+   * endpoint group, it calls the function at most every 30 seconds. Use it to show how long an import still takes.
+   */
+  onWait?: ((wait: RateLimitWait) => void) | undefined;
+  /**
    * Name of your program. The client sends this name before its own name in the `User-Agent` header. In a browser, the
    * client doesn't set this header.
    */
   userAgent?: string | undefined;
+}
+
+/** The calls of an endpoint group that wait for a rate limit. */
+export interface RateLimitWait {
+  /** The rate limits without remaining quota. Empty if the responses don't report the rate limits. */
+  rateLimits: Pick<RateLimit, 'name' | 'limit' | 'windowSeconds'>[];
+  /** Number of calls that wait. */
+  waiting: number;
+  /** Seconds until the next of these calls starts. */
+  nextSeconds: number;
+  /**
+   * Estimated seconds until all these calls have started. The estimate assumes that no other program uses the API key,
+   * and ignores `maxWaitMs`. Undefined if the responses don't report the rate limits.
+   */
+  remainingSeconds: number | undefined;
 }
 
 export interface Logger {
@@ -101,6 +122,12 @@ export interface BulkPostOptions<Result = unknown> extends BulkOptions<Result> {
    * 230 ASCII characters. By default, the client generates a key for each call.
    */
   idempotencyKey?: string | undefined;
+}
+
+/** Options of a bulk call that creates or updates resources. */
+export interface BulkUpsertOptions<Match, Result = unknown> extends BulkPostOptions<Result> {
+  /** The field by which the API finds the existing resource of an item. All items must have different values. */
+  matchBy?: Match | undefined;
 }
 
 /** Progress of a bulk call. */

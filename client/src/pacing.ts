@@ -1,5 +1,5 @@
 import { createError, type ItsmError } from './errors.ts';
-import type { Logger } from './options.ts';
+import type { ClientOptions, RateLimitWait } from './options.ts';
 import type { RateLimit } from './rate-limits.ts';
 import { aborted, backoffMs, maxDelayMs } from './wait.ts';
 import { type Window, Windows } from './windows.ts';
@@ -48,8 +48,8 @@ interface GroupQueue {
   pausedUntil: number;
   /** Number of consecutive 429 responses. */
   rejections: number;
-  /** Whether the client has already logged that calls of the group wait. */
-  isReported: boolean;
+  /** The earliest time of the next report about waiting calls, in milliseconds of `performance.now()`. */
+  reportAt: number;
 }
 
 /** Maximum number of concurrent requests of a rate limit group at the start and after a 429. */
@@ -57,6 +57,9 @@ const initialConcurrency = 2;
 
 /** Maximum number of concurrent requests of a rate limit group, even if the rate limits allow more. */
 const maxConcurrency = 50;
+
+/** Minimum time in milliseconds between two reports about the waiting calls of a rate limit group. */
+const reportIntervalMs = 30_000;
 
 /** The start time of a call that can't start before the client receives another response. */
 const afterNextResponse = Number.POSITIVE_INFINITY;
@@ -72,12 +75,12 @@ const afterNextResponse = Number.POSITIVE_INFINITY;
 export class RateLimitQueue {
   readonly #windows = new Windows();
   readonly #queues = new Map<string, GroupQueue>();
-  readonly #logger: Logger | undefined;
+  readonly #options: Pick<ClientOptions, 'logger' | 'onWait'>;
   #calls = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(logger: Logger | undefined) {
-    this.#logger = logger;
+  constructor(options: Pick<ClientOptions, 'logger' | 'onWait'>) {
+    this.#options = options;
   }
 
   /** Returns the sequence number of a new call. */
@@ -90,16 +93,21 @@ export class RateLimitQueue {
     const now = performance.now();
     return this.#windows.all().map(({ name, limit, windowSeconds, remaining, pending, endsBefore }) => {
       const isOver = endsBefore <= now;
-      const queues = [...this.#queues.values()].filter(({ names }) => names.includes(name));
       return {
         name,
         limit,
         remaining: Math.max(0, isOver ? limit : remaining - pending),
         resetSeconds: isOver ? 0 : Math.ceil((endsBefore - now) / 1000),
         windowSeconds,
-        waiting: queues.flatMap((queue) => queue.waiting).length,
+        waiting: this.#countWaiting(name),
       };
     });
+  }
+
+  /** Returns the number of waiting calls that a rate limit counts. */
+  #countWaiting(name: string): number {
+    const queues = [...this.#queues.values()].filter(({ names }) => names.includes(name));
+    return queues.flatMap(({ waiting }) => waiting).length;
   }
 
   /**
@@ -134,7 +142,7 @@ export class RateLimitQueue {
       concurrency: initialConcurrency,
       pausedUntil: 0,
       rejections: 0,
-      isReported: false,
+      reportAt: 0,
     };
     this.#queues.set(group ?? '', queue);
     return queue;
@@ -197,13 +205,11 @@ export class RateLimitQueue {
       if (next === undefined) break;
       next.start();
     }
-    const startTimes = queues
+    const wakeTimes = queues
       .filter((queue) => queue.waiting.length > 0)
       .map((queue) => this.#reportWaiting(queue, now));
-    const soonest = Math.min(...startTimes);
-    if (soonest !== afterNextResponse)
-      this.#timer = setTimeout(() => this.#startNext(), Math.min(soonest - now, maxDelayMs));
-    for (const queue of this.#queues.values()) queue.isReported &&= queue.waiting.length > 0;
+    const soonest = Math.min(...wakeTimes);
+    if (soonest !== afterNextResponse) this.#timer = setTimeout(() => this.#startNext(), soonest - now);
   }
 
   /**
@@ -222,31 +228,45 @@ export class RateLimitQueue {
   }
 
   /**
-   * Logs a warning when calls start to wait. Logs the next warning only after the queue has been empty. Returns the
-   * time at which the next call may start.
+   * Reports the waiting calls to `logger` and `onWait`, at most once per `reportIntervalMs`. Returns the time at which
+   * the next call may start, or an earlier time of the next report.
    */
   #reportWaiting(queue: GroupQueue, now: number): number {
     const startTime = this.#getStartTime(queue);
-    if (startTime === afterNextResponse || queue.isReported) return startTime;
-    queue.isReported = true;
-    const seconds = Math.ceil((startTime - now) / 1000);
-    const limit = `the rate limit${this.#describe(queue)}`;
-    this.#logger?.warn(`waiting for ${limit} (calls: ${queue.waiting.length}, next one in ${seconds} s)`);
-    return startTime;
+    if (startTime === afterNextResponse) return startTime;
+    if (queue.reportAt <= now) {
+      queue.reportAt = now + reportIntervalMs;
+      const wait = this.#describeWait(queue, (startTime - now) / 1000);
+      const { logger, onWait } = this.#options;
+      // The callbacks run later, so an error that they throw doesn't stop the queue.
+      queueMicrotask(() => logger?.warn(formatWait(wait)));
+      queueMicrotask(() => onWait?.(wait));
+    }
+    return Math.min(startTime, queue.reportAt);
   }
 
-  /** Returns the part of a log or error message that names the windows without remaining quota. */
-  #describe({ names }: GroupQueue): string {
-    const used = this.#windows.now(names, performance.now()).filter(({ remaining }) => remaining === 0);
-    return used.map(({ name, limit, windowSeconds }) => ` "${name}" of ${limit} in ${windowSeconds} s`).join(' and');
+  #describeWait(queue: GroupQueue, nextSeconds: number): RateLimitWait {
+    const windows = this.#windows.now(queue.names, performance.now());
+    const furtherSeconds = windows.map(({ name, limit, windowSeconds }) => {
+      return Math.floor((this.#countWaiting(name) - 1) / Math.max(1, limit)) * windowSeconds;
+    });
+    return {
+      rateLimits: windows
+        .filter(({ remaining }) => remaining === 0)
+        .map(({ name, limit, windowSeconds }) => ({ name, limit, windowSeconds })),
+      waiting: queue.waiting.length,
+      nextSeconds: Math.ceil(nextSeconds),
+      remainingSeconds: windows.length === 0 ? undefined : Math.ceil(nextSeconds + Math.max(...furtherSeconds)),
+    };
   }
 
   #deadlineError(queue: GroupQueue, { method, path }: Call): ItsmError {
     const startTime = this.#getStartTime(queue);
     const seconds =
       startTime === afterNextResponse ? 1 : Math.max(1, Math.ceil((startTime - performance.now()) / 1000));
+    const { rateLimits } = this.#describeWait(queue, seconds);
     return createError(
-      `${method} ${path} was not sent: the rate limit${this.#describe(queue)} allows it only after maxWaitMs.`,
+      `${method} ${path} was not sent: the rate limit${formatLimits(rateLimits)} allows it only after maxWaitMs.`,
       {
         code: 'RATE_LIMIT_EXCEEDED',
         method,
@@ -272,4 +292,18 @@ function adapt(queue: GroupQueue, { status, retryAfterSeconds = 0 }: Outcome): v
   queue.rejections += 1;
   queue.concurrency = initialConcurrency;
   queue.pausedUntil = Math.max(queue.pausedUntil, performance.now() + wait);
+}
+
+/** Returns the part of a log or error message that names the rate limits without remaining quota. */
+function formatLimits(limits: RateLimitWait['rateLimits']): string {
+  return limits.map(({ name, limit, windowSeconds }) => ` "${name}" of ${limit} in ${windowSeconds} s`).join(' and');
+}
+
+function formatWait({ rateLimits, waiting, nextSeconds, remainingSeconds }: RateLimitWait): string {
+  const left = remainingSeconds === undefined ? '' : `, about ${formatDuration(remainingSeconds)} left`;
+  return `waiting for the rate limit${formatLimits(rateLimits)} (calls: ${waiting}, next one in ${nextSeconds} s${left})`;
+}
+
+function formatDuration(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`;
 }

@@ -4,13 +4,13 @@ import { createError, type ItsmError } from './errors.ts';
 export const maxDelayMs = 2 ** 31 - 1;
 
 /** The method and path of the request, for the `AbortError`. */
-interface Named {
+interface RequestLine {
   method: string;
   path: string;
 }
 
 /** Resolves after `ms` milliseconds, or rejects with an `AbortError` when the signal aborts. */
-export function sleep(ms: number, signal: AbortSignal | undefined, request: Named): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal | undefined, request: RequestLine): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
@@ -37,6 +37,6 @@ export function backoffMs(times: number): number {
   return Math.min(500 * 2 ** times, 8000) * (1 - Math.random() / 2);
 }
 
-export function aborted({ reason }: AbortSignal, { method, path }: Named): ItsmError {
+export function aborted({ reason }: AbortSignal, { method, path }: RequestLine): ItsmError {
   return createError('The call was aborted.', { code: 'ABORTED', method, path, cause: reason });
 }

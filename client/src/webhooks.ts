@@ -1,3 +1,4 @@
+import type { Bytes } from './files.ts';
 import { eventTypes, type KnownEvent, type WebhookEvent } from './generated.ts';
 
 export type * from './generated.ts';
@@ -50,6 +51,11 @@ export class WebhookError extends Error {
     Object.defineProperty(this, brand, { value: true });
   }
 
+  /** Implements `instanceof`, which also recognizes errors from another copy of this package. */
+  static override [Symbol.hasInstance](error: unknown): boolean {
+    return super[Symbol.hasInstance](error) || (this === WebhookError && isWebhookError(error));
+  }
+
   static {
     // Stack traces contain the `name` of the prototype. An explicit name stays the same if a minifier renames the
     // class.
@@ -67,10 +73,7 @@ export class WebhookError extends Error {
  */
 const brand = Symbol.for('@itsm-api/client/webhook-error');
 
-/**
- * Returns true if an error is a `WebhookError`. Unlike `instanceof`, this function also recognizes errors from another
- * copy of this package.
- */
+/** Returns true if an error is a `WebhookError`, also from another copy of this package. */
 export function isWebhookError(error: unknown): error is WebhookError {
   return typeof error === 'object' && error !== null && brand in error;
 }
@@ -115,8 +118,8 @@ export async function unwrap(
     checkTime(Number(timestamp), toleranceSeconds, now);
   } else if (plain !== undefined && requireTimestamp) {
     const message =
-      'The request has X-Service-Signature, but no webhook-signature with a timestamp. It may be a replay, or a proxy ' +
-      'removes headers. Let the webhook- headers pass, or set requireTimestamp: false.';
+      'The request has X-Service-Signature, but no webhook-signature with a timestamp. The request may be a replay, or ' +
+      'a proxy may have removed headers. Forward the webhook-* headers, or set requireTimestamp: false.';
     throw new WebhookError('TIMESTAMP_MISSING', message);
   } else if (plain !== undefined) {
     await verify(secrets.map(encode), [fromHex(plain)], body);
@@ -197,8 +200,6 @@ export async function signDelivery(
     'webhook-signature': (await Promise.all(standard)).join(' '),
   };
 }
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 const hmac = { name: 'HMAC', hash: 'SHA-256' };
 

@@ -1,4 +1,5 @@
 import { AbstractStartedContainer, GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
+import { v8Options } from './v8-options.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
 const port = 3000;
@@ -19,7 +20,7 @@ export class ItsmContainer extends GenericContainer {
 
   /** Limits the number of requests per API key and minute. By default, there is no limit. */
   withRateLimits(): this {
-    return this.withCommand(['node', 'server/src/testing/index.ts', '--rate-limits']);
+    return this.withCommand(['node', ...v8Options, 'server/src/testing/index.ts', '--rate-limits']);
   }
 
   override async start(): Promise<StartedItsmContainer> {

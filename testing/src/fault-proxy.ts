@@ -40,6 +40,8 @@ export async function startFaultProxy(serverUrl: string): Promise<FaultProxy> {
     if (fault !== undefined && 'delayMs' in fault) await sleep(fault.delayMs);
     if (!response.destroyed) forward(request, response, fault !== undefined && 'disconnect' in fault);
   });
+  // An open connection would also keep the process alive, until its keep-alive time ends.
+  proxy.on('connection', (socket) => socket.unref());
   proxy.unref().listen(0, '127.0.0.1');
   await once(proxy, 'listening');
 

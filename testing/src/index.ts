@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { v8Options } from './v8-options.ts';
 import { createWorkspace, type Workspace } from './workspace.ts';
 
 export type { Fault } from './fault-proxy.ts';
@@ -25,10 +25,13 @@ export interface ItsmOptions {
   rateLimits?: boolean;
 }
 
-/** Node.js runs the TypeScript sources in the repository, but only JavaScript in `node_modules`. */
-const program = import.meta.url.endsWith('.ts')
-  ? '../../server/src/testing/index.ts'
-  : './server/src/testing/bundle/index.mjs';
+/**
+ * The program of the server. Node.js runs the TypeScript sources in the repository, but only JavaScript in
+ * `node_modules`, where the ES module and the CommonJS module of this file run the same bundle.
+ */
+const program = import.meta.dirname.endsWith('src')
+  ? join(import.meta.dirname, '../../server/src/testing/index.ts')
+  : join(import.meta.dirname.replace(/cjs$/, ''), 'server/src/testing/bundle/index.mjs');
 
 /** The number of milliseconds after which the start fails. The first start on a machine creates the database. */
 const maxStartMs = 60_000;
@@ -38,22 +41,18 @@ const maxStartMs = 60_000;
  * @throws Error with the output of the server if it doesn't start
  */
 export async function startItsm({ rateLimits = false }: ItsmOptions = {}): Promise<Itsm> {
-  const child = spawn(
-    process.execPath,
-    [fileURLToPath(new URL(program, import.meta.url)), ...(rateLimits ? ['--rate-limits'] : [])],
-    {
-      env: {
-        ...pick(['PATH', 'HOME', 'USER', 'TMPDIR', 'TEMP', 'SystemRoot']),
-        NODE_COMPILE_CACHE: join(tmpdir(), 'itsm-compile-cache'),
-        HOST: '127.0.0.1',
-        PORT: '0',
-      },
-      // The server ends when the channel closes.
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      // In a terminal, Ctrl-C would otherwise also stop the server, before the tests have ended.
-      detached: true,
+  const child = spawn(process.execPath, [...v8Options, program, ...(rateLimits ? ['--rate-limits'] : [])], {
+    env: {
+      ...pick(['PATH', 'HOME', 'USER', 'TMPDIR', 'TEMP', 'SystemRoot']),
+      NODE_COMPILE_CACHE: join(tmpdir(), 'itsm-compile-cache'),
+      HOST: '127.0.0.1',
+      PORT: '0',
     },
-  );
+    // The server ends when the channel closes.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // In a terminal, Ctrl-C would otherwise also stop the server, before the tests have ended.
+    detached: true,
+  });
   const exited = once(child, 'exit');
   const url = await readUrl(child, exited);
   // A test process that doesn't call `stop` can end.

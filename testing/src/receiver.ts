@@ -52,6 +52,8 @@ export async function startReceiver(
       response.writeHead(400).end(String(error));
     }
   });
+  // An open connection would also keep the process alive, until its keep-alive time ends.
+  server.on('connection', (socket) => socket.unref());
   server.unref().listen(0, host === undefined ? '127.0.0.1' : '0.0.0.0');
   await once(server, 'listening');
   const url = `http://${host ?? '127.0.0.1'}:${(server.address() as AddressInfo).port}/`;

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
+import http from 'node:http';
+import https from 'node:https';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -7,11 +9,12 @@ import { type Delivery, ItsmClient, type ItsmError, isItsmError } from '@itsm-ap
 import { eventTypes, signDelivery } from '@itsm-api/client/webhooks';
 
 /*
- * Forwards the events of a workspace to a receiver on this machine, without a public address. The program registers a
- * paused webhook, reads its pending deliveries, signs them, and sends them to the receiver.
+ * The program of the package. It forwards the events of a workspace to a receiver on this machine, without a public
+ * address. The program registers a paused webhook, reads its pending deliveries, signs them, and sends them to the
+ * receiver.
  */
 
-const usage = `Usage: npx @itsm-api/listen --forward-to <url> [--interval <seconds>]
+const usage = `Usage: npx @itsm-api/client listen --forward-to <url> [--interval <seconds>]
 
 Forwards the events of an ITSM workspace to a webhook receiver on your machine until you press Ctrl-C.
 
@@ -73,7 +76,8 @@ function createClient(): ItsmClient {
 
 function readOptions(): { forwardTo: string; intervalMs: number } {
   try {
-    const { values } = parseArgs({
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
       options: {
         'forward-to': { type: 'string' },
         interval: { type: 'string', default: '4' },
@@ -84,6 +88,7 @@ function readOptions(): { forwardTo: string; intervalMs: number } {
       process.stdout.write(usage);
       process.exit();
     }
+    if (positionals.join(' ') !== 'listen') throw new TypeError('The command must be `listen`.');
     const { 'forward-to': forwardTo = '', interval } = values;
     if (!/^https?:\/\//.test(forwardTo) || !URL.canParse(forwardTo)) {
       throw new TypeError('--forward-to must be a URL such as http://localhost:4000/hook');
@@ -155,21 +160,30 @@ async function forward({ id, eventId, event }: Delivery): Promise<void> {
   const { body } = await client.deliveries.get(id, { signal });
   const headers = await signDelivery({ body, id: eventId, type: event, deliveryId: id }, secret);
   const startedAt = performance.now();
-  const result = await fetch(options.forwardTo, {
-    method: 'POST',
-    headers: { 'user-agent': 'itsm-webhooks/1.0', ...headers },
-    body,
-    redirect: 'manual',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]),
-  }).then(
-    async (response) => {
-      await response.body?.cancel();
-      return String(response.status);
-    },
-    (error: Error & { cause?: { code?: string } }) => error.cause?.code ?? error.message,
+  const result = await post({ 'user-agent': 'itsm-webhooks/1.0', ...headers }, body).catch(
+    ({ cause, code, message }: Error & { code?: string }) => (cause instanceof Error ? cause.message : code || message),
   );
   const elapsedMs = Math.round(performance.now() - startedAt);
   process.stdout.write(`${new Date().toISOString()} ${event} ${eventId} → ${result} (${elapsedMs} ms)\n`);
+}
+
+/**
+ * Sends a POST request to the receiver, and resolves to the status. Doesn't use `fetch`, which rejects if the receiver
+ * sends a `100 Continue`.
+ */
+function post(headers: Record<string, string>, body: string): Promise<number | undefined> {
+  const { request } = options.forwardTo.startsWith('https:') ? https : http;
+  const attemptSignal = AbortSignal.any([signal, AbortSignal.timeout(attemptTimeoutMs)]);
+  return new Promise((resolve, reject) => {
+    request(options.forwardTo, { method: 'POST', headers, agent: false, signal: attemptSignal }, (response) => {
+      resolve(response.statusCode);
+      response.destroy();
+    })
+      .on('error', reject)
+      // After a 101, Node.js closes the connection without an error.
+      .on('close', () => reject(new Error('The receiver sent no final response.')))
+      .end(body);
+  });
 }
 
 function describeError({ message, code, requestId }: ItsmError): string {
