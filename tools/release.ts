@@ -6,8 +6,8 @@ import { parseArgs } from 'node:util';
 import { publishedFolders } from './published-folders.ts';
 
 /*
- * Releases the packages: sets their next versions, updates their changelogs, packs them, and publishes each version that
- * the registry doesn't have yet. After a failure, you can run it again.
+ * Releases the packages: makes the pictures in the README, sets the next versions, updates the changelogs, packs the
+ * packages, and publishes each version that the registry doesn't have yet. After a failure, you can run it again.
  * Usage: `node tools/release.ts --registry URL [--provenance]`
  * With `--provenance`, npm shows the commit and the workflow run of each package. It works only in a workflow of GitHub.
  */
