@@ -1,8 +1,10 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { ItsmClient } from '@itsm-api/client';
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContextOptions } from 'playwright-core';
 import { launchBrowser } from './support/browser.ts';
 import { type FirstStart, firstStart } from './support/first-start.ts';
 import { startReceiver } from './support/receiver.ts';
@@ -11,8 +13,13 @@ import { ticket } from './support/workspace.ts';
 /*
  * Saves screenshots of the site and the developer area, in light and dark themes and in desktop and phone sizes.
  * Usage: `pnpm screenshots [folder] [page]`
+ * `pnpm screenshots --readme` replaces the pictures in the README instead.
  */
-const [folder = 'screenshots', only] = process.argv.slice(2);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { readme: { type: 'boolean', default: false } },
+});
+const [folder = 'screenshots', only] = positionals;
 
 const sitePages = {
   landing: '/',
@@ -30,9 +37,9 @@ const areaPages = {
   'area-requests': '/developer/requests',
   'area-webhooks': '/developer/webhooks',
   'area-webhook-new': '/developer/webhooks/new',
-  'area-webhook': '/developer/webhooks/2',
+  'area-webhook': '/developer/webhooks/3',
   'area-deliveries': '/developer/deliveries',
-  'area-delivery': '/developer/deliveries/2',
+  'area-delivery': '/developer/deliveries/4',
   'area-users': '/developer/users',
   'area-user': '/developer/users/2',
   'area-service-account-new': '/developer/users/new-service-account',
@@ -50,17 +57,32 @@ const areaPages = {
   'area-account': '/developer/account',
   'area-not-found': '/developer/nothing',
 };
+type SignedIn = NonNullable<BrowserContextOptions['storageState']>;
 const sizes = { wide: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+
+/** The address of a server with the default settings. Pages show it instead of the server's random port. */
+const address = 'http://localhost:3000';
+/** Replaces a font of code blocks, because Chromium from npm has no monospaced font. */
+const font = await readFile(
+  fileURLToPath(import.meta.resolve('@fontsource/dejavu-mono/files/dejavu-mono-latin-400-normal.woff2')),
+  'base64',
+);
+const fontFace = `@font-face { font-family: Menlo; src: url(data:font/woff2;base64,${font}) }`;
 
 const server = await firstStart();
 const browser = await launchBrowser();
-await mkdir(folder, { recursive: true });
 try {
   await makeTraffic(server);
   const signedIn = await signIn(server);
-  await shoot(sitePages, undefined);
-  await shoot({ 'area-sign-in': '/developer/sign-in' }, undefined);
-  await shoot(areaPages, signedIn);
+  if (values.readme) {
+    const docs = join(import.meta.dirname, '../docs');
+    await shoot(sitePages.landing, join(docs, 'site.png'));
+    await shoot(areaPages['area-overview'], join(docs, 'developer-area.png'), { storageState: signedIn });
+  } else {
+    await mkdir(folder, { recursive: true });
+    await shootAll({ ...sitePages, 'area-sign-in': '/developer/sign-in' });
+    await shootAll(areaPages, signedIn);
+  }
 } finally {
   await browser.close();
   await server.stop();
@@ -85,7 +107,7 @@ async function makeTraffic({ origin, key }: FirstStart): Promise<void> {
   await Promise.all([well.close(), ill.close()]);
 }
 
-async function signIn({ link }: FirstStart): Promise<Awaited<ReturnType<BrowserContext['storageState']>>> {
+async function signIn({ link }: FirstStart): Promise<SignedIn> {
   const context = await browser.newContext();
   const page = await context.newPage();
   await page.goto(link);
@@ -96,22 +118,38 @@ async function signIn({ link }: FirstStart): Promise<Awaited<ReturnType<BrowserC
   return state;
 }
 
-async function shoot(
-  pages: Record<string, string>,
-  storageState: Awaited<ReturnType<typeof signIn>> | undefined,
-): Promise<void> {
+/**
+ * Saves screenshots of pages in both themes and sizes. If the visitor is signed in, captures whole pages. Otherwise,
+ * captures only the visible part.
+ */
+async function shootAll(pages: Record<string, string>, storageState?: SignedIn): Promise<void> {
   for (const [name, path] of Object.entries(pages).filter(([name]) => only === undefined || name.startsWith(only))) {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const [size, viewport] of Object.entries(sizes)) {
-        const context = await browser.newContext({ colorScheme, viewport, ...(storageState && { storageState }) });
-        const page = await context.newPage();
-        await page.goto(server.origin + path, { waitUntil: 'networkidle' });
         const file = join(folder, `${name}-${size}-${colorScheme}.png`);
-        // If the visitor is signed in, captures the whole page. Otherwise, captures only the visible part.
-        await page.screenshot({ path: file, fullPage: storageState !== undefined });
-        process.stdout.write(`${file}\n`);
-        await context.close();
+        await shoot(
+          path,
+          file,
+          { colorScheme, viewport, ...(storageState && { storageState }) },
+          storageState !== undefined,
+        );
       }
     }
   }
+}
+
+/** Saves a screenshot of a page, by default of the visible part on a desktop. */
+async function shoot(path: string, file: string, options: BrowserContextOptions = {}, fullPage = false): Promise<void> {
+  const context = await browser.newContext({ viewport: sizes.wide, bypassCSP: true, ...options });
+  await context.route(`${address}/**`, async (route) => {
+    const url = route.request().url().replace(address, server.origin);
+    await route.fulfill({ response: await route.fetch({ url }) });
+  });
+  const page = await context.newPage();
+  await page.goto(address + path, { waitUntil: 'networkidle' });
+  await page.addStyleTag({ content: fontFace });
+  await page.evaluate("document.fonts.load('1em Menlo')");
+  await page.screenshot({ path: file, fullPage });
+  process.stdout.write(`${file}\n`);
+  await context.close();
 }

@@ -15,8 +15,11 @@ export default defineConfig({
     // Starts one more worker than the machine has cores, because many tests wait for timers and other processes. With
     // two workers on two cores, the tests took 20% longer.
     maxWorkers: Math.min(availableParallelism() + 1, 6),
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // Only ends tests that hang. A busy machine can stall for several seconds.
+    testTimeout: 60_000,
+    // The default of one second is too short for a busy machine.
+    expect: { poll: { timeout: 10_000 } },
+    hookTimeout: 120_000,
     // Vitest reports a test as slow if it takes longer than 10 seconds. The threshold is high, because most tests query
     // a database or start a server.
     slowTestThreshold: 10_000,

@@ -146,9 +146,9 @@ describe('the limits of articles', () => {
   it('rejects more than 10,000 articles, even if two transactions create the last one concurrently', async () => {
     const own = await createWorkspace(api);
     // Inserts the rows without triggers, which would take seconds.
-    await api.prisma.$transaction([
-      api.prisma.$executeRaw`SET LOCAL session_replication_role = replica`,
-      api.prisma.$executeRaw`
+    await api.owner.prisma.$transaction([
+      api.owner.prisma.$executeRaw`SET LOCAL session_replication_role = replica`,
+      api.owner.prisma.$executeRaw`
         INSERT INTO articles (tenant_id, title, body, updated_at)
         SELECT ${own.tenantId}, 'Article', 'Text', now() FROM generate_series(2, ${maxArticles})`,
     ]);

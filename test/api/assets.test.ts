@@ -28,10 +28,11 @@ describe('GET /assets', () => {
   let owner: Workspace;
   let made: Asset[];
   let ada: number;
+  let email: string;
 
   beforeAll(async () => {
     owner = await createWorkspace(api);
-    ada = (await owner.createUser()).id;
+    ({ id: ada, email } = await owner.createUser());
     made = [];
     for (const fields of [
       { name: 'a', type: 'LAPTOP', assignedToId: ada },
@@ -62,13 +63,14 @@ describe('GET /assets', () => {
     ['type=LAPTOP', 'e c a'],
     ['type=SERVER&type=PRINTER', 'd b'],
     ['assignedToId=ADA', 'd a'],
+    ['assignedToId=EMAIL,nobody@example.com', 'd a'],
     ['assignedToId=ADA&assignedToId=OWNER', 'd c a'],
     ['assignedToId=9007199254740991', ''],
     ['type=LAPTOP&assignedToId=ADA,OWNER', 'c a'],
     ['type=LAPTOP,PRINTER&assignedToId=ADA,OWNER&status=IN_USE', 'd a'],
     ['type=SERVER&status=IN_USE', ''],
   ])('filters assets by %s', async (query, names) => {
-    const filters = query.replace('ADA', String(ada)).replace('OWNER', String(owner.userId));
+    const filters = query.replace('ADA', String(ada)).replace('EMAIL', email).replace('OWNER', String(owner.userId));
     const { body } = await owner.call('GET', `/assets?${filters}`);
     expect(body.data.map(({ name }: Asset) => name).join(' ')).toBe(names);
     expect(body.meta.totalCount).toBe(body.data.length);

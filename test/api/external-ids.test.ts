@@ -1,4 +1,4 @@
-import { createAssets } from '@itsm-api/server/resources/assets/queries.ts';
+import { importAssets } from '@itsm-api/server/resources/assets/import-assets.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { comment, createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
@@ -127,7 +127,7 @@ describe.each(linked.filter(({ resource }) => resource !== 'comment'))(
           details: [
             {
               path: 'externalId',
-              message: 'can be set only once, and it is already set. Send the request without it.',
+              message: 'can be set only once, and it is already set. Omit it.',
             },
           ],
         });
@@ -159,16 +159,17 @@ describe.each(linked.filter(({ resource }) => resource !== 'comment'))(
 
 describe('externalId in an import of assets', () => {
   it('creates an asset once if imports and requests with its external id run concurrently', async () => {
-    const importAssets = () => createAssets(workspace.context, [{ ...asset(), externalId: 'a' }], () => undefined);
+    const runImport = () => importAssets(workspace.context, [{ ...asset(), externalId: 'a' }], { update: false });
     const results = await Promise.allSettled([
-      importAssets(),
-      importAssets(),
+      runImport(),
+      runImport(),
       workspace.createAsset({ externalId: 'a' }),
       workspace.createAsset({ externalId: 'a' }),
     ]);
     const rejected = results.filter((result) => result.status === 'rejected');
     expect(rejected).toHaveLength(3);
-    for (const { reason } of rejected) expect(reason.message).toMatch(/^No assets were created|^externalId is already/);
+    for (const { reason } of rejected)
+      expect(reason.message).toMatch(/^No assets were imported|^externalId is already/);
   });
 });
 

@@ -103,9 +103,10 @@ describe('a comment of an import key', () => {
     const given = { ...comment, authorId: author.id, createdAt: '2019-03-01T09:00:00.000Z' };
     const { status, body } = await post(`/tickets/${id}/comments`, given);
     expect([status, body.data]).toMatchObject([201, given]);
-    const bulk = await post(`/tickets/${id}/comments/bulk`, { comments: [given] });
+    const named = { ...given, authorId: author.email };
+    const bulk = await post(`/tickets/${id}/comments/bulk`, { comments: [named] });
     expect(bulk.body.data).toMatchObject([{ status: 201, data: given }]);
-    const created = await post('/tickets/bulk', { tickets: [{ ...closed, comments: [given] }] });
+    const created = await post('/tickets/bulk', { tickets: [{ ...closed, comments: [named] }] });
     const made = created.body.data[0].data;
     expect(made).toMatchObject({ ...closed, commentCount: 1 });
     const { data } = (await workspace.call('GET', `/tickets/${made.id}/comments`)).body;

@@ -182,8 +182,9 @@ describe('search on tickets', () => {
       expect([numbers(oldest.data), oldest.meta.totalCount, oldest.meta.totalCountCapped]).toEqual([[7], 2, undefined]);
     }
     expect((await list('q=common&priority=LOW')).meta).toEqual({ page: 1, perPage: 20, totalCount: 0 });
-    await insert(`ticket_watchers (tenant_id, ticket_id, user_id) SELECT tenant_id, id, ${userId} FROM tickets
-      WHERE tenant_id = ${tenantId} AND ordinal < 3`);
+    await api.owner.pool.query(
+      `UPDATE tickets SET watcher_ids = ARRAY[${userId}] WHERE tenant_id = ${tenantId} AND ordinal < 3`,
+    );
     expect(numbers((await list(`q=common&watcherUserId=${userId}`)).data)).toEqual([2, 1]);
     // If the search and the filter each match more than 10,000 tickets, the server can miss matches. It then marks the
     // total as capped.

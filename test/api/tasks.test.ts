@@ -142,11 +142,12 @@ describe('GET /projects/:id/tasks', () => {
   let path: string;
   let made: Task[];
   let ada: number;
+  let email: string;
 
   beforeAll(async () => {
     const owned = await workspace.createProject();
     path = `/projects/${owned.id}/tasks`;
-    ada = (await workspace.createUser()).id;
+    ({ id: ada, email } = await workspace.createUser());
     made = [];
     for (const [title, priority, assigneeId, status] of [
       ['a', 'HIGH', ada, 'DONE'],
@@ -179,13 +180,17 @@ describe('GET /projects/:id/tasks', () => {
     ['priority=HIGH', 'c a'],
     ['priority=LOW&priority=CRITICAL', 'e b'],
     ['assigneeId=ADA', 'd a'],
+    ['assigneeId=EMAIL,nobody@example.com', 'd a'],
     ['assigneeId=ADA,OWNER', 'd b a'],
     ['assigneeId=9007199254740991', ''],
     ['priority=HIGH&assigneeId=ADA', 'a'],
     ['priority=HIGH,MEDIUM&assigneeId=ADA&status=TODO', 'd'],
     ['priority=LOW&status=DONE', ''],
   ])('filters tasks by %s', async (query, titles) => {
-    const filters = query.replace('ADA', String(ada)).replace('OWNER', String(workspace.userId));
+    const filters = query
+      .replace('ADA', String(ada))
+      .replace('EMAIL', email)
+      .replace('OWNER', String(workspace.userId));
     const { body } = await workspace.call('GET', `${path}?${filters}`);
     expect(body.data.map(({ title }: Task) => title).join(' ')).toBe(titles);
     expect(body.meta.totalCount).toBe(body.data.length);

@@ -15,10 +15,11 @@ describe('GET /tickets', () => {
   let owner: Workspace;
   let made: Ticket[];
   let ada: number;
+  let email: string;
 
   beforeAll(async () => {
     owner = await createWorkspace(api);
-    ada = (await owner.createUser()).id;
+    ({ id: ada, email } = await owner.createUser());
     made = [];
     for (const fields of [
       { title: 'a', priority: 'HIGH', category: 'NETWORK', assigneeId: ada },
@@ -71,12 +72,17 @@ describe('GET /tickets', () => {
     ['assigneeId=ADA&assigneeId=OWNER', 'd b a'],
     ['assigneeId=ADA,OWNER', 'd b a'],
     ['assigneeId=9007199254740991', ''],
+    ['assigneeId=ADDRESS', 'd a'],
+    ['assigneeId=ADDRESS,OWNER', 'd b a'],
+    ['assigneeId=nobody@example.com', ''],
+    ['assigneeId=nobody@example.com,ADA', 'd a'],
+    ['assigneeId=nobody@example.com&priority=HIGH', ''],
     ['status=OPEN&assigneeId=ADA', 'd a'],
     ['status=OPEN&assigneeId=ADA&priority=HIGH', 'a'],
     ['type=INCIDENT&category=EMAIL,NETWORK&status=PENDING,OPEN&priority=HIGH,LOW&assigneeId=OWNER', 'b'],
     ['priority=HIGH&category=ACCESS', ''],
   ])('filters tickets by %s', async (query, titles) => {
-    const path = `/tickets?${query.replaceAll('ADA', String(ada)).replaceAll('OWNER', String(owner.userId))}`;
+    const path = `/tickets?${query.replaceAll('ADA', String(ada)).replaceAll('ADDRESS', email).replaceAll('OWNER', String(owner.userId))}`;
     const { body } = await owner.call('GET', path);
     expect(body.data.map(({ title }: Ticket) => title).join(' ')).toBe(titles);
     expect(body.meta.totalCount).toBe(body.data.length);
@@ -89,12 +95,13 @@ describe('GET /tickets', () => {
 describe('GET /tickets with filters that have no stored totals', () => {
   let owner: Workspace;
   let ada: number;
+  let email: string;
   let [laptop, server]: number[] = [];
   const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString();
 
   beforeAll(async () => {
     owner = await createWorkspace(api);
-    ada = (await owner.createUser()).id;
+    ({ id: ada, email } = await owner.createUser());
     [laptop, server] = [(await owner.createAsset()).id, (await owner.createAsset()).id];
     const assetIds = [laptop, server];
     const { id: parentId } = await owner.createTicket({ title: 'a', assigneeId: ada, watcherUserIds: [ada] });
@@ -136,6 +143,13 @@ describe('GET /tickets with filters that have no stored totals', () => {
     ['assigneeId=me,ADA', 'c a'],
     ['assigneeId=me,none', 'd c b'],
     ['assigneeId=none&priority=HIGH', ''],
+    ['assigneeId=EMAIL,me,none,17', 'd c b a'],
+    ['assigneeId=none,nobody@example.com', 'd b'],
+    ['requesterId=EMAIL', 'd b'],
+    ['requesterId=EMAIL,OWNER&parentId=INC-1', 'c b'],
+    ['requesterId=nobody@example.com', ''],
+    ['watcherUserId=EMAIL', 'b a'],
+    ['watcherUserId=EMAIL,nobody@example.com&q=ten', 'b a'],
     [`createdSince=${day(2)}`, 'd c a'],
     [`createdBefore=${day(2)}`, 'b'],
     [`createdSince=${day(2)}&createdBefore=${day(4)}`, 'c a'],
@@ -148,8 +162,8 @@ describe('GET /tickets with filters that have no stored totals', () => {
     ['createdSince=9999-01-01T00:00:00Z', ''],
   ])('finds tickets by %s', async (query, titles) => {
     const [first] = (await owner.call('GET', '/tickets?sort=id')).body.data;
-    const names = { ADA: ada, OWNER: owner.userId, FIRST: first.id, LAPTOP: laptop, SERVER: server };
-    const path = `/tickets?${query.replace(/ADA|OWNER|FIRST|LAPTOP|SERVER/g, (name) => String(names[name as keyof typeof names]))}`;
+    const names = { ADA: ada, EMAIL: email, OWNER: owner.userId, FIRST: first.id, LAPTOP: laptop, SERVER: server };
+    const path = `/tickets?${query.replace(/ADA|EMAIL|OWNER|FIRST|LAPTOP|SERVER/g, (name) => String(names[name as keyof typeof names]))}`;
     const list = async (more: string) => (await owner.call('GET', `${path}&${more}`)).body;
     const all = await list('perPage=100');
     expect(all.data?.map(({ title }: Ticket) => title).join(' '), JSON.stringify(all)).toBe(titles);
@@ -179,6 +193,30 @@ describe('GET /tickets with filters that have no stored totals', () => {
     expect(answer.status, answer.text).toBe(400);
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
+
+  it.each([
+    ['/tickets', 'createdSince', '2026-01-02T01:00:00+00:00'],
+    ['/tickets', 'createdBefore', '2026-01-02T01:00:00.123+01:00'],
+    ['/tickets', 'dueSince', '2026-01-02T01:00:00+01:00'],
+    ['/tickets', 'dueBefore', '2026-01-02T01:00:00+01:00'],
+    ['/tickets', 'externalId', 'zendesk:1,a+b'],
+    ['/tickets', 'assigneeId', 'ada+it@example.com'],
+    ['/tickets/changes', 'since', '2026-01-02T01:00:00+01:00'],
+    ['/comments/changes', 'since', '2026-01-02T01:00:00+01:00'],
+  ])('asks to encode the + in the query %s?%s=%s', async (path, name, value) => {
+    const encoded = await owner.call('GET', `${path}?${name}=${encodeURIComponent(value)}`);
+    expect(encoded.status, encoded.text).toBe(200);
+    const { message, details } = errorOf(await owner.call('GET', `${path}?${name}=${value}`));
+    expect(details).toEqual([{ path: name, message: expect.stringMatching(/\. In URLs, write `\+` as `%2B`\.$/) }]);
+    expect(message).toBe(`${name} ${details?.[0]?.message}`);
+  });
+
+  it.each(['createdSince=2026-01-02 1:00', 'createdSince=yesterday+now', 'status=OPEN+PENDING'])(
+    'does not mention the encoding of + if another value would be invalid too: %s',
+    async (query) => {
+      expect(errorOf(await owner.call('GET', `/tickets?${query}`)).message).not.toContain('%2B');
+    },
+  );
 
   it('limits filtered ticket lists to 100,000 tickets', async () => {
     const many = await createWorkspace(api);

@@ -366,7 +366,7 @@ describe('PATCH /tickets/:id', () => {
       const owner = await createWorkspace(api);
       const { id } = await owner.createTicket();
       let answer: Promise<Answer> | undefined;
-      await api.prisma.$transaction(async (tx) => {
+      await api.owner.prisma.$transaction(async (tx) => {
         await tx.$executeRaw`SELECT FROM tickets WHERE tenant_id = ${owner.tenantId} AND id = ${id} FOR UPDATE`;
         answer = owner.call('PATCH', `/tickets/${id}`, { title: 'Told' });
         const waiting = () => api.prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
@@ -381,11 +381,8 @@ describe('PATCH /tickets/:id', () => {
     it('does not overwrite ticket fields that a concurrent transaction has changed', async () => {
       const { id } = (await create()).body.data;
       let answer: Promise<Answer> | undefined;
-      await api.prisma.$transaction(async (tx) => {
-        await tx.$executeRaw`UPDATE tickets SET priority = 'CRITICAL' WHERE tenant_id = ${workspace.tenantId} AND id = ${id}`;
-        await tx.ticketWatcher.create({
-          data: { tenantId: workspace.tenantId, ticketId: id, userId: workspace.userId },
-        });
+      await api.owner.prisma.$transaction(async (tx) => {
+        await tx.$executeRaw`UPDATE tickets SET priority = 'CRITICAL', watcher_ids = ARRAY[${workspace.userId}::bigint] WHERE tenant_id = ${workspace.tenantId} AND id = ${id}`;
         answer = patch(id, { title: 'Changed at the same time' });
         const waiting = () => api.prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
         await expect.poll(waiting).toHaveLength(1);

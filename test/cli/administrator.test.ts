@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,10 +24,11 @@ let folder: string;
 let itsm: ReturnType<typeof commandLine>;
 
 beforeAll(async () => {
-  api = await startApi({ ownDatabase: true, secretKeys: [secretKey] });
-  [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
-  itsm = commandLine(api.databaseUrl);
   folder = await mkdtemp(join(tmpdir(), 'itsm-administrator-'));
+  const env = { ATTACHMENTS_DIR: join(folder, 'attachments') };
+  api = await startApi({ ownDatabase: true, secretKeys: [secretKey], env });
+  [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
+  itsm = commandLine(api.databaseUrl, env);
 });
 afterAll(async () => {
   await api.close();
@@ -210,7 +211,10 @@ it('erases a user, and redacts the tickets and comments that name the user', { t
 
   expect(await findNames()).toEqual([]);
   expect(await countRows()).toEqual(before);
-  expect((await run(`users erase ${person.id} --yes`)).revokedKeys).toEqual([]);
+  expect(await run(`users erase ${person.id} --yes`)).toMatchObject({ id: person.id, revokedKeys: [], tickets: [] });
+  const byAddress = await itsm(`users erase ${email} --tenant ${mine.tenantId} --yes`);
+  expect(byAddress.code).toBe(1);
+  expect(byAddress.stderr).toMatch(new RegExp(`User not found.*enter the ID instead.*: ${person.id} \\(20`));
   expect(await api.prisma.auditEntry.count({ where: { action: 'user.erased' } })).toBe(1);
   expect(await api.prisma.apiKey.findMany({ where: { userId: person.id, lastUsedAddress: { not: null } } })).toEqual(
     [],
@@ -355,6 +359,40 @@ it('ends only after the storage has deleted the files', async () => {
     { tickets: [ticketId], attachments: [id] },
   );
   expect(isDeleted).toBe(true);
+});
+
+it('deletes the remaining files if a redaction is repeated after it was killed', async () => {
+  const { id, ticketId } = await mine.createAttachment();
+  const { storageKey } = await api.prisma.attachment.findFirstOrThrow({ where: { id } });
+  const other = await mine.createAttachment();
+  const { storage } = mine.context;
+  const killed = { ...storage, delete: () => Promise.reject(new Error('The process was killed.')) };
+  await redact({ ...mine.context, storage: killed }, { tickets: [ticketId], attachments: [id] });
+  (await storage.read(storageKey)).destroy();
+
+  const { code, stderr } = await itsm(
+    `tickets redact ${ticketId} --attachments ${id},${other.id} --tenant ${mine.tenantId} --yes`,
+  );
+  expect([code, stderr]).toEqual([1, expect.stringContaining('must be an attachment of this ticket')]);
+  const redaction = { tickets: [ticketId], comments: [], attachments: [id], remainingFiles: 0 };
+  for (let count = 0; count < 2; count++) {
+    expect(await run(`tickets redact ${ticketId} --attachments ${id} --yes`)).toEqual(redaction);
+  }
+  await expect(storage.read(storageKey)).rejects.toThrow('is missing');
+  const audited = { action: 'attachment.redacted', targetId: ticketId };
+  expect(await api.prisma.auditEntry.count({ where: audited })).toBe(1);
+});
+
+it('reports the files that a redaction could not delete', async () => {
+  const { id, ticketId } = await mine.createAttachment();
+  const command = `tickets redact ${ticketId} --attachments ${id} --tenant ${mine.tenantId} --yes`;
+  await rename(join(folder, 'attachments'), join(folder, 'elsewhere'));
+  const { code, stdout, stderr } = await itsm(command);
+  await rename(join(folder, 'elsewhere'), join(folder, 'attachments'));
+  expect(code).toBe(0);
+  expect(stdout).toContain('Redacted 1 ticket and deleted 1 attachment. Files that could not be deleted: 1.');
+  expect(stderr).toContain('lacks the file installation-id');
+  expect((await itsm(command)).stdout).toBe('Redacted 1 ticket and deleted 1 attachment.\n');
 });
 
 it('does not block uploads to other tickets while a redaction searches the events', async () => {

@@ -164,7 +164,11 @@ describe('assets import', { timeout: 60_000 }, () => {
     expect(JSON.parse(conflicts.stderr).error.details).toEqual([
       { line: 3, path: 'assetTag', message: 'T-2 is already used by another asset. Choose a different value.' },
       { line: 4, path: 'assignedToId', message: 'must be an active user of this workspace' },
-      { line: 5, path: 'externalId', message: 'old:2 is already used by another asset. Choose a different value.' },
+      {
+        line: 5,
+        path: 'externalId',
+        message: 'is already used by another asset. Use that asset, or choose a different value.',
+      },
     ]);
     expect(columns.code).toBe(1);
     expect(columns.stderr.replaceAll(header, 'FILE')).toMatch(
@@ -172,5 +176,116 @@ describe('assets import', { timeout: 60_000 }, () => {
     );
     expect(await db.asset.count()).toBe(1);
     expect(await db.event.count()).toBe(0);
+  });
+});
+
+describe('assets import --update', { timeout: 60_000 }, () => {
+  const customFields = {
+    ...{ floor: 3, ratio: 1e-9, leased: true, insured: false, empty: null, none: '', zip: '01067', formula: '=1' },
+    ...{ quoted: "'=1", padded: ' a ', tags: ['a', 1, true, null], long: Array.from({ length: 4000 }, () => 'x') },
+  };
+
+  it('changes nothing if an exported CSV file is imported again', async () => {
+    const { name, db } = await createTenantWithWebhook();
+    const user = await db.user.create({
+      data: { name: 'Left', email: `left-${unique()}@example.com`.toLowerCase(), role: 'AGENT', active: false },
+    });
+    await db.asset.createMany({
+      data: [
+        {
+          ...{ name: '=1+1', assetTag: 'T-1', type: 'LAPTOP', status: 'IN_USE', assignedToId: user.id, customFields },
+          ...{ externalId: 'old:1', notes: ' Two\r\nlines\n', purchaseCost: '1499.00', location: '-' },
+          ...{ purchaseDate: new Date('2025-03-14'), warrantyExpiresAt: new Date('2028-03-14T01:02:03.004Z') },
+        },
+        { name: 'Gone', assetTag: '@2', type: 'OTHER', status: 'DISPOSED', customFields: { floor: 'three' } },
+      ],
+    });
+    const before = await db.asset.findMany({ orderBy: { id: 'asc' } });
+    const file = join(folder, `${unique()}.csv`);
+    expect(await itsm(`assets export ${file} --tenant ${name}`)).toMatchObject({ code: 0 });
+    expect(await itsm(`assets import --tenant ${name} --update`, file)).toEqual({
+      code: 0,
+      stdout: 'Imported 2 assets (0 new, 0 changed, 2 unchanged).\n',
+      stderr: '',
+    });
+    expect(await db.asset.findMany({ orderBy: { id: 'asc' } })).toEqual(before);
+    expect(await db.activity.count()).toBe(0);
+  });
+
+  it('creates and changes assets, and keeps the types of custom fields and the values of empty cells', async () => {
+    const { name, admin, db } = await createTenantWithWebhook();
+    await db.asset.createMany({
+      data: [
+        { name: 'Laptop', assetTag: 'T-1', type: 'LAPTOP', location: 'Berlin', customFields },
+        { name: 'Phone', assetTag: 'T-2', type: 'MOBILE', customFields: { floor: 3, leased: true, tags: ['a'] } },
+        { name: 'Same', assetTag: 'T-3', type: 'OTHER' },
+      ],
+    });
+    const file = await writeCsv(
+      'assetTag,name,type,assignedToId,location,customFields.floor,customFields.leased,customFields.tags,customFields.zip',
+      'T-9,New,SERVER,,,4,,,',
+      `" T-1 ",,,${admin.email},,4.50,FALSE,"[""b"", 2]",1067`,
+      'T-2,,,,Bonn,012,maybe,"[{}]",',
+      'T-3,Same,OTHER,,,,,,',
+    );
+    const load = `assets import --tenant ${name} --update`;
+    const results = { created: 1, updated: 2, unchanged: 1 };
+    const checked = await itsm(`${load} --dry-run --json`, file);
+    expect(JSON.parse(checked.stdout)).toEqual({ importable: 4, imported: 0, results });
+    const { stdout, stderr } = await itsm(`${load} --dry-run`, file);
+    expect(stdout).toContain('The file is valid: 4 assets (1 new, 2 changed, 1 unchanged). Nothing was imported.');
+    expect(`${stdout}${stderr}`).toContain(' --update');
+    expect(await db.activity.count()).toBe(0);
+
+    expect(JSON.parse((await itsm(`${load} --json`, file)).stdout)).toEqual({ importable: 4, imported: 4, results });
+    expect(await db.asset.findMany({ orderBy: { assetTag: 'asc' } })).toMatchObject([
+      {
+        ...{ name: 'Laptop', type: 'LAPTOP', location: 'Berlin', assignedToId: BigInt(admin.id), status: 'IN_USE' },
+        customFields: { ...customFields, floor: 4.5, leased: false, tags: ['b', 2], zip: '1067' },
+      },
+      { name: 'Phone', location: 'Bonn', customFields: { floor: '012', leased: 'maybe', tags: '[{}]' } },
+      { name: 'Same', version: 1 },
+      { assetTag: 'T-9', name: 'New', status: 'IN_STOCK', customFields: { floor: '4' } },
+    ]);
+    const actions = (await db.activity.findMany()).map(({ action }) => action).sort();
+    expect(actions).toEqual(['CREATED', 'UPDATED', 'UPDATED']);
+    const events = await db.event.findMany();
+    expect(events.map(({ body }) => JSON.parse(body).asset.assetTag)).toEqual(['T-9']);
+    const again = await itsm(load, file);
+    expect(again.stdout).toBe('Imported 4 assets (0 new, 0 changed, 4 unchanged).\n');
+  });
+
+  it('reports every line with an error and changes no assets', async () => {
+    const { name, db } = await createTenantWithWebhook();
+    await db.asset.createMany({
+      data: [
+        { name: 'Gone', assetTag: 'T-1', type: 'LAPTOP', status: 'DISPOSED' },
+        { name: 'Linked', assetTag: 'T-2', type: 'LAPTOP', externalId: 'old:2' },
+        { name: 'First', assetTag: 'T-3', type: 'LAPTOP' },
+        { name: 'Second', assetTag: 'T-4', type: 'LAPTOP' },
+      ],
+    });
+    const before = await db.asset.findMany({ orderBy: { id: 'asc' } });
+    const run = async (flags: string, ...lines: string[]) => {
+      const file = await writeCsv('assetTag,status,externalId,assignedToId,location', ...lines);
+      const { stderr } = await itsm(`assets import --tenant ${name} --update${flags}`, file);
+      return stderr.replaceAll(`error: ${file}`, '').trimEnd().split('\n');
+    };
+    const wrong = ['T-1,IN_USE,,,', 'T-2,,old:3,,', 'T-9,,old:2,,', 'T-4,,,999999,', 'T-3,,,,'];
+    expect(await run(' --dry-run', 'T-3,,,,Bonn', ...wrong)).toEqual([
+      ", line 3: status can't change from DISPOSED to IN_USE. DISPOSED is final. Create a new asset instead.",
+      ', line 4: externalId can be set only once, and it is already set. Omit it.',
+      ', line 5: name is required',
+      expect.stringContaining(', line 5: type must be one of'),
+      ', line 5: externalId is already used by another asset. Use that asset, or choose a different value.',
+      ', line 6: assignedToId must be an active user of this workspace',
+      ', line 7: assetTag T-3 is already on line 2. Choose a different value',
+      ': nothing was imported',
+    ]);
+    expect(await run('', 'T-3,,,,Bonn', 'T-4,,old:2,,')).toEqual([
+      ', line 3: externalId is already used by another asset. Use that asset, or choose a different value.',
+      ': nothing was imported',
+    ]);
+    expect(await db.asset.findMany({ orderBy: { id: 'asc' } })).toEqual(before);
   });
 });

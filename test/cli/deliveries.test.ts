@@ -45,6 +45,14 @@ afterAll(async () => {
 const due = () => api.prisma.delivery.count({ where: { state: 'PENDING' } });
 
 describe('deliveries replay', { timeout: 60_000 }, () => {
+  it('names the option that replays the failed deliveries if it gets no option', async () => {
+    const rejected = await itsm(`deliveries replay --tenant ${tenant}`);
+    expect(rejected).toMatchObject({ code: 2, stdout: '' });
+    expect(rejected.stderr).toMatch(/^error: <id> or a filter is required\. .*use --state exhausted\./);
+    const named = await itsm(`deliveries replay --tenant ${tenant} --state exhausted --dry-run`);
+    expect(named).toEqual({ code: 0, stdout: `${exhausted} deliveries would be replayed.\n`, stderr: '' });
+  });
+
   it('requires --yes to replay many deliveries without a terminal', async () => {
     const replay = `deliveries replay --tenant ${tenant} --subscription ${subscription}`;
     const rejected = await itsm(replay);

@@ -4,9 +4,9 @@ import { systemRole } from '@itsm-api/server/database/roles.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
 import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
-import { hasPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { skipUnlessPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { steadyPort } from '../support/postgres-server.ts';
-import { documentedRights, hasRedis, openRedis } from '../support/redis.ts';
+import { documentedRights, openRedis, skipUnlessRedis } from '../support/redis.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { commandLine, secretKey } from './itsm.ts';
 
@@ -48,6 +48,7 @@ const all = [
   'circuits',
   'quota',
   'attachments',
+  'exports',
   'totals',
 ];
 
@@ -163,23 +164,22 @@ it('runs the other checks of `itsm doctor` after an exception in a check', { tim
   expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(all));
 });
 
-it.skipIf(!hasPgBouncer())(
-  'accepts a connection pooler in `itsm doctor` only in session mode',
-  { timeout: 60_000 },
-  async () => {
-    for (const mode of ['session', 'transaction'] as const) {
-      const pooler = await startPgBouncer(database.url, mode);
-      const { ok, of, findings } = await examine({ DATABASE_URL: pooler.url });
-      await pooler.close();
-      expect(ok).toBe(mode === 'session');
-      if (ok) continue;
-      expect(of('listener')).toMatchObject([
-        { level: 'wrong', message: expect.stringContaining('pool_mode=transaction') },
-      ]);
-      expect(findings).toHaveLength(1);
-    }
-  },
-);
+it('accepts a connection pooler in `itsm doctor` only in session mode', {
+  timeout: 60_000,
+  ...skipUnlessPgBouncer(),
+}, async () => {
+  for (const mode of ['session', 'transaction'] as const) {
+    const pooler = await startPgBouncer(database.url, mode);
+    const { ok, of, findings } = await examine({ DATABASE_URL: pooler.url });
+    await pooler.close();
+    expect(ok).toBe(mode === 'session');
+    if (ok) continue;
+    expect(of('listener')).toMatchObject([
+      { level: 'wrong', message: expect.stringContaining('pool_mode=transaction') },
+    ]);
+    expect(findings).toHaveLength(1);
+  }
+});
 
 it('reports an unreachable database in `itsm doctor`', { timeout: 30_000 }, async () => {
   const { findings } = await examine({ DATABASE_URL: `postgresql://nobody@127.0.0.1:${await steadyPort()}/itsm` });
@@ -188,7 +188,7 @@ it('reports an unreachable database in `itsm doctor`', { timeout: 30_000 }, asyn
   ]);
 });
 
-it.skipIf(!hasRedis())('reports in `itsm doctor` whether Redis can count requests', { timeout: 60_000 }, async () => {
+it('reports in `itsm doctor` whether Redis can count requests', { timeout: 60_000, ...skipUnlessRedis() }, async () => {
   const redis = await openRedis();
   const find = async (REDIS_URL = redis.url) => {
     const { of } = await examine({ RATE_LIMIT_STORE: 'redis', REDIS_URL });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { readSettings } from '@itsm-api/server/config/env.ts';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { reencryptSecrets } from '@itsm-api/server/webhooks/secrets/reencrypt.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
@@ -106,7 +106,7 @@ it('re-encrypts the current and previous signing secrets of webhooks', async () 
   const previousSecret = createSecretCipher([oldKey]).encrypt('secret before', subscription);
   await api.prisma.webhookSubscription.updateMany({ where: { tenantId, id: 2n }, data: { previousSecret } });
   const { secretCipher } = api.services;
-  expect(await readKeyUse(api.databases.system.pool, secretCipher)).toMatchObject([{ secrets: 0 }, { secrets: 4 }]);
+  expect(await readKeyUse(api.databases.system.prisma, secretCipher)).toMatchObject([{ secrets: 0 }, { secrets: 4 }]);
   const progress: number[] = [];
   const reencrypted = await reencryptSecrets(api.prisma, secretCipher, {
     batchSize: 2,
@@ -114,7 +114,7 @@ it('re-encrypts the current and previous signing secrets of webhooks', async () 
   });
   expect(reencrypted).toEqual({ reencrypted: 4, damaged: [] });
   expect(progress).toEqual([2, 3, 4]);
-  expect(await readKeyUse(api.databases.system.pool, secretCipher)).toMatchObject([{ secrets: 4 }, { secrets: 0 }]);
+  expect(await readKeyUse(api.databases.system.prisma, secretCipher)).toMatchObject([{ secrets: 4 }, { secrets: 0 }]);
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(3));
   const row = await api.prisma.webhookSubscription.findFirstOrThrow({ where: { tenantId, id: 2n } });
   const stored = row.previousSecret ?? new Uint8Array();
@@ -198,7 +198,7 @@ it('completes the re-encryption if `secrets re-encrypt` runs again after it was 
   await holder.end();
   expect(await stderr).toBe('Re-encrypted 500 of 1200 …\n');
   const use = async () =>
-    (await readKeyUse(api.databases.system.pool, api.services.secretCipher)).map(({ secrets }) => secrets);
+    (await readKeyUse(api.databases.system.prisma, api.services.secretCipher)).map(({ secrets }) => secrets);
   expect(await use()).toEqual([500, 700]);
 
   const { stdout } = await commandLine(database.url, changing)('secrets re-encrypt --json');
@@ -249,7 +249,7 @@ it('reports damaged webhook secrets and re-encrypts all others', { timeout: 30_0
     message: expect.stringContaining('Re-encrypted 2 webhook secrets.; The secret of subscription 2 of tenant'),
     details: [{ tenantId: Number(tenantId), subscriptionId: 2 }],
   });
-  expect(await readKeyUse(api.databases.system.pool, api.services.secretCipher)).toMatchObject([
+  expect(await readKeyUse(api.databases.system.prisma, api.services.secretCipher)).toMatchObject([
     { secrets: 2 },
     { secrets: 1 },
   ]);

@@ -1,11 +1,21 @@
-import { type Comment, pathPrefix, type Ticket, type TicketActivity } from '@itsm-api/contract';
+import {
+  type Comment,
+  type Delivery,
+  type DeliveryDetail,
+  deliveryBody,
+  pathPrefix,
+  type Ticket,
+  type TicketActivity,
+  type Webhook,
+} from '@itsm-api/contract';
 import { findWrongTotals } from '@itsm-api/server/resources/tickets/counters-check.ts';
+import { findPending } from '@itsm-api/server/webhooks/outbox/pending.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DemoWorkspace, seed } from '../../prisma/seed.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { ticket } from '../support/workspace.ts';
-import { commandLine } from './itsm.ts';
+import { commandLine, secretKey } from './itsm.ts';
 
 let database: TestDatabase;
 let api: Api;
@@ -13,7 +23,7 @@ let demo: DemoWorkspace | undefined;
 
 beforeAll(async () => {
   database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
+  api = await startApi({ databaseUrl: database.url, secretKeys: [secretKey] });
   demo = await seed(api);
 });
 
@@ -111,6 +121,32 @@ describe('seed', () => {
     expect((await call('GET', '/tickets?overdue=true')).meta.totalCount).toBeGreaterThan(0);
     const { createdAt, dueAt } = (await call('POST', '/tickets', { ...ticket, priority: 'LOW' })).data;
     expect(Date.parse(dueAt) - Date.parse(createdAt)).toBe(due.LOW * 60_000);
+  });
+
+  it('creates a paused webhook with pending deliveries, to which the server sends nothing', async () => {
+    const [webhook, ...others] = (await call('GET', '/webhooks')).data as Webhook[];
+    expect(webhook).toMatchObject({ id: 1, health: 'PAUSED', pausedReason: 'Paused by its owner.' });
+    expect(new URL(String(webhook?.url)).hostname).toMatch(/\.example$/);
+    expect(others).toEqual([]);
+    const times = [webhook?.createdAt, webhook?.lastFailureAt, webhook?.pausedAt, new Date().toISOString()];
+    expect(times).toEqual(times.toSorted());
+
+    const deliveries = (await call('GET', '/webhooks/1/deliveries')).data as Delivery[];
+    expect(deliveries.map(({ id, state, attemptCount }) => [id, state, attemptCount])).toEqual([
+      [2, 'PENDING', 0],
+      [1, 'PENDING', 4],
+    ]);
+    const { attempts, body, event } = (await call('GET', '/deliveries/1')).data as DeliveryDetail;
+    expect(attempts.map(({ number, status }) => [number, status])).toEqual([
+      [1, 502],
+      [2, 502],
+      [3, 503],
+      [4, 503],
+    ]);
+    expect(attempts.at(-1)?.startedAt).toBe(webhook?.lastFailureAt);
+    const sent = deliveryBody('ticket.created').parse(JSON.parse(body));
+    expect([sent.type, sent.ticket.ticketNumber, sent.ticket.status]).toEqual([event, 'PRB-3', 'OPEN']);
+    expect(await findPending(api.prisma, [])).toEqual({ due: [], inactive: [] });
   });
 
   it('numbers the seeded tickets consecutively after the demo tickets', async () => {

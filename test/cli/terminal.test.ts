@@ -12,7 +12,8 @@ import { createTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { canTest } from '../support/programs.ts';
+import { skipUnlessInstalled } from '../support/programs.ts';
+import { skipUnlessLinux } from '../support/skip-unless.ts';
 import { commandLine, processCommandLine, program, secretKey } from './itsm.ts';
 
 /* Tests the terminal output, the shell completion and the setup errors of the command line. */
@@ -46,7 +47,7 @@ async function inTerminal(columns: number, command: string, more: Record<string,
   return output.replaceAll('\r', '');
 }
 
-describe.skipIf(process.platform !== 'linux')('a terminal', { timeout: 60_000 }, () => {
+describe('a terminal', { timeout: 60_000, ...skipUnlessLinux() }, () => {
   it('prints tables that fit the terminal, without colors if NO_COLOR is set', async () => {
     const shown = await inTerminal(60, 'tenants list');
     const lines = stripVTControlCharacters(shown).trimEnd().split('\n');
@@ -200,11 +201,8 @@ describe('completion', { timeout: 60_000 }, () => {
     },
   };
 
-  it.for(Object.entries(shells))(
-    'completes commands, options and values in the shell %s',
-    async ([name, shell], context) => {
-      if (!canTest(`Completions of ${name}`, [name])) return context.skip();
-      const { script, args, clean = (word) => word } = shell;
+  for (const [name, { script, args, clean = (word: string) => word }] of Object.entries(shells)) {
+    it(`completes commands, options and values in the shell ${name}`, skipUnlessInstalled([name]), async () => {
       // bash splits words at colons. In zsh, a colon separates a completion from its description, so zsh escapes other
       // colons.
       const scope = { bash: 'read', zsh: 'tickets\\:read', fish: 'tickets:read' }[name] ?? '';
@@ -228,8 +226,8 @@ describe('completion', { timeout: 60_000 }, () => {
       expect(
         found.map((text) => text.split('\n').flatMap((line) => clean(line.split('\t', 1)[0] ?? '') || [])),
       ).toEqual(Object.values(completions));
-    },
-  );
+    });
+  }
 });
 
 /** The separator that the shell scripts print after the completions of each command line. */

@@ -395,7 +395,9 @@ describe('client rate limits', () => {
       const rows = await walker.tickets.list({ perPage: 1 }).toArray();
       expect(new Set(rows.map(({ id }) => id)).size).toBe(12);
       expect(warnings.length).toBeGreaterThanOrEqual(1);
-      expect(warnings[0]).toMatch(/^waiting for the rate limit "tickets" of 4 in 1 s \(calls: 1, next one in \d s\)$/);
+      expect(warnings[0]).toMatch(
+        /^waiting for the rate limit "tickets" of 4 in 1 s \(calls: 1, next one in \d s, about \d s left\)$/,
+      );
     } finally {
       await limited.close();
     }

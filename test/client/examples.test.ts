@@ -118,6 +118,35 @@ describe('examples/migrate-tickets.ts', () => {
   });
 });
 
+describe('examples/inventory.ts', () => {
+  it('turns recorded outputs of lshw into assets that the API accepts', async () => {
+    const own = await createWorkspace(sender.api);
+    const files = ['laptop', 'server', 'vm'].map((name) =>
+      fileURLToPath(new URL(`lshw/${name}.json`, import.meta.url)),
+    );
+    const program = run('inventory', { args: files });
+    expect(await program.exit, program.output()).toBe(0);
+    const devices = JSON.parse(program.output()) as { id: string }[];
+    expect(devices).toMatchObject([
+      {
+        ...{ id: 'a7b1c2d3-0f4e-11ec-8000-54e1ad000311', name: 'front-desk', type: 'LAPTOP', manufacturer: 'LENOVO' },
+        ...{ assetTag: 'PF4N2KD8', serialNumber: 'PF4N2KD8', customFields: { memoryGiB: 16 } },
+      },
+      {
+        ...{ assetTag: 'FC6VW142000003', name: 'rack-04', type: 'SERVER', manufacturer: 'EMC' },
+        customFields: { macAddresses: ['00:1e:67:69:4c:b8', '00:1e:67:69:4c:b9'] },
+      },
+      { id: 'build-7', assetTag: 'build-7', name: 'build-7', type: 'SERVER', customFields: { processor: 'AMD EPYC' } },
+    ]);
+    // The firmware has no model, only "To be filled by O.E.M.".
+    expect(devices[1]).not.toHaveProperty('model');
+
+    const assets = devices.map(({ id, ...fields }) => ({ ...fields, externalId: `inventory:${id}` }));
+    const { body } = await own.call('POST', '/assets/upsert', { assets });
+    expect(body.data.map(({ status }: { status: number }) => status)).toEqual([201, 201, 201]);
+  });
+});
+
 describe('examples/follow-tickets.ts', () => {
   it('syncs all tickets with examples/follow-tickets.ts, even after a restart', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-follow-'));

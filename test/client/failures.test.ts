@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
+import { runInNewContext } from 'node:vm';
 import {
   AbortError,
   type ClientOptions,
@@ -417,6 +418,31 @@ describe('serialized client errors', () => {
       remedy: expect.stringContaining('check before you retry it'),
       cause: { name: 'TypeError', message: 'fetch failed', cause: { code: 'UND_ERR_SOCKET' } },
     });
+  });
+
+  const otherRealm = runInNewContext(
+    `new TypeError('fetch failed', { cause: Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' }) })`,
+  );
+  const inner = { name: 'Error', message: 'no connection', code: 'ECONNREFUSED' };
+  it.each([
+    ['an error of another realm', otherRealm, { name: 'TypeError', message: 'fetch failed', cause: inner }],
+    ['an object', { message: 'stop', request: apiKey }, { name: 'Error', message: '[object Object]' }],
+    ['a string', 'stop', { name: 'Error', message: 'stop' }],
+  ])('contains the description of %s that `fetch` threw', async (_, thrown, cause) => {
+    const failing = new ItsmClient({ baseUrl, apiKey, maxRetries: 0, fetch: () => Promise.reject(thrown) });
+    const error = await failing.tickets.get(1).catch((reason: unknown) => reason);
+    expect(JSON.parse(JSON.stringify(error)).cause).toEqual(cause);
+  });
+
+  it.each([
+    ['an error of another realm', otherRealm, { name: 'TypeError', message: 'fetch failed', cause: inner }],
+    ['an object', { message: 'stop', job: 7 }, { message: 'stop', job: 7 }],
+    ['a string', 'stop', 'stop'],
+    ['no value', undefined, expect.objectContaining({ name: 'AbortError' })],
+  ])('contains %s as the reason of an abort', async (_, reason, cause) => {
+    const signal = AbortSignal.abort(reason);
+    const error = await client.tickets.get(1, { signal }).catch((error: unknown) => error);
+    expect(JSON.parse(JSON.stringify(error)).cause).toEqual(cause);
   });
 
   it('explains how to pass an API key if a request without a key fails', async () => {

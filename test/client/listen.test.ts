@@ -9,7 +9,7 @@ import { pnpm } from '../support/pnpm.ts';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-/** Runs the program `@itsm-api/listen` against a server without workers, so only the program sends events. */
+/** Runs the command `listen` of `@itsm-api/client` against a server without workers, so only the program sends events. */
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 let api: Api;
 let workspace: Workspace;
@@ -21,7 +21,11 @@ const running: ChildProcess[] = [];
 beforeAll(async () => {
   api = await startApi();
   workspace = await createWorkspace(api);
-  receiver = await startReceiver((_, response) => response.writeHead(status).end('Ignored.'));
+  receiver = await startReceiver((_, response) => {
+    // The program must ignore this response, which it didn't request.
+    response.writeContinue();
+    response.writeHead(status).end('Ignored.');
+  });
   baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
 });
 afterEach(() => {
@@ -33,7 +37,7 @@ afterAll(async () => {
 });
 
 function run(args: string[], env: Record<string, string> = {}) {
-  const file = fileURLToPath(new URL('../../listen/src/listen.ts', import.meta.url));
+  const file = fileURLToPath(new URL('../../client/bin/listen.ts', import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, ITSM_URL: baseUrl, WEBHOOK_SECRET: secret, ...env },
   });
@@ -52,7 +56,7 @@ function run(args: string[], env: Record<string, string> = {}) {
 /** Starts the program with a key that has only the scope `webhooks:manage`, and waits until it forwards events. */
 async function listen(env: Record<string, string> = {}) {
   const key = await workspace.createKey({ scopes: ['webhooks:manage'] });
-  const program = run(['--forward-to', receiver.url, '--interval', '0.05'], { ITSM_KEY: key, ...env });
+  const program = run(['listen', '--forward-to', receiver.url, '--interval', '0.05'], { ITSM_KEY: key, ...env });
   await eventually(() => expect(program.stderr()).toContain('Press Ctrl-C to stop.'));
   return program;
 }
@@ -120,18 +124,20 @@ it('reuses the webhook of a killed run, and forwards only new events', async () 
 
 it('starts with the command of the README', async () => {
   const { stdout } = await pnpm(['listen', '--help'], fileURLToPath(new URL('../..', import.meta.url)));
-  expect(stdout).toContain('Usage: npx @itsm-api/listen --forward-to <url>');
+  expect(stdout).toContain('Usage: npx @itsm-api/client listen --forward-to <url>');
 });
 
-it('reports a wrong option or API key without a stack trace', async () => {
-  const [without, invalid, wrong, missing] = await Promise.all(
+it('reports a wrong command, option or API key without a stack trace', async () => {
+  const [command, without, invalid, wrong, missing] = await Promise.all(
     [
       run([]),
-      run(['--forward-to', 'localhost:4000']),
-      run(['--forward-to', receiver.url], { ITSM_KEY: 'itsm_wrong' }),
-      run(['--forward-to', receiver.url], { ITSM_KEY: '' }),
+      run(['listen']),
+      run(['listen', '--forward-to', 'localhost:4000']),
+      run(['listen', '--forward-to', receiver.url], { ITSM_KEY: 'itsm_wrong' }),
+      run(['listen', '--forward-to', receiver.url], { ITSM_KEY: '' }),
     ].map(async (program) => [await program.exit, program.stderr()] as const),
   );
+  expect(command).toEqual([2, expect.stringMatching(/^The command must be `listen`\.\n\nUsage: /)]);
   expect(without).toEqual([2, expect.stringContaining('--forward-to must be a URL')]);
   expect(invalid).toEqual([2, expect.stringContaining('--forward-to must be a URL')]);
   expect(wrong).toEqual([1, expect.stringMatching(/^The API key is invalid.*\(INVALID_API_KEY, request \w+\)\n$/)]);

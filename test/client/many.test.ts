@@ -274,3 +274,43 @@ describe('client change feed', () => {
     await expect(wrong.pages().next()).rejects.toMatchObject({ name: 'ValidationError', cursor: 'nothing' });
   });
 });
+
+describe('upsertMany', () => {
+  const laptops = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ assetTag: `LT-${index}`, name: 'Laptop', type: 'LAPTOP' as const }));
+
+  it('sends upsertMany items in requests of 100 and counts what the API did', async () => {
+    const items = laptops(230);
+    const first = await client.assets.upsertMany(items);
+    expect(requests).toHaveLength(3);
+    expect(first.counts).toEqual({ CREATED: 230, UPDATED: 0, UNCHANGED: 0 });
+
+    const batches: number[] = [];
+    const changed = items.map((item, index) => (index < 3 ? { ...item, location: 'Berlin' } : item));
+    const { counts, results, failed } = await client.assets.upsertMany([...changed, { assetTag: 'LT-unnamed' }], {
+      onBatch: (batch) => batches.push(batch.length),
+    });
+    expect(counts).toEqual({ CREATED: 0, UPDATED: 3, UNCHANGED: 227 });
+    expect(results[0]).toMatchObject({ ok: true, result: 'UPDATED', data: { location: 'Berlin' } });
+    expect(failed).toMatchObject([{ index: 230, error: { code: 'VALIDATION_ERROR' } }]);
+    expect(batches).toEqual([100, 100, 31]);
+  });
+
+  it('rejects repeated values of the match field before the first request', async () => {
+    const items = laptops(120).map((item, index) => ({ ...item, externalId: `mdm:${index % 119}` }));
+    const repeated = client.assets.upsertMany([...items, { assetTag: ' LT-0 ' }]);
+    await expect(repeated).rejects.toThrow(new TypeError('Items 0 and 120 have the same assetTag.'));
+    const ofIds = client.assets.upsertMany(items, { matchBy: 'externalId' });
+    await expect(ofIds).rejects.toThrow(new TypeError('Items 0 and 119 have the same externalId.'));
+    expect(requests).toEqual([]);
+  });
+
+  it('matches by externalId', async () => {
+    const [item = {}] = laptops(1);
+    await client.assets.upsertMany([{ ...item, externalId: 'mdm:1' }]);
+    const { counts } = await client.assets.upsertMany([{ externalId: 'mdm:1', name: 'Renamed' }], {
+      matchBy: 'externalId',
+    });
+    expect(counts).toEqual({ CREATED: 0, UPDATED: 1, UNCHANGED: 0 });
+  });
+});

@@ -9,18 +9,19 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { signTestEvent } from '@itsm-api/client/webhooks';
+import { errors } from '@itsm-api/contract';
 import { openApiDocument } from '@itsm-api/contract/openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { pnpm } from '../support/pnpm.ts';
 import { steadyPort } from '../support/postgres-server.ts';
+import { runtimePath } from '../support/runtimes.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const require = createRequire(import.meta.url);
-const requireRuntime = createRequire(new URL('../runtimes/package.json', import.meta.url));
 
 let api: Api;
 let workspace: Workspace;
@@ -38,7 +39,7 @@ beforeAll(async () => {
   const { stdout } = await pnpm(['pack', '--pack-destination', project], join(root, 'client'));
   tarball = join(project, /itsm-api-client-\S+\.tgz/.exec(stdout)?.[0] ?? expect.fail(stdout));
   expect(stdout).toMatch(
-    /Client size, gzipped: \d+ of 8300 bytes of shared code, and for each of \d+ endpoints [\d.]+ of 60 bytes\./,
+    /Client size, gzipped: \d+ of 8700 bytes of shared code, and for each of \d+ endpoints [\d.]+ of 60 bytes\./,
   );
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   await execute('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
@@ -68,7 +69,7 @@ describe('packed client package', () => {
       expect(manifest).not.toHaveProperty(kind);
     }
     expect(manifest).toMatchObject({ type: 'module', sideEffects: false, license: 'MIT', engines: { node: '>=20' } });
-    expect(Object.keys(manifest.exports['.'])[0]).toBe('types');
+    expect(Object.keys(manifest.exports['.'])).toEqual(['import', 'require']);
     for (const field of ['description', 'keywords', 'homepage', 'bugs', 'repository']) {
       expect(manifest).toHaveProperty(field);
     }
@@ -81,14 +82,20 @@ describe('packed client package', () => {
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', join('dist', 'index.d.ts')]));
     for (const file of files.filter((name) => /\.(js|ts)$/.test(name))) {
       const source = await readFile(join(installed, file), 'utf8');
-      for (const [, target = ''] of source.matchAll(/(?:from|import|import\() ?['"]([^'"]+)['"]/g)) {
-        // The examples in doc comments import the package by its name.
+      for (const [, target = ''] of source.matchAll(/(?:from|import|import\(|require\() ?['"]([^'"]+)['"]/g)) {
+        // The program, and the examples in doc comments, import the package by its name.
         if (target.startsWith('@itsm-api/client')) continue;
+        if (target.startsWith('node:') && dirname(file) === join('dist', 'bin')) continue;
         expect(target).toMatch(/^\.\/[\w-]+\.js$/);
         expect(existsSync(join(installed, dirname(file), target))).toBe(true);
       }
       expect(source).not.toMatch(/\bzod\b|ts-rest/);
     }
+  });
+
+  it('contains the program that `npx @itsm-api/client` runs', async () => {
+    const { stdout } = await execute('npx', ['@itsm-api/client', '--help'], { cwd: project });
+    expect(stdout).toMatch(/^Usage: npx @itsm-api\/client listen /);
   });
 
   it('has a doc comment for every method and every field of the client package', async () => {
@@ -134,9 +141,13 @@ describe('installed client package', () => {
     many: 2,
   };
 
-  async function runWith(command: string, args: string[] = []): Promise<unknown> {
-    const file = join(project, 'use.js');
-    await writeFile(file, `${program}\nconsole.log(JSON.stringify({ found, limits, missing, same, rejected, many }));`);
+  const print = 'console.log(JSON.stringify({ found, limits, missing, same, rejected, many }));';
+  const commonJsProgram = program.replace(/import (\{.*\}) from ('.*')/g, 'const $1 = require($2)');
+
+  async function runWith(command: string, args: string[] = [], format = 'ES modules'): Promise<unknown> {
+    const file = join(project, format === 'CommonJS' ? 'use.cjs' : 'use.js');
+    const source = format === 'CommonJS' ? `(async () => { ${commonJsProgram} ${print} })()` : `${program} ${print}`;
+    await writeFile(file, source);
     const env = {
       BASE_URL: baseUrl,
       API_KEY: workspace.key,
@@ -155,19 +166,62 @@ describe('installed client package', () => {
 
   const deno = ['run', '--no-prompt', '--allow-env', '--allow-net', '--allow-read'];
   it.for([
-    { name: 'Node 20', installed: 'node-20', program: 'bin/node', args: [] },
-    { name: 'Node 22', installed: 'node-22', program: 'bin/node', args: [] },
-    { name: 'Node 26', installed: 'node-26', program: 'bin/node', args: [] },
+    { name: 'Node 20', installed: 'node-20', args: [] },
+    { name: 'Node 20 in CommonJS', installed: 'node-20', args: [], format: 'CommonJS' },
+    { name: 'Node 22', installed: 'node-22', args: [] },
+    { name: 'Node 26', installed: 'node-26', args: [] },
     { name: 'Deno', installed: '@deno/linux-x64-glibc', program: 'deno', args: deno },
     { name: 'Bun', installed: '@oven/bun-linux-x64', program: 'bin/bun', args: ['run'] },
-  ])('runs the installed client package with $name', async ({ name, installed, program, args }, context) => {
-    const command = packaged(installed, program);
+  ])('runs the installed client package with $name', async ({ name, installed, program, args, format }, context) => {
+    const command = runtimePath(installed, program);
     if (command === undefined) {
       if (process.env.CI) throw new Error(`The client can't be tried under ${name}: ${installed} is not installed.`);
-      console.log(`The client is not tried under ${name}: ${installed} does not install on this machine.`);
-      return context.skip();
+      return context.skip(`${installed} does not install on this machine.`);
     }
-    expect(await runWith(command, args)).toEqual(expected);
+    expect(await runWith(command, args, format)).toEqual(expected);
+  });
+
+  it('makes the errors of one copy instances of the classes of another copy', async () => {
+    const source = `
+      import { createRequire } from 'node:module';
+      import * as core from '@itsm-api/client';
+      import * as webhooks from '@itsm-api/client/webhooks';
+
+      const require = createRequire(import.meta.url);
+      const esm = { ...core, ...webhooks };
+      const cjs = { ...require('@itsm-api/client'), ...require('@itsm-api/client/webhooks') };
+
+      function fail(from, [code, { status }]) {
+        const fetch = async () => Response.json({ success: false, error: { code, message: code } }, { status });
+        const client = new from.ItsmClient({ baseUrl: 'http://127.0.0.1', fetch, maxRetries: 0, maxWaitMs: 0 });
+        return client.ping.get().catch((error) => error);
+      }
+
+      async function classesOf(from, to) {
+        class OwnError extends to.NotFoundError {}
+        class OwnWebhookError extends to.WebhookError {}
+        const classes = { ...to, OwnError, OwnWebhookError };
+        const names = Object.keys(classes).filter((name) => /^[A-Z].*Error$/.test(name)).sort();
+        const codes = Object.entries(${JSON.stringify({ ...errors, NEW_CODE: { status: 400 } })});
+        const thrown = await Promise.all(codes.map((entry) => fail(from, entry)));
+        thrown.push(await from.unwrap('{}', {}, 'secret').catch((error) => error));
+        return thrown.map((error) => [error.name, ...names.filter((name) => error instanceof classes[name])]);
+      }
+
+      console.log(JSON.stringify(await Promise.all([
+        esm.ItsmError !== cjs.ItsmError, classesOf(esm, cjs), classesOf(cjs, esm), classesOf(cjs, cjs),
+      ])));`;
+    await writeFile(join(project, 'copies.js'), source);
+    const { stdout } = await execute(process.execPath, ['copies.js'], { cwd: project });
+    const [areCopies, ...results] = JSON.parse(stdout);
+    expect(areCopies).toBe(true);
+    for (const result of results) {
+      expect(result).toHaveLength(Object.keys(errors).length + 2);
+      for (const [name, ...classes] of result) {
+        const base = name === 'WebhookError' ? 'WebhookError' : 'ItsmError';
+        expect(classes).toEqual([...new Set([base, name])].sort());
+      }
+    }
   });
 
   it('runs the sample programs of the README with the installed client package', async () => {
@@ -233,19 +287,11 @@ describe('installed client package', () => {
   }, 60_000);
 });
 
-/** Returns the path of a program in an installed package, or undefined if the package is not installed. */
-function packaged(name: string, program: string): string | undefined {
-  try {
-    return join(dirname(requireRuntime.resolve(`${name}/package.json`)), program);
-  } catch {
-    return undefined;
-  }
-}
-
 describe('types of the client package', () => {
   const compilers = {
-    'TypeScript 5.9': () => join(dirname(require.resolve('typescript-5.9/package.json')), 'bin/tsc'),
-    'TypeScript 7': () => join(root, 'tools/node_modules/typescript/bin/tsc'),
+    'TypeScript 5.4': join(dirname(require.resolve('typescript-5.4/package.json')), 'bin/tsc'),
+    'TypeScript 5.9': join(dirname(require.resolve('typescript-5.9/package.json')), 'bin/tsc'),
+    'TypeScript 7': join(root, 'tools/node_modules/typescript/bin/tsc'),
   };
   const strict = {
     noEmit: true,
@@ -254,18 +300,28 @@ describe('types of the client package', () => {
     skipLibCheck: false,
     target: 'es2022',
   };
+  const node = {
+    ...strict,
+    module: 'nodenext',
+    lib: ['es2022'],
+    types: ['node'],
+    typeRoots: [join(root, 'tools/node_modules/@types')],
+  };
   const settings = {
-    'Node.js': {
-      ...strict,
-      module: 'nodenext',
-      lib: ['es2022'],
-      types: ['node'],
-      typeRoots: [join(root, 'tools/node_modules/@types')],
-    },
+    'Node.js': node,
     'a bundler': {
       ...strict,
       module: 'esnext',
       moduleResolution: 'bundler',
+      lib: ['es2022', 'dom'],
+      types: [],
+    },
+    'CommonJS in Node.js': node,
+    // Doesn't read `exports`. TypeScript 7 no longer has this module resolution.
+    'CommonJS with the module resolution node10': {
+      ...strict,
+      module: 'commonjs',
+      moduleResolution: 'node10',
       lib: ['es2022', 'dom'],
       types: [],
     },
@@ -291,8 +347,20 @@ describe('types of the client package', () => {
     const functions = [...blocks, ...examples, ...samples].map(
       (block, index) => `export async function example${index}() {\n${block.replace(/^import .*\n/gm, '')}\n}\n`,
     );
-    const context = `import { ItsmClient, isItsmError, type NewTicket, type Ticket } from '@itsm-api/client';
-      import { signDelivery, signTestEvent, unwrap } from '@itsm-api/client/webhooks';
+    const uses = `
+    export async function usesBytes() {
+      const { body } = await client.attachments.download(1);
+      const { value } = await body.getReader().read();
+      const content: Blob = new Blob(value === undefined ? [] : [value]);
+      await client.tickets.attach(1042, { name: 'trace.txt', content });
+      await client.tickets.attach(1042, { name: 'trace.txt', content: value ?? new Uint8Array(1) });
+    }
+    export function narrowsErrors(error: unknown): string {
+      if (error instanceof InsufficientScopeError) return error.requiredScope;
+      return error instanceof WebhookError ? error.code : '';
+    }`;
+    const context = `import { InsufficientScopeError, ItsmClient, isItsmError, type NewTicket, type Ticket } from '@itsm-api/client';
+      import { signDelivery, signTestEvent, unwrap, WebhookError } from '@itsm-api/client/webhooks';
       declare const process: { env: Record<string, string | undefined> };
       declare const apiKey: string;
       declare const client: ItsmClient;
@@ -307,19 +375,25 @@ describe('types of the client package', () => {
     for (const [name, compilerOptions] of Object.entries(settings)) {
       const folder = join(project, name);
       await mkdir(folder);
-      await writeFile(join(folder, 'examples.ts'), context + functions.join(''));
+      await writeFile(join(folder, 'examples.ts'), context + functions.join('') + uses);
+      // Without a `type`, the TypeScript files of the folder are CommonJS modules.
+      await writeFile(join(folder, 'package.json'), name.startsWith('CommonJS') ? '{}' : '{ "type": "module" }');
       await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
     }
   });
 
-  it.each(
-    Object.entries(compilers).flatMap(([name, tsc]) =>
-      Object.keys(settings).map((setting) => [name, setting, tsc] as const),
-    ),
-  )(
+  it.each([
+    ['TypeScript 5.4', 'Node.js'],
+    ['TypeScript 5.4', 'a bundler'],
+    ['TypeScript 5.4', 'CommonJS with the module resolution node10'],
+    ['TypeScript 5.9', 'Node.js'],
+    ['TypeScript 7', 'Node.js'],
+    ['TypeScript 7', 'a bundler'],
+    ['TypeScript 7', 'CommonJS in Node.js'],
+  ] as const)(
     'compiles all client examples with %s and the settings for %s',
-    async (_, setting, tsc) => {
-      const command = [tsc(), '-p', join(project, setting)];
+    async (compiler, setting) => {
+      const command = [compilers[compiler], '-p', join(project, setting)];
       const { stdout, stderr } = await execute(process.execPath, command).catch((error) => error);
       expect(stdout + stderr).toBe('');
     },

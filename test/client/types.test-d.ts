@@ -42,12 +42,12 @@ type Same<Left, Right> = Equal<Closed<Left>, Closed<Right>>;
 type ItemOf<Route> = Answer<Route> extends { data: infer Data } ? Data : never;
 type RowOf<Route> = Answer<Route> extends { data: (infer Row)[] } ? Row : never;
 /** The type of the item array in a bulk request body. */
-type ItemsOf<Given> = Given extends { tickets: (infer Item)[] } | { comments: (infer Item)[] } ? Item[] : never;
+type ItemsOf<Body> = Body extends { tickets: (infer Item)[] } | { comments: (infer Item)[] } ? Item[] : never;
 type DoneOf<Route> = Extract<RowOf<Route>, { data: unknown }>['data'];
 
 /** The arguments of a client method, without its options. */
-type Arguments<Method> = Method extends (...given: [...infer Given, options?: client.CallOptions]) => unknown
-  ? Given
+type Arguments<Method> = Method extends (...given: [...infer Values, options?: client.CallOptions]) => unknown
+  ? Values
   : never;
 type Item<Method> = Method extends (...given: never) => client.ApiPromise<infer Data> ? Data : never;
 type Row<Method> = Method extends (...given: never) => client.ApiList<infer Data> ? Data : never;
@@ -223,6 +223,33 @@ holds<{
   detail: Equal<client.ErrorDetail, contract.ErrorDetail>;
   code: Equal<client.ErrorCode, contract.ErrorCode>;
   scope: Equal<client.Scope, contract.Scope>;
+}>();
+
+/** Checks that requests accept the email addresses of users, and that responses contain only ids. */
+type UserReference = number | `${string}@${string}`;
+type Filter<Value> = Value | readonly Value[] | undefined;
+holds<{
+  requester: Equal<client.NewTicket['requesterId'], UserReference | null | undefined>;
+  newTicketAssignee: Equal<client.NewTicket['assigneeId'], UserReference | null | undefined>;
+  ticketAssignee: Equal<client.TicketPatch['assigneeId'], UserReference | null | undefined>;
+  watchers: Equal<client.TicketPatch['watcherUserIds'], readonly UserReference[] | undefined>;
+  itemAssignee: Equal<client.TicketPatchItem['assigneeId'], UserReference | null | undefined>;
+  author: Equal<client.NewComment['authorId'], UserReference | undefined>;
+  newAsset: Equal<client.NewAsset['assignedToId'], UserReference | null | undefined>;
+  asset: Equal<client.AssetPatch['assignedToId'], UserReference | null | undefined>;
+  newTask: Equal<client.NewTask['assigneeId'], UserReference | null | undefined>;
+  task: Equal<client.TaskPatch['assigneeId'], UserReference | null | undefined>;
+  requesterFilter: Equal<client.TicketQuery['requesterId'], Filter<UserReference>>;
+  assigneeFilter: Equal<client.TicketQuery['assigneeId'], Filter<UserReference | 'me' | 'none'>>;
+  watcherFilter: Equal<client.TicketQuery['watcherUserId'], Filter<UserReference>>;
+  assetFilter: Equal<client.AssetQuery['assignedToId'], Filter<UserReference>>;
+  taskFilter: Equal<client.TaskQuery['assigneeId'], Filter<UserReference>>;
+  inTicket: Equal<client.Ticket['requesterId' | 'assigneeId'], number | null>;
+  inWatchers: Equal<client.Ticket['watcherUserIds'], number[]>;
+  inComment: Equal<client.Comment['authorId'], number>;
+  inAsset: Equal<client.Asset['assignedToId'], number | null>;
+  inTask: Equal<client.Task['assigneeId'], number | null>;
+  forHandlers: Equal<contract.NewTicket['assigneeId'], number | null | undefined>;
 }>();
 
 /** The client's type for events with the given `type`. */

@@ -368,7 +368,9 @@ describe('addresses', () => {
     ['keys?__proto__[a]=1', 400],
     ['keys?q=%00', 400],
     ['users?q=%00', 200],
-    ['users?q=%E0%A4%A', 200],
+    ['users?q=%E0%A4%A', 400],
+    ['users?q=%ff', 400],
+    ['users/%ff', 400],
     ['deliveries?since=275761-01-01T00:00', 400],
     ['tickets/99999999999999999999', 404],
     ['tickets/%00', 404],
@@ -476,7 +478,7 @@ describe('ended sessions', () => {
 
 it('returns a page with Retry-After and no error details while PostgreSQL is unavailable', async () => {
   const away = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' });
-  const query = vi.spyOn(api.databases.accounts, 'query').mockRejectedValue(away as never);
+  const query = vi.spyOn(api.databases.accounts.pool, 'runPipeline').mockRejectedValue(away as never);
   try {
     const { status, text, headers } = await admin.get(account);
     expect([status, Number(headers['retry-after']) > 0, text.includes('The database is unavailable')]).toEqual([

@@ -132,7 +132,7 @@ describe('/developer/keys/:id', () => {
     const { page, key } = await make('importer');
     const send = (form: string, fields: Fields) => admin.submitAndFollow(page, form, fields);
     expect((await send('rename', { name: 'exporter' })).text).toContain('<h1>exporter</h1>');
-    expect(stateOn((await admin.get(page)).text)).toBe('works');
+    expect(stateOn((await admin.get(page)).text)).toBe('active');
 
     await send('narrow', { scopes: ['users:read'] });
     await expect.poll(() => statusWith(key, '/tickets')).toBe(403);
@@ -179,7 +179,7 @@ describe('/developer/keys/:id', () => {
     const seen = await Promise.all([page, missing].map((path) => stranger.get(path)));
     expect(seen.map(({ status, text }) => [status, text])).toEqual([404, 404].map((code) => [code, seen[1]?.text]));
     expect((await stranger.get(list)).text).not.toContain('not theirs');
-    expect(stateOn((await admin.get(page)).text)).toBe('works');
+    expect(stateOn((await admin.get(page)).text)).toBe('active');
   });
 
   it('lets users with the role AGENT view only their own API keys, and not change them', async () => {
@@ -291,7 +291,7 @@ describe('/developer/keys', () => {
       return [...text.matchAll(/keys\/\d+">(.*?)<\/a>/g)].map(([, name]) => name);
     };
     expect(await names('sort=name')).toEqual(['&lt;i&gt;', 'a two', 'b one', 'c three']);
-    expect(await names('sort=-name&q=&state=works&scope=tickets:read')).toHaveLength(4);
+    expect(await names('sort=-name&q=&state=active&scope=tickets:read')).toHaveLength(4);
     expect(await names('q=THREE')).toEqual(['c three']);
     expect(await names('sort=name&perPage=3&page=2')).toEqual(['c three']);
     expect((await admin.get(`${list}?state=revoked&user=${id}`)).text).toContain('Show all API keys');

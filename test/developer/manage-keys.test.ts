@@ -61,7 +61,7 @@ describe('API keys', () => {
 
   it('creates, changes, rotates and revokes an API key', async () => {
     const made = await make('ci', { scopes: ['tickets:read', 'tickets:write'], expiresInDays: 31 });
-    expect(made).toMatchObject({ name: 'ci', user: email, state: 'works', lastFour: made.key.slice(-4) });
+    expect(made).toMatchObject({ name: 'ci', user: email, state: 'active', lastFour: made.key.slice(-4) });
     expect(await statusWith(made.key)).toBe(200);
 
     const changed = await updateKey(asRequest(mine), made.id, { name: 'build', expiresInDays: 29 });
@@ -155,7 +155,11 @@ describe('API keys', () => {
       ...['10.0.0.0/8', '192.0.2.7/32', '2001:db8::/32', '192.0.2.0/24'],
     ]);
     expect(parse('').data).toEqual([]);
-    for (const wrong of ['10.0.0.0/33', '010.0.0.1', '10.1', 'example.com', 'fe80::1%eth0', '::/129', '1.2.3.4/']) {
+    expect(parse('0.0.0.0/0 ::/0 ::/80 ::1').data).toEqual(['0.0.0.0/0', '::/0', '::/80', '::1/128']);
+    const malformed = ['10.0.0.0/33', '010.0.0.1', '10.1', 'example.com', 'fe80::1%eth0', '::/129', '1.2.3.4/'];
+    const ambiguous = ['0x7f.0.0.1', '2130706433', '10.0.0.0/08', '10.0.0.0/255.0.0.0', '::ffff:010.0.0.1', '::1/064'];
+    const empty = ['::ffff:0:0/95', '::ffff:192.0.2.0/64', '::fffe:0:0/95', '::8000:0:0/81'];
+    for (const wrong of [...malformed, ...ambiguous, ...empty]) {
       expect(parse(wrong).error?.issues[0]?.message, wrong).toContain(`but contains ${wrong}`);
     }
     const many = Array.from({ length: 21 }, (_, n) => `10.0.0.${n}`);
@@ -175,7 +179,7 @@ describe('API keys', () => {
       () => getKey(asRequest(mine), id, { user: mine.userId }),
     ];
     for (const attempt of tries) await expect(attempt()).rejects.toMatchObject(missing);
-    expect(await getKey(asRequest(mine), id)).toMatchObject({ name: 'secret', state: 'works' });
+    expect(await getKey(asRequest(mine), id)).toMatchObject({ name: 'secret', state: 'active' });
   });
 });
 
@@ -217,7 +221,7 @@ describe('lists of API keys', () => {
     expect(await names({ q: 'half_' })).toEqual(['Half_way']);
     expect(await names({ q: 'zz99' })).toEqual(['100%']);
     expect(await names({ user: idle.id })).toEqual(['idle']);
-    expect(await names({ scope: 'users:read', state: 'works' })).toEqual(['Half_way', 'test']);
+    expect(await names({ scope: 'users:read', state: 'active' })).toEqual(['Half_way', 'test']);
     expect((await names({ sort: '-used' }))[0]).toBe('100%');
     expect(await names({ sort: 'expires' })).toEqual(['gone', 'over', 'idle', 'soon', 'Half_way', '100%', 'test']);
     const page = await listKeys(asRequest(workspace), { page: 2, perPage: 3, sort: 'name' });

@@ -207,7 +207,8 @@ describe('/developer/users/:id', () => {
       400,
       true,
     ]);
-    const { status, text } = await admin.submit(path, 'erase', { confirmation: email });
+    const token = await admin.tokenOf(path);
+    const { status, text } = await admin.submit(path, 'erase', { confirmation: email }, token);
     expect(status).toBe(200);
     expect(text).toContain(`<a href="/developer/tickets/${ticket.id}">${ticket.ticketNumber}</a>`);
     expect(text).toContain(
@@ -219,6 +220,8 @@ describe('/developer/users/:id', () => {
     const erased = await admin.get(path);
     expect(erased.text).toContain('The personal data of this user was erased.');
     expect(erased.text).not.toMatch(/shown only once|<form/);
+    const again = await admin.submit(path, 'erase', { confirmation: email }, token);
+    expect(again).toMatchObject({ status: 200, text: expect.stringContaining('The personal data of this user was') });
     await expect(activateUser(workspace.context, id)).rejects.toThrow('This user was erased.');
     await expect(updateUser(workspace.context, id, { name: 'Edna', email })).rejects.toThrow('This user was erased.');
     expect(await getUser(workspace.context, id)).toMatchObject({ name: `Erased user ${id}`, active: false });

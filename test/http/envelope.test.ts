@@ -1,12 +1,15 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { ErrorEnvelope } from '@itsm-api/contract';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { openStartupServer } from '@itsm-api/server/http/server/startup-server.ts';
 import { Lifecycle } from '@itsm-api/server/shared/lifecycle.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { sendBare } from '../support/bare.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
 let workspace: Workspace;
@@ -73,7 +76,18 @@ describe('error responses outside of handlers', () => {
       'VALIDATION_ERROR',
     ]),
     ['an unknown API version', get('/api/public/v2/ping'), 404, 'NOT_FOUND'],
-    ['invalid percent-encoding in a path', get('/api/public/v1/tickets/%ZZ'), 400, 'VALIDATION_ERROR'],
+    ...['%ff', '%C3(', '%ED%A0%80', '%C0%AF', '%', '%2', '%zz'].flatMap((text): [string, string, number, string][] => [
+      [`the path parameter ${text}`, get(`/api/public/v1/tickets/${text}`), 400, 'VALIDATION_ERROR'],
+      [`the query parameter ${text}`, get(`/api/public/v1/tickets?q=${text}`), 400, 'VALIDATION_ERROR'],
+      [`the name ${text} of a query parameter`, get(`/api/public/v1/ping?a=%20&${text}=1`), 400, 'VALIDATION_ERROR'],
+      [
+        `${text} in the query of a file`,
+        post(`/api/public/v1/tickets/1/attachments?name=${text}`, '{}'),
+        400,
+        'VALIDATION_ERROR',
+      ],
+      [`${text} in the query of a page`, get(`/docs?q=${text}`), 400, 'VALIDATION_ERROR'],
+    ]),
     ['an over-long path parameter', get(`/api/public/v1/tickets/${'1'.repeat(500)}`), 400, 'VALIDATION_ERROR'],
     ['an over-long path', get(`/${'x'.repeat(20_000)}`), 400, 'PAYLOAD_TOO_LARGE'],
     ['headers of 20 kB', get('/api/public/v1/ping', `x-long: ${'x'.repeat(20_000)}\r\n`), 400, 'PAYLOAD_TOO_LARGE'],
@@ -112,6 +126,49 @@ describe('error responses outside of handlers', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers).toContain('x-request-id: ');
   });
+
+  it.each([
+    ['an invalid API key', '/tickets', 10, { 'x-api-key': 'itsm_unknown' }, 401],
+    ['a missing scope', '/tickets', 10, { 'x-api-key': 'reader' }, 403],
+    ['a body that is too large', '/tickets', 2_000_000, {}, 400],
+    ['an unknown path', '/nope', 10, {}, 404],
+    ['a file that is too large', '/tickets/1/attachments?name=a', 100_000_000, {}, 400],
+    ['a file without a name', '/tickets/1/attachments', 10, {}, 400],
+    ['a file for an unknown ticket', '/tickets/999999999/attachments?name=a', 10, {}, 404],
+  ])('rejects %s without 100 Continue, and closes the connection', async (_, path, length, headers, status) => {
+    const reader = await workspace.createKey({ scopes: ['tickets:read'] });
+    const sent = { 'x-api-key': workspace.key, ...headers, 'content-length': length, expect: '100-continue' };
+    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value === 'reader' ? reader : value}\r\n`);
+    const answer = await sendBare(port, `POST /api/public/v1${path} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`);
+    expect([answer.status, answer.headers], answer.body).toEqual([
+      status,
+      expect.stringContaining('connection: close'),
+    ]);
+  });
+
+  it.each(['/tickets', '/tickets/1/attachments?name=a'])(
+    'sends 100 Continue for POST %s once the request may send its body, and keeps the connection open',
+    async (path) => {
+      const { id } = await workspace.createTicket();
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const send = async (method: string, path: string, body = '') => {
+        const expecting = { expect: '100-continue', 'content-type': 'application/json', 'content-length': body.length };
+        const headers = { 'x-api-key': workspace.key, ...(body !== '' && expecting) };
+        const sent = request({ port, agent, method, path: `/api/public/v1${path}`, headers });
+        // Node.js sends the headers at once if they contain `Expect`.
+        if (body !== '') await once(sent, 'continue');
+        sent.end(body);
+        const [response] = await once(sent, 'response');
+        await text(response);
+        return { status: response.statusCode, port: sent.socket?.localPort };
+      };
+      const created = await send('POST', path.replace('/1/', `/${id}/`), JSON.stringify(ticket));
+      const read = await send('GET', '/ping');
+      agent.destroy();
+      expect(created.status).toBe(201);
+      expect(read).toEqual({ status: 200, port: created.port });
+    },
+  );
 
   it.each(['x', 'X:80', '127.0.0.1:3000', '[::1]:3000', 'a_b.example.com:', 'a%20b', ''])(
     'accepts the Host header %s',

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { openStartupServer } from '@itsm-api/server/http/server/startup-server.ts';
 import { openOperationsServer } from '@itsm-api/server/operations/operations-server.ts';
 import { Lifecycle, type Phase } from '@itsm-api/server/shared/lifecycle.ts';

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { listRequests } from '@itsm-api/server/resources/requests/queries.ts';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
@@ -195,7 +195,7 @@ it('logs no error when a client disconnects', async () => {
 });
 
 describe('a log on standard output', () => {
-  const logger = JSON.stringify(new URL('../../server/src/http/logger.ts', import.meta.url).href);
+  const logger = JSON.stringify(new URL('../../server/src/http/logging/logger.ts', import.meta.url).href);
 
   /** Spawns a process that runs a script with a logger. If the script completes, the process exits with code 3. */
   function spawnLogger(script: string, stdout: number | 'pipe' = 'pipe') {

@@ -12,10 +12,10 @@ import { openRedisCounter } from '@itsm-api/server/http/rate-limit/redis-windows
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { steadyPort } from '../support/postgres-server.ts';
-import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
+import { documentedRights, openRedis, skipUnlessRedis, type TestRedis } from '../support/redis.ts';
 
 /** Tests rate limit windows in Redis. rules/shared-limits.test.ts tests shared rate limits of running servers. */
-describe.skipIf(!hasRedis())('windows in Redis', { timeout: 60_000 }, () => {
+describe('windows in Redis', { timeout: 60_000, ...skipUnlessRedis() }, () => {
   let redis: TestRedis;
   const closing: (() => Promise<unknown>)[] = [];
 

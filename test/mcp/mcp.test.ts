@@ -47,8 +47,7 @@ function post(
   message: unknown,
   { key, path = '/mcp', headers = {} }: { key?: string; path?: string; headers?: Record<string, string> } = {},
 ) {
-  const accept = { accept: 'application/json, text/event-stream', ...headers };
-  return api.call({ method: 'POST', path, key, body: message, headers: accept });
+  return api.call({ method: 'POST', path, key, body: message, headers });
 }
 
 const toolCall = (name: string, args: unknown) => ({
@@ -335,7 +334,6 @@ describe('MCP requests', () => {
   });
 
   it.each([
-    ['an Accept header that lacks a media type', { accept: 'application/json' }, 406],
     ['an unknown protocol revision', { 'mcp-protocol-version': '2024-01-01' }, 400],
     ['another JSON content type', { 'content-type': 'application/merge-patch+json' }, 415],
   ])('rejects an MCP tool call with %s', async (_, headers: Record<string, string>, status) => {
@@ -353,6 +351,38 @@ describe('MCP requests', () => {
   /** A tool call in the newest MCP revision, and the headers that match the call. */
   const call = { ...toolCall('get_key', {}), params: { name: 'get_key', arguments: {}, _meta } };
   const matchingHeaders = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_key' };
+
+  it.each([
+    ['a tool call in the newest revision', call, matchingHeaders],
+    ['a tool call in earlier revisions', toolCall('get_key', {}), {}],
+    [
+      'another message in the newest revision',
+      { ...list, params: { _meta } },
+      { ...matchingHeaders, 'mcp-method': 'tools/list' },
+    ],
+    ['another message in earlier revisions', list, {}],
+  ])('responds to %s with JSON for any Accept header', async (_, message, headers) => {
+    const accepted = [
+      undefined,
+      '*/*',
+      'application/json',
+      'text/event-stream',
+      'APPLICATION/JSON, TEXT/EVENT-STREAM',
+      'text/event-stream, application/json;q=0.1',
+      'text/html',
+      '',
+    ];
+    for (const accept of accepted) {
+      const sent = { ...headers, ...(accept !== undefined && { accept }) };
+      const response = await post(message, { key: workspace.key, headers: sent });
+      const { status, body, text, headers: received } = response;
+      expect([status, received['content-type']], `${accept}: ${text}`).toEqual([
+        200,
+        'application/json; charset=utf-8',
+      ]);
+      expect(body).toMatchObject({ jsonrpc: '2.0', id: 1, result: {} });
+    }
+  });
 
   it('rejects a tool call in the newest MCP revision if its headers contradict its body', async () => {
     const accepted = await post(call, { key: workspace.key, headers: matchingHeaders });
@@ -405,7 +435,7 @@ describe('MCP requests', () => {
           path: '/mcp',
           key,
           body: list,
-          headers: { accept: 'application/json, text/event-stream', origin },
+          headers: { origin },
         });
       expect((await from('https://itsm.example.com')).status).toBe(200);
       expect((await from('https://example.com')).status).toBe(403);
@@ -459,14 +489,7 @@ describe('rate limits of MCP', () => {
     const tight = await startApi({ env: { RATE_LIMIT_GLOBAL: '8', RATE_LIMIT_GROUP: '3' } });
     try {
       const { key } = await createWorkspace(tight);
-      const send = (message: unknown) =>
-        tight.call({
-          method: 'POST',
-          path: '/mcp',
-          key,
-          body: message,
-          headers: { accept: 'application/json, text/event-stream' },
-        });
+      const send = (message: unknown) => tight.call({ method: 'POST', path: '/mcp', key, body: message });
       const left = (response: { headers: Record<string, string> }) =>
         response.headers.ratelimit?.replace(/;t=\d+/g, '');
       const text = (response: { body: { result: { content: { text: string }[] } } }) =>

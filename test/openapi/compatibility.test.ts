@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { findBreaks } from './compatibility.ts';
 
 /**
- * Clients of the released API must work with the current API. At each release, `contract/openapi.json` becomes the
- * released document.
+ * Clients of the baseline must work with the current API. Until the first release, the baseline is an earlier state of
+ * the API. At each release, `contract/openapi.json` becomes the baseline.
  */
-it('keeps the OpenAPI document compatible with the released document', async () => {
-  const released = await readFile(new URL('../../contract/released/openapi.json', import.meta.url), 'utf8');
-  expect(findBreaks(JSON.parse(released), openApiDocument())).toEqual([]);
+it('keeps the OpenAPI document compatible with the baseline', async () => {
+  const baseline = await readFile(new URL('../../contract/baseline/openapi.json', import.meta.url), 'utf8');
+  expect(findBreaks(JSON.parse(baseline), openApiDocument())).toEqual([]);
 });
 
 /** A part of the OpenAPI document that a test changes. */

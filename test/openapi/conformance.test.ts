@@ -8,7 +8,7 @@ import { type Answer, type Api, startApi } from '../support/api.ts';
 import { type Demo, startDemo } from '../support/demo.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import type { KnownIds } from './arbitraries.ts';
-import { type DocumentedOperation, deletesLast, document, operations, specifiedStatuses } from './operations.ts';
+import { type DocumentedOperation, demoOrder, document, operations, specifiedStatuses } from './operations.ts';
 import { callOf, mutatedRequests, type Request, validRequests } from './requests.ts';
 
 /**
@@ -61,7 +61,7 @@ describe('the examples of the document', () => {
   });
   afterAll(() => demo.close());
 
-  it.each(deletesLast)('accepts the documented example request of $id in the demo workspace', async (operation) => {
+  it.each(demoOrder)('accepts the documented example request of $id in the demo workspace', async (operation) => {
     const examples = (place: 'path' | 'query') =>
       operation.parameters
         .filter((each) => each.in === place && each.required)

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { type Asset, groups, scopes } from '@itsm-api/contract';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -123,13 +123,13 @@ function collect(stream: Readable | null): () => string {
   return () => output;
 }
 
-async function isMissing(language: Language): Promise<boolean> {
-  const child = spawn(programs[language].command, ['--version'], { stdio: 'ignore' });
+async function isMissing(command: string): Promise<boolean> {
+  const child = spawn(command, ['--version'], { stdio: 'ignore' });
   const [result] = await Promise.race([once(child, 'exit'), once(child, 'error')]);
   return result !== 0;
 }
 
-const missing = (await isMissing('python')) ? ['python'] : [];
+const missing = [...((await isMissing('python3')) ? ['python'] : []), ...((await isMissing('jq')) ? ['jq'] : [])];
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -152,6 +152,7 @@ it('has a test for the code samples of every guide', async () => {
     'articles.md',
     'attachments.md',
     'bulk-requests.md',
+    'change-status.md',
     'comments-and-activity.md',
     'custom-fields.md',
     'due-dates.md',
@@ -222,7 +223,10 @@ it('runs the code samples in docs/guides/search-and-filter.md', async () => {
   expect(JSON.parse(await run('sh', user)).data.id).toBe(workspace.userId);
   expect(await run('sh', guide.take('sh'))).toContain('VPN drops at noon');
   expect(JSON.parse(await run('sh', guide.take('sh'))).meta.totalCount).toBeGreaterThan(0);
+  const { id } = await workspace.createUser({ email: 'jonas.weber@acme.example' });
+  expect(await run('sh', guide.take('sh').replace('INC-17', newest))).toContain(`"assigneeId":${id}`);
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ VPN drops at noon\n1 of 1\n$/);
+  expect(guide.blocks).toEqual([]);
 });
 
 it('runs the code samples in docs/guides/agents.md', async () => {
@@ -258,7 +262,12 @@ it('runs the code samples in docs/guides/optimistic-concurrency.md', async () =>
     code.replaceAll('/tickets/1"', `/tickets/${id}"`).replaceAll('/tickets/1`', `/tickets/${id}\``);
   const { id } = await workspace.createTicket();
   expect(JSON.parse(await run('sh', of(guide.take('sh')))).data.priority).toBe('CRITICAL');
-  expect(await run('ts', of(guide.take('ts')))).toMatch(/^written "[^"]+"\n$/);
+  const repeat = of(guide.take('ts'));
+  expect(await run('ts', repeat)).toMatch(/^written "[^"]+"\n$/);
+  const outdated = await launch('ts', repeat.replace("read.headers.get('etag')", `'"outdated"'`));
+  const error = collect(outdated.stderr);
+  expect(await once(outdated, 'close')).toEqual([1, null]);
+  expect(error()).toContain('The resource has changed');
   expect((await workspace.call('GET', `/tickets/${id}`)).body.data.description).toMatch(/Seen by the monitor\.$/);
   expect(await run('ts', guide.take('ts'))).toBe('0 tickets were changed by another client\n');
   expect((await workspace.call('GET', `/tickets/${id}`)).body.data.priority).toBe('HIGH');
@@ -278,17 +287,39 @@ it('runs the code samples in docs/guides/comments-and-activity.md', async () => 
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples in docs/guides/sync-assets.md', async () => {
+it('runs the code samples in docs/guides/sync-assets.md', { timeout: 60_000 }, async () => {
   const guide = await readGuide('sync-assets');
-  expect(await run('sh', guide.take('sh'))).toContain('"assetTag":"LT-0311"');
-  const inventory = guide.take('ts');
-  expect(await run('ts', inventory)).toBe('LT-0311 is up to date\nLT-0312 is new\n');
-  expect(await run('ts', inventory)).toBe('LT-0311 is up to date\nLT-0312 is up to date\n');
-  const { data } = (await workspace.call('GET', '/assets')).body;
-  expect(data.map(({ assetTag, location }: Asset) => [assetTag, location])).toEqual([
-    ['LT-0312', 'Hamburg'],
-    ['LT-0311', 'Berlin'],
+  expect(await run('sh', guide.take('sh'))).toContain('"result":"CREATED"');
+  const [list, sync] = [guide.take('json'), guide.take('ts')];
+  const save = (text: string) => writeFile(join(folder, 'inventory.json'), text);
+  await save(list);
+  expect(await run('ts', sync)).toBe('1 created, 1 updated, 0 unchanged, 0 gone\n');
+  expect(await run('ts', sync)).toBe('0 created, 0 updated, 2 unchanged, 0 gone\n');
+  const byCurl = guide.take('sh');
+  if (!missing.includes('jq')) expect(await run('sh', byCurl)).toBe('LT-0311 UNCHANGED\nLT-0312 UNCHANGED\n');
+
+  const readAssets = async () =>
+    (await workspace.call('GET', '/assets')).body.data.map((asset: Asset) => [asset.assetTag, asset.status]);
+  await workspace.createAsset({ assetTag: 'other', externalId: 'other:1' });
+  await save('[]');
+  for (const mostRetired of ['5', 'many']) {
+    const stopped = await launch('ts', sync.replace("default: '5'", `default: '${mostRetired}'`));
+    expect((await once(stopped, 'close'))[0]).toBe(1);
+  }
+  await save(JSON.stringify(JSON.parse(list).slice(1)));
+  const half = sync.replace("default: '5'", "default: '50%'");
+  expect(await run('ts', half)).toBe('0 created, 0 updated, 1 unchanged, 1 gone\n');
+  expect(await run('ts', half)).toBe('0 created, 0 updated, 1 unchanged, 0 gone\n');
+  expect(await readAssets()).toEqual([
+    ['other', 'IN_STOCK'],
+    ['LT-0312', 'IN_STOCK'],
+    ['LT-0311', 'RETIRED'],
   ]);
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
+  const edit = "sed -i 's/Hamburg/Munich/' assets.csv";
+  const importing = inWorkspace(guide.take('sh')).replace('# Edit the file.', edit);
+  expect(await run('sh', importing, env)).toContain('Imported 3 assets (0 new, 1 changed, 2 unchanged).\n');
+  expect((await workspace.call('GET', '/assets?assetTag=LT-0312')).body.data[0].location).toBe('Munich');
   expect(guide.blocks).toEqual([]);
 });
 
@@ -354,6 +385,16 @@ it('runs the code samples in docs/guides/relate-tickets.md', async () => {
   const guide = await readGuide('relate-tickets');
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ concerns PR-0042\n$/);
   expect(await run('ts', guide.take('ts'))).toBe('CAUSED_BY INCOMING\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/change-status.md', async () => {
+  const guide = await readGuide('change-status');
+  expect(await run('ts', guide.take('ts'))).toBe('CLOSED true\n');
+  const { id } = await workspace.createAsset();
+  const assign = guide.take('sh').replace(':2,', `:${workspace.userId},`).replace('assets/11', `assets/${id}`);
+  const { data } = JSON.parse(await run('sh', assign));
+  expect(data).toMatchObject({ assignedToId: workspace.userId, status: 'MAINTENANCE' });
   expect(guide.blocks).toEqual([]);
 });
 

@@ -51,14 +51,20 @@ export const operations: DocumentedOperation[] = Object.entries(document.paths).
     path,
     parameters: (operation.parameters ?? []).map((each) => follow<Parameter>(each)),
     body: bodyOf(operation),
-    isUpload: operation.requestBody?.content['*/*'] !== undefined,
+    isUpload: operation.requestBody?.content['application/octet-stream'] !== undefined,
     samples: operation['x-codeSamples'] ?? [],
     responses: responsesOf(operation),
   })),
 );
 
-/** All operations. DELETE operations are last, because most other operations fail for a deactivated resource. */
-export const deletesLast = operations.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
+const order = ['GET', 'POST', 'PATCH', 'DELETE'];
+
+/**
+ * All operations, in an order in which each can use the example ids of a new demo workspace. GET operations are first,
+ * so that they can't depend on rows that a test has created. DELETE operations are last, because most other operations
+ * fail for a deactivated resource.
+ */
+export const demoOrder = operations.toSorted((a, b) => order.indexOf(a.method) - order.indexOf(b.method));
 
 function bodyOf({ requestBody }: Operation): DocumentedOperation['body'] {
   const json = requestBody?.content['application/json'];

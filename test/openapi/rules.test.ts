@@ -161,6 +161,12 @@ it('documents ticket ids and ticket numbers for every reference to a ticket', ()
   expect(schemas.NullableTicketReference.anyOf[0]).toEqual({ $ref });
 });
 
+it('documents a concrete media type for every request body, because generated clients send it', () => {
+  const operations = Object.values(openApiDocument().paths).flatMap((item) => Object.values(item) as Part[]);
+  const types = operations.flatMap(({ requestBody }) => Object.keys(requestBody?.content ?? {}));
+  expect([...new Set(types)].sort()).toEqual(['application/json', 'application/octet-stream']);
+});
+
 it('documents no example of the error envelope, because mock servers would always return it', () => {
   expect(openApiDocument().components.schemas.ErrorEnvelope).not.toHaveProperty('examples');
 });
@@ -187,11 +193,11 @@ it('documents the old and new values of a change with the type of the field', ()
 
 it('lists every new operation in the changelog', async () => {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
-  const released: OpenApi = JSON.parse(await read('contract/released/openapi.json'));
+  const baseline: OpenApi = JSON.parse(await read('contract/baseline/openapi.json'));
   const changelog = await read('docs/changelog.md');
   const added = Object.entries(openApiDocument().paths).flatMap(([path, item]) =>
     Object.keys(item)
-      .filter((method) => released.paths[path]?.[method] === undefined)
+      .filter((method) => baseline.paths[path]?.[method] === undefined)
       .map((method) => `\`${method.toUpperCase()} ${path}\``),
   );
   const missing = added.filter((operation) => !changelog.includes(operation));

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { ItsmClient } from '@itsm-api/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Demo, startDemo } from '../support/demo.ts';
-import { type DocumentedOperation, deletesLast, operations } from './operations.ts';
+import { type DocumentedOperation, demoOrder, operations } from './operations.ts';
 
 /*
  * Runs the code samples of each operation in the demo workspace. test/client/package.test.ts compiles the client
@@ -56,7 +56,7 @@ describe.each(['Client', 'curl'])('%s samples', (label) => {
   });
   afterAll(() => demo.close());
 
-  it.each(deletesLast)('runs the code sample of the operation $id', async (operation) => {
+  it.each(demoOrder)('runs the code sample of the operation $id', async (operation) => {
     const source = findSample(operation, label);
     if (label === 'Client') {
       const printed = await runClient(source, env);

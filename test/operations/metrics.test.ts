@@ -60,7 +60,7 @@ describe('metrics of requests', () => {
     const { api, scrape } = await startMeasuredApi({ env: { REQUEST_LOG_SUCCESSES: '1000' } });
     const { tenantId } = await createWorkspace(api);
     const { tenantId: other } = await createWorkspace(api);
-    const request = { keyId: 1n, requestId: 'r', method: 'GET', path: '/', status: 200, errorCode: null };
+    const request = { keyId: 1n, requestId: 'r', method: 'GET', url: '/', status: 200, errorCode: null };
     for (let i = 0; i < 1003; i++) {
       api.requestLog.record({ ...request, tenantId: i % 2 === 0 ? tenantId : other, milliseconds: 1, address: '' });
     }
@@ -229,10 +229,10 @@ it('exports the outcomes, the latency and the backlog of deliveries', { timeout:
   const sender = await startSender();
   stops.push(() => sender.close());
   const { api, workspace } = sender;
-  const { pool } = api.databases.system;
+  const { prisma: system } = api.databases.system;
   const [good, bad] = [await startReceiver(), await startReceiver((_, response) => response.writeHead(500).end())];
   stops.push(() => Promise.all([good.close(), bad.close()]));
-  expect(await readBacklog(pool)).toMatchObject({ due: 0, waiting: 0, oldestDueSeconds: 0 });
+  expect(await readBacklog(system)).toMatchObject({ due: 0, waiting: 0, oldestDueSeconds: 0 });
 
   const { id: deliverable } = await workspace.createWebhook({ url: good.url });
   const { id: failing } = await workspace.createWebhook({ url: bad.url });
@@ -240,14 +240,14 @@ it('exports the outcomes, the latency and the backlog of deliveries', { timeout:
   for (let i = 0; i < 3; i++) await workspace.createTicket();
   await api.prisma.webhookSubscription.updateMany({ where: { id: off }, data: { active: false } });
   await sender.age(120_000);
-  const backlog = await readBacklog(pool);
+  const backlog = await readBacklog(system);
   expect(backlog).toMatchObject({ due: 6, waiting: 3, jobs: { 'webhook-dispatch': 3, 'webhook-retention': 0 } });
   expect(backlog.oldestDueSeconds).toBeGreaterThanOrEqual(120);
   expect(backlog.oldestDueSeconds).toBeLessThan(140);
 
   const metrics = createMetrics([]);
   const { scrape, tenants } = serveMetrics(metrics);
-  const observer = measureDeliveries(metrics, pool);
+  const observer = measureDeliveries(metrics, system);
   const stop = await startWebhooks({ ...api, logger: pino({ level: 'silent' }), observer });
   stops.push(stop);
   await sender.settled(deliverable);
@@ -260,7 +260,7 @@ it('exports the outcomes, the latency and the backlog of deliveries', { timeout:
   const { email: user } = await workspace.createUser();
   const key = { user, name: 'x', scopes: ['tickets:read' as const] };
   for (const expiresInDays of [1, 30, 31]) await createKey(workspace.context, { ...key, expiresInDays });
-  measureKeys(metrics, pool);
+  measureKeys(metrics, system);
   const first = await scrape();
   expect(first.value('itsm_api_keys_expiring')).toBe(2);
   expect(first.value('itsm_delivery_receipt_seconds_count')).toBe(3);
@@ -291,21 +291,22 @@ it('exports the outcomes, the latency and the backlog of deliveries', { timeout:
   });
   const left = await api.prisma.delivery.count({ where: { state: 'PENDING' } });
   expect(left).toBeGreaterThanOrEqual(3);
-  expect(await readBacklog(pool)).toMatchObject({ due: 0, waiting: left, oldestDueSeconds: 0 });
+  expect(await readBacklog(system)).toMatchObject({ due: 0, waiting: left, oldestDueSeconds: 0 });
 });
 
 it('counts only one due delivery for a half-open circuit', async () => {
   const { api, workspace, ...sender } = await startSender();
   stops.push(() => sender.close());
-  const { pool, prisma } = api.databases.system;
+  const { prisma } = api.databases.system;
+  const system = prisma;
   const { id } = await workspace.createWebhook();
   for (let i = 0; i < 3; i++) await workspace.createTicket();
   await sender.age(3_600_000);
-  expect(await readBacklog(pool)).toMatchObject({ due: 3, waiting: 0 });
+  expect(await readBacklog(system)).toMatchObject({ due: 3, waiting: 0 });
 
   const openUntil = new Date(Date.now() - 5000);
   await api.prisma.webhookSubscription.updateMany({ where: { id }, data: { openUntil } });
-  const backlog = await readBacklog(pool);
+  const backlog = await readBacklog(system);
   expect(backlog).toMatchObject({ due: 1, waiting: 2 });
   const oldest = await findOldestDue(prisma);
   for (const seconds of [backlog.oldestDueSeconds, oldest?.seconds]) {
@@ -319,7 +320,7 @@ it("omits the delivery backlog without delaying the scrape if the database doesn
   stops.push(() => sender.close());
   const metrics = createMetrics([]);
   const { scrape } = serveMetrics(metrics);
-  measureDeliveries(metrics, sender.api.databases.system.pool);
+  measureDeliveries(metrics, sender.api.databases.system.prisma);
   const lock = new pg.Client({ connectionString: sender.api.databaseUrl });
   await lock.connect();
   stops.push(() => lock.end());
@@ -364,7 +365,7 @@ describe('metrics of the change feed', () => {
   it('exports the age of the oldest writing transaction as change feed lag', async () => {
     const { api, metrics, scrape } = await startMeasuredApi();
     let now = 0;
-    measureChanges(metrics, api.databases.system.pool, () => now);
+    measureChanges(metrics, api.databases.system.prisma, () => now);
     const lag = async () => (await scrape()).value('itsm_changes_lag_seconds');
     const lagAfter = async (milliseconds: number) => {
       now += milliseconds;

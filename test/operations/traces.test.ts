@@ -264,7 +264,7 @@ describe('traces', () => {
     });
     const numbers = [...Array(20).keys()];
     await Promise.all(
-      numbers.map((i) => requestStorage.run(i, () => databases.keyLookups.query('SELECT pg_sleep(0.01)'))),
+      numbers.map((i) => requestStorage.run(i, () => databases.keyLookups.pool.query('SELECT pg_sleep(0.01)'))),
     );
     expect(tracedRequests.toSorted((a = 0, b = 0) => a - b)).toEqual(numbers);
   });

@@ -405,14 +405,6 @@ describe('changes from different writers', () => {
       'SQL',
       (id) => sql.query("UPDATE tickets SET title = 'By SQL' WHERE tenant_id = $1 AND id = $2", idParameters(id)),
     ],
-    [
-      'a new watcher',
-      (id) => sql.query('INSERT INTO ticket_watchers VALUES ($1, $2, $3)', [...idParameters(id), workspace.userId]),
-    ],
-    [
-      'a removed watcher',
-      (id) => sql.query('DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2', idParameters(id)),
-    ],
     ['a PATCH of watchers', (id) => workspace.call('PATCH', `/tickets/${id}`, { watcherUserIds: [] })],
   ])('lists a ticket in the change feed after a change by %s', async (_, write) => {
     const { id } = await workspace.createTicket({ watcherUserIds: [(await workspace.createUser()).id] });

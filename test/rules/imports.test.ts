@@ -22,6 +22,13 @@ describe('the import check', () => {
       '../database/migrations/migration-runner.ts',
     ],
     ['the ts-rest router by the main entry of the contract', 'contract/src/index.ts', './ts-rest.ts'],
+    ['a later resource by an earlier one', 'server/src/resources/users/queries.ts', '../tickets/sql.ts'],
+    [
+      'a resource by a folder without a place in the order',
+      'server/src/resources/new/queries.ts',
+      '../users/queries.ts',
+    ],
+    ['the layout by the framework of the developer area', 'server/src/developer/framework/page.ts', '../ui/layout.ts'],
     ['the contract by the client', 'client/src/send.ts', '@itsm-api/contract'],
     ['the environment by a file outside all layers', 'server/src/helpers.ts', './env.ts'],
   ])('rejects value imports and type imports of %s', (_, file, target) => {
@@ -37,18 +44,24 @@ describe('the import check', () => {
 
   it.each([
     [
-      'ts-rest in a schema of the contract',
+      'an import of ts-rest in a schema of the contract',
       'contract/src/endpoint.ts',
       "import { initContract } from '@ts-rest/core';",
     ],
-    ['raw SQL in a presenter', 'server/src/shared/serialize.ts', 'await db.$queryRaw`SELECT 1`'],
+    ['a use of raw SQL of Prisma in a query', queries, 'await db.$queryRaw`SELECT 1`'],
+    ['a new pool of connections in the metrics', 'server/src/operations/metrics/key-metrics.ts', 'new Pool(options)'],
     [
-      'rows of all tenants in the developer area',
+      'an import of Prisma as a value in a query',
+      queries,
+      "import { Prisma } from '../../../generated/prisma/client.ts';",
+    ],
+    [
+      'a use of the rows of all tenants in the developer area',
       'server/src/developer/plugin.ts',
       'await visit.accounts.system.prisma',
     ],
-    ['the environment outside of the settings', queries, 'process.env.PORT'],
-  ])('rejects %s in the import check', (_, file, source) => {
+    ['a use of the environment outside of the settings', queries, 'process.env.PORT'],
+  ])('rejects %s', (_, file, source) => {
     expect(faultsOf(file, source)).toHaveLength(1);
   });
 });

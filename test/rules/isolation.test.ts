@@ -6,8 +6,8 @@ import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples
 import { createWorkspace, unique, type Workspace, webhook } from '../support/workspace.ts';
 
 /**
- * Tests that tenants are isolated. If a path, body field or filter contains an id of another tenant, the response must
- * be the same as for an unknown id. The request must change nothing.
+ * Tests that tenants are isolated. If a path, body field or filter contains an id of another tenant or the email address
+ * of its user, the response must be the same as for an unknown id or address. The request must change nothing.
  */
 let api: Api;
 let mine: Workspace;
@@ -29,6 +29,8 @@ let their: Record<
   number
 >;
 const unknownId = 9007199254740991;
+const unknownEmail = 'nobody@example.com';
+let theirEmail: string;
 
 /** The resource that each id field refers to. */
 const fieldResources: Record<string, keyof typeof their> = {
@@ -71,6 +73,7 @@ beforeAll(async () => {
     attachment: (await theirs.createAttachment(ticket.id)).id,
   };
   their.link = (await theirs.createLink(their.ticket)).id;
+  theirEmail = (await theirs.call('GET', `/users/${their.user}`)).body.data.email;
 });
 afterAll(() => api.close());
 
@@ -91,14 +94,22 @@ async function readTheirData(): Promise<unknown[]> {
 }
 
 /**
- * Sends a request with an id of the other tenant and a request with an unknown id. Fails if the responses differ.
- * Returns the first response.
+ * Sends a request with an id of the other tenant and a request with an unknown id. Fails if the responses differ. For a
+ * user, also sends the email address of the other tenant's user and an unknown address. Returns the first response.
  */
-async function expectSameResponse(foreignId: number, send: (id: number) => Promise<Answer>): Promise<Answer> {
+async function expectSameResponse(
+  foreignId: number,
+  send: (reference: number | string) => Promise<Answer>,
+  { field }: { field?: string } = {},
+): Promise<Answer> {
   const before = await readTheirData();
-  const [foreign, absent] = [await send(foreignId), await send(unknownId)];
-  expect(foreign.text).toBe(absent.text);
-  expect(comparable(foreign)).toEqual(comparable(absent));
+  const foreign = await send(foreignId);
+  const addresses = fieldResources[field ?? ''] === 'user' ? [theirEmail, unknownEmail] : [];
+  for (const reference of [unknownId, ...addresses]) {
+    const other = await send(reference);
+    expect(other.text).toBe(foreign.text);
+    expect(comparable(other)).toEqual(comparable(foreign));
+  }
   expect(await readTheirData()).toEqual(before);
   return foreign;
 }
@@ -143,7 +154,7 @@ describe.each(withId)("$title with the other tenant's id", (endpoint) => {
     const [name = ''] = Object.keys(params);
     const resource = getResource(endpoint);
     const answer = await expectSameResponse(their[resource], (id) => {
-      return call(endpoint, { params: { ...params, [name]: id }, ...sample });
+      return call(endpoint, { params: { ...params, [name]: Number(id) }, ...sample });
     });
     expect(answer.status).toBe(404);
     expect(errorOf(answer).code).toBe('NOT_FOUND');
@@ -153,7 +164,9 @@ describe.each(withId)("$title with the other tenant's id", (endpoint) => {
 it('returns the same 404 error for a link of another tenant and an unknown link', async () => {
   const endpoint = withId.find(({ title }) => title.includes(':linkId')) as SampledEndpoint;
   const { id } = await mine.createTicket();
-  const answer = await expectSameResponse(their.link, (linkId) => call(endpoint, { params: { id, linkId } }));
+  const answer = await expectSameResponse(their.link, (linkId) =>
+    call(endpoint, { params: { id, linkId: Number(linkId) } }),
+  );
   expect(answer.status).toBe(404);
 });
 
@@ -169,7 +182,7 @@ describe.each(patches)("$title with the values of the other tenant's row", (endp
     const same = Object.fromEntries(Object.keys(body).map((field) => [field, row[field]]));
     expect(Object.values(same)).not.toContain(undefined);
     const answer = await expectSameResponse(their[resource], (id) => {
-      return call(endpoint, { params: { [Object.keys(params)[0] ?? '']: id }, body: same });
+      return call(endpoint, { params: { [Object.keys(params)[0] ?? '']: Number(id) }, body: same });
     });
     expect(answer.status).toBe(404);
   });
@@ -183,26 +196,29 @@ const bodyFields = keyedEndpoints.flatMap((endpoint) => {
 describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({ endpoint, field }) => {
   it('returns INVALID_REFERENCE for an id of another tenant, as for an unknown id', async () => {
     const sample = await endpoint.sample(mine);
-    const answer = await expectSameResponse(their[fieldResources[field.name] as keyof typeof their], async (id) => {
+    const foreignId = their[fieldResources[field.name] as keyof typeof their];
+    const sendWith = async (reference: number | string) => {
       const { params } = await endpoint.sample(mine);
       const ownId = field.name === 'attachmentIds' ? (await mine.createAttachment(params?.id)).id : own[field.name];
-      const value = field.many ? [ownId, id] : id;
+      const value = field.many ? [ownId, reference] : reference;
       const key = field.isImport ? importKey : mine.key;
       return call(endpoint, { params, body: { ...sample.body, [field.name]: value } }, { key });
-    });
+    };
+    const answer = await expectSameResponse(foreignId, sendWith, { field: field.name });
     expect(answer.status).toBe(400);
     expect(errorOf(answer).code).toBe('INVALID_REFERENCE');
     expect(errorOf(answer).details?.[0]?.path).toBe(field.many ? `${field.name}.1` : field.name);
   });
 });
 
-/** The bulk endpoints, each with the id fields of its items. */
+/** The bulk endpoints for tickets and assets, each with the id fields of its items. */
 const bulks = keyedEndpoints.flatMap((endpoint) => {
-  const { tickets } = hasBody(endpoint.route) ? ((endpoint.route.body as ZodObject).shape ?? {}) : {};
-  if (tickets === undefined) return [];
-  const item = ((tickets as ZodPipe).out as ZodArray<ZodCatch>).element.unwrap();
+  const shape = hasBody(endpoint.route) ? ((endpoint.route.body as ZodObject).shape ?? {}) : {};
+  const items = ['tickets', 'assets'].find((name) => name in shape);
+  if (items === undefined) return [];
+  const item = ((shape[items] as ZodPipe).out as ZodArray<ZodCatch>).element.unwrap();
   const names = Object.keys((item as ZodObject).shape);
-  return [{ ...endpoint, endpoint, names, fields: [...idFields(item), ...rowIds(item)] }];
+  return [{ ...endpoint, endpoint, items, names, fields: [...idFields(item), ...rowIds(item)] }];
 });
 
 /** Returns the `id` field if the items of a bulk request have one. Otherwise, returns an empty list. */
@@ -212,28 +228,32 @@ function rowIds(item: unknown) {
 
 const bulkFields = bulks.flatMap(({ fields, ...bulk }) => fields.map((field) => ({ ...bulk, field })));
 
-describe.each(bulkFields)("$title with the other tenant's id as $field.name of an item", ({ endpoint, field }) => {
-  it("returns the same error for a bulk item with an unknown or another tenant's id", async () => {
-    const sample = async () => {
-      const { body = {} } = await endpoint.sample(mine);
-      return (body.tickets as object[])[0] ?? {};
-    };
-    const [item, other] = [await sample(), await sample()];
-    const answer = await expectSameResponse(
-      their[field.name === 'id' ? 'ticket' : (fieldResources[field.name] ?? 'user')],
-      async (id) => {
-        const value = field.many ? [own[field.name], id] : id;
-        const answer = await call(endpoint, { body: { tickets: [{ ...item, [field.name]: value }, other] } });
-        const [refused, done] = answer.body.data;
-        expect(done.status).toBe(endpoint.route.method === 'POST' ? 201 : 200);
-        // Compares only the rejected item, because the other item succeeds with different values each time.
-        return { ...answer, text: JSON.stringify(refused), headers: {}, body: refused };
-      },
-    );
-    const code = field.name === 'id' ? 'NOT_FOUND' : 'INVALID_REFERENCE';
-    expect(answer.body).toMatchObject({ status: field.name === 'id' ? 404 : 400, error: { code } });
-  });
-});
+describe.each(bulkFields)(
+  "$title with the other tenant's id as $field.name of an item",
+  ({ endpoint, items, field }) => {
+    it("returns the same error for a bulk item with an unknown or another tenant's id", async () => {
+      const sample = async () => {
+        const { body = {} } = await endpoint.sample(mine);
+        return (body[items] as object[])[0] ?? {};
+      };
+      const [item, other] = [await sample(), await sample()];
+      const answer = await expectSameResponse(
+        their[field.name === 'id' ? 'ticket' : (fieldResources[field.name] ?? 'user')],
+        async (id) => {
+          const value = field.many ? [own[field.name], id] : id;
+          const answer = await call(endpoint, { body: { [items]: [{ ...item, [field.name]: value }, other] } });
+          const [refused, done] = answer.body.data;
+          expect([200, 201]).toContain(done.status);
+          // Compares only the rejected item, because the other item succeeds with different values each time.
+          return { ...answer, text: JSON.stringify(refused), headers: {}, body: refused };
+        },
+        { field: field.name },
+      );
+      const code = field.name === 'id' ? 'NOT_FOUND' : 'INVALID_REFERENCE';
+      expect(answer.body).toMatchObject({ status: field.name === 'id' ? 404 : 400, error: { code } });
+    });
+  },
+);
 
 describe("a webhook filter with the other tenant's ids", () => {
   it.each(['POST', 'PATCH'])(
@@ -291,8 +311,10 @@ describe.each(filters)("$title filtered by the other tenant's id as $field.name"
   it("returns an empty page if a filter contains another tenant's id", async () => {
     const sample = await endpoint.sample(mine);
     const foreignId = their[fieldResources[field.name] as keyof typeof their];
-    const answer = await expectSameResponse(foreignId, (id) =>
-      call(endpoint, sample, { query: `${field.name}=${id}` }),
+    const answer = await expectSameResponse(
+      foreignId,
+      (reference) => call(endpoint, sample, { query: `${field.name}=${reference}` }),
+      { field: field.name },
     );
     expect(answer).toMatchObject({ status: 200, body: { data: [], meta: { totalCount: 0 } } });
   });

@@ -152,11 +152,11 @@ describe('a key that has been used', () => {
 
   it('rejects a revoked API key even if a lookup started before the revocation', async () => {
     const key = await workspace.createKey();
-    const { keyLookups } = api.databases;
-    const query = keyLookups.query.bind(keyLookups) as (...given: unknown[]) => Promise<unknown>;
+    const { pool: keyLookups } = api.databases.keyLookups;
+    const query = keyLookups.runPipeline.bind(keyLookups) as (...given: unknown[]) => Promise<unknown>;
     const read = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
-    const querySpy = vi.spyOn(keyLookups, 'query').mockImplementationOnce((async (...given: unknown[]) => {
+    const querySpy = vi.spyOn(keyLookups, 'runPipeline').mockImplementationOnce((async (...given: unknown[]) => {
       const found = await query(...given);
       read.resolve();
       await answered.promise;
@@ -226,7 +226,7 @@ describe('lastUsedAt', () => {
     const { prisma } = api.databases.system;
     const later = new Date(now.getTime() + 60_000);
     for (const [at, ip] of [
-      [later, '2001:DB8:0:0::7'],
+      [later, '2001:db8::7'],
       [now, '192.0.2.1'],
     ] as const) {
       const lastUsed = createLastUsed({ prisma, now: () => at, onError: (error) => expect.fail(String(error)) });

@@ -50,8 +50,8 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
   await client.query(`
     INSERT INTO users (tenant_id, name, email, role, active, updated_at)
       SELECT ${tenantId}, 'User', 'u' || i || '@example.com', ${of(['AGENT', 'REQUESTER'], 1)}, i % 9 > 0, now() ${each};
-    INSERT INTO assets (tenant_id, name, asset_tag, external_id, type, status, assigned_to_id, updated_at)
-      SELECT ${tenantId}, 'Asset', 'A' || i, 'old:' || i, ${of(['LAPTOP', 'SERVER', 'OTHER'], 1)},
+    INSERT INTO assets (tenant_id, name, asset_tag, serial_number, external_id, type, status, assigned_to_id, updated_at)
+      SELECT ${tenantId}, 'Asset', 'A' || i, 'S' || i, 'old:' || i, ${of(['LAPTOP', 'SERVER', 'OTHER'], 1)},
         ${of(['IN_USE', 'IN_STOCK', 'RETIRED', 'LOST'], 3)}, ${assignee}, now() ${each};
     INSERT INTO projects (tenant_id, key, name, status, updated_at)
       SELECT ${tenantId}, 'K' || i, 'Project', ${of(['PLANNED', 'ACTIVE', 'COMPLETED'], 1)}, now() ${each};
@@ -83,7 +83,7 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
     INSERT INTO ticket_links (tenant_id, type, ticket_id, target_id)
       SELECT tenant_id, 'BLOCKS', id, id - 1 FROM tickets WHERE tenant_id = ${tenantId} AND ordinal > 1;
     INSERT INTO attachments (tenant_id, ticket_id, name, content_type, size, sha256, storage_key, uploader_id)
-      SELECT tenant_id, id, 'a.txt', 'text/plain', 1, '', 'key ' || id, ${userId} FROM tickets WHERE tenant_id = ${tenantId};
+      SELECT tenant_id, id, 'a.txt', 'text/plain', 1, '', ${tenantId} || '/' || gen_random_uuid(), ${userId} FROM tickets WHERE tenant_id = ${tenantId};
     INSERT INTO api_keys (tenant_id, user_id, name, hash, last_four, scopes, expires_at, updated_at)
       SELECT ${tenantId}, ${userId}, 'Key', sha256((${tenantId} * 10000 + i)::text::bytea), 'abcd', '{}',
         now() + (i - 1500) * interval '1 day', now() ${each};

@@ -10,7 +10,6 @@ import { setMaintenance } from '@itsm-api/server/resources/tenants/maintenance.t
 import type { WrongTotal } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import { claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
 import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
-import { scheduleRetention } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
 import { dispatchQueue } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import { enforceQuota } from '@itsm-api/server/webhooks/outbox/quota.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
@@ -212,7 +211,6 @@ describe('scheduled jobs', () => {
       schedule: async () => undefined,
       emit: (_name: string, error: Error) => expect.unreachable(String(error.cause ?? error)),
     };
-    await scheduleRetention(boss as unknown as PgBoss, api.databases.system.prisma);
     await scheduleJobs(boss as unknown as PgBoss, {
       runtime: { ...api, prisma: api.databases.system.prisma },
       settings: { REQUEST_LOG_DAYS: 7, AUDIT_RETENTION_DAYS: 400 },
@@ -231,25 +229,29 @@ describe('scheduled jobs', () => {
 
   it('changes no row and no file of a workspace in maintenance', async () => {
     await fillWithOldRows();
-    const file = join(folder, String(mine.tenantId), randomUUID());
+    const [file, deleted] = [`${mine.tenantId}/${randomUUID()}`, `${mine.tenantId}/${randomUUID()}`];
     await mkdir(join(folder, String(mine.tenantId)), { recursive: true });
-    await writeFile(file, 'unused');
-    await utimes(file, new Date(0), new Date(0));
+    for (const each of [file, deleted]) await writeFile(join(folder, each), 'unused');
+    await utimes(join(folder, file), new Date(0), new Date(0));
+    await api.prisma.deletedAttachment.create({
+      data: { tenantId: mine.tenantId, ticketId: 1, id: 1, storageKey: deleted },
+    });
     await maintain(true);
     const before = await rowsOf(mine);
     await runAll();
     expect(changedTables(before, await rowsOf(mine))).toEqual([]);
-    expect((await stat(file)).size).toBe(6);
+    for (const each of [file, deleted]) expect((await stat(join(folder, each))).size).toBe(6);
     expect(wrong.filter(({ tenantId }) => tenantId === mine.tenantId)).toEqual([]);
 
     await maintain(false);
     const served = await rowsOf(mine);
     await runAll();
     expect(changedTables(served, await rowsOf(mine))).toEqual([
-      ...['audit_entries', 'deliveries', 'events', 'idempotency_keys', 'request_log', 'request_log_minutes'],
-      ...['usage_hours', 'usage_minutes', 'webhook_replays', 'webhook_subscriptions'],
+      ...['audit_entries', 'deleted_attachments', 'deliveries', 'events', 'idempotency_keys', 'request_log'],
+      ...['request_log_minutes', 'usage_hours', 'usage_minutes', 'webhook_replays', 'webhook_subscriptions'],
     ]);
-    await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' });
+    for (const each of [file, deleted])
+      await expect(stat(join(folder, each))).rejects.toMatchObject({ code: 'ENOENT' });
     expect(wrong.filter(({ tenantId }) => tenantId === mine.tenantId)).not.toEqual([]);
   });
 
@@ -325,7 +327,7 @@ it('changes no quota if maintenance begins after the worker has found the worksp
   const before = await rowsOf(mine);
   const { prisma } = api.databases.system;
   const late = {
-    $queryRaw: (...given: Parameters<typeof prisma.$queryRaw>) => prisma.$queryRaw(...given),
+    ...{ $sql: prisma.$sql, $tenant: prisma.$tenant },
     $transaction: async (...given: Parameters<typeof prisma.$transaction>) => {
       await maintain(true);
       return prisma.$transaction(...given);

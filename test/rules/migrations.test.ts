@@ -53,6 +53,12 @@ describe('the contract check of migrations', () => {
     expect(await faults(script)).toEqual([]);
   });
 
+  it('allows the marker `not released` only before the first release', async () => {
+    const script = '-- contract: not released\nALTER TABLE assets DROP COLUMN tag;';
+    expect((await faultsOf('20260101000000_change', script, [])).contract).toEqual([]);
+    expect((await faultsOf('20260101000000_change', script, ['1.0.0'])).contract).toHaveLength(1);
+  });
+
   it('rejects a contract marker without a released version', async () => {
     const drop = 'ALTER TABLE assets DROP COLUMN tag;';
     expect(await faults(`-- contract: unused since 1.2.0\n${drop}`)).toEqual([

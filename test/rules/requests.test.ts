@@ -174,9 +174,11 @@ describe.each(lists)('$title as a list', (endpoint) => {
       expect(answer.status, `${name}= answered ${answer.text}`).toBe(400);
       // The filters `email` and `q` accept any text, so no value is invalid.
       if (name === 'email' || name === 'q') continue;
-      // The filter `externalId` accepts any printable text, and the category of an article any text.
-      const acceptsText = name === 'externalId' || endpoint.title === 'GET /articles';
-      for (const value of acceptsText ? ['%00', '1,,2'] : ['NONSENSE', '%00', '1,,2', '-1']) {
+      // These filters accept any text, and the first two also commas.
+      const acceptsCommas = name === 'assetTag' || name === 'serialNumber';
+      const acceptsText = acceptsCommas || name === 'externalId' || endpoint.title === 'GET /articles';
+      const invalid = ['%00', ...(acceptsCommas ? [] : ['1,,2']), ...(acceptsText ? [] : ['NONSENSE', '-1'])];
+      for (const value of invalid) {
         const wrong = await list(`${name}=${value}`);
         expect(wrong.status, `${name}=${value} answered ${wrong.text}`).toBe(400);
         expect(errorOf(wrong).details?.[0]?.path).toMatch(new RegExp(`^${name}`));

@@ -1,7 +1,7 @@
-import { queryOne, queryRows, tenantQuery } from '@itsm-api/server/database/client/raw-sql.ts';
+import { sql } from '@itsm-api/server/database/client/sql.ts';
+import { dynamic, type None, one, rows } from '@itsm-api/server/database/client/statements.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { withinTenant } from '@itsm-api/server/database/client/tenant-context.ts';
-import { inTransaction } from '@itsm-api/server/database/client/transaction.ts';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -82,42 +82,45 @@ describe('without the filter of the tenant client', () => {
   });
 });
 
-describe('without the condition of a raw statement', () => {
-  const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets WHERE $1::int = 1', values: [1] };
-  const listTenants = async (workspace: Workspace) =>
-    (await queryRows<{ tenant: string }>(tenantClient(api.databases.requests, workspace.tenantId), everything)).map(
-      ({ tenant }) => tenant,
-    );
+/** Reads the tenants of all visible tickets. The statement names the tenant, but doesn't filter by it. */
+const selectTenants = rows<None, { tenant: bigint }>(
+  ({ tenant }) => sql`SELECT DISTINCT tenant_id AS tenant FROM tickets WHERE ${tenant}::bigint IS NOT NULL`,
+);
+const clientOf = ({ tenantId }: Pick<Workspace, 'tenantId'>) => tenantClient(api.databases.requests, tenantId);
+
+describe('without the condition of a statement', () => {
+  const listTenants = async (workspace: Workspace) => {
+    return (await clientOf(workspace).$sql(selectTenants)).map(({ tenant }) => tenant);
+  };
 
   it('returns only rows of the current tenant from raw SQL on a shared connection', async () => {
-    for (const workspace of [mine, theirs, mine])
-      expect(await listTenants(workspace)).toEqual([String(workspace.tenantId)]);
+    for (const workspace of [mine, theirs, mine]) expect(await listTenants(workspace)).toEqual([workspace.tenantId]);
   });
 
   it('returns only rows of one tenant if a raw SQL statement sets the tenant', async () => {
-    const everyone = tenantQuery(
-      'SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets WHERE $2::int = 1',
+    const selectAll = one<None, { tenants: string[] }>(
+      ({ tenant }) => sql`SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets
+        WHERE ${tenant}::bigint IS NOT NULL`,
     );
-    for (const { tenantId } of [mine, theirs, mine]) {
-      const db = tenantClient(api.databases.requests, tenantId);
-      expect(await queryOne(db, everyone, [1])).toEqual({ tenants: [String(tenantId)] });
+    for (const workspace of [mine, theirs, mine]) {
+      expect(await clientOf(workspace).$sql(selectAll)).toEqual({ tenants: [String(workspace.tenantId)] });
     }
     expect((await readConnectionState()).rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
 
   it('returns only rows of the current tenant from raw SQL in a transaction', async () => {
-    const db = tenantClient(api.databases.requests, mine.tenantId);
-    const rows = await inTransaction(db, () => queryRows(db, everything));
-    expect(rows).toEqual([{ tenant: String(mine.tenantId) }]);
+    const db = clientOf(mine);
+    expect(await db.$transaction(() => db.$sql(selectTenants))).toEqual([{ tenant: mine.tenantId }]);
   });
 
   it.each([
-    ['fails', { text: 'SELECT 1 / $1::int', values: [0] }],
-    ['cannot be parsed', { text: 'SELECT nonsense FROM tickets WHERE $1::int = 1', values: [1] }],
-    ['gets an invalid value', { text: 'SELECT $1::int', values: ['x'] }],
-  ])('resets the database connection when a statement %s', async (_, statement) => {
-    await expect(queryRows(tenantClient(api.databases.requests, mine.tenantId), statement)).rejects.toThrow();
-    expect(await listTenants(theirs)).toEqual([String(theirs.tenantId)]);
+    ['fails', (value: string) => sql`1 / length(${value.slice(1)})`],
+    ['cannot be parsed', (value: string) => sql`nonsense + length(${value})`],
+    ['gets an invalid value', (value: string) => sql`${value}::int`],
+  ])('resets the database connection when a statement %s', async (_, expression) => {
+    const statement = dynamic(({ tenant }) => sql`SELECT ${expression('x')} WHERE ${tenant}::bigint IS NOT NULL`);
+    await expect(clientOf(mine).$sql(statement)).rejects.toThrow();
+    expect(await listTenants(theirs)).toEqual([theirs.tenantId]);
     const { rows } = await readConnectionState();
     expect(rows).toEqual([{ tenant: '', role: 'itsm_request', tickets: '0' }]);
   });
@@ -140,10 +143,7 @@ describe('without the condition of a raw statement', () => {
 });
 
 it('returns only rows of the current tenant for each of 200 concurrent queries', async () => {
-  const everything = { text: 'SELECT DISTINCT tenant_id::text AS tenant FROM tickets', values: [] };
   const asked = Array.from({ length: 200 }, (_, i) => (i % 3 === 0 ? mine : theirs).tenantId);
-  const seen = await Promise.all(
-    asked.map((tenantId) => queryRows<{ tenant: string }>(tenantClient(api.databases.requests, tenantId), everything)),
-  );
-  expect(seen.map((rows) => rows.map(({ tenant }) => BigInt(tenant)))).toEqual(asked.map((tenantId) => [tenantId]));
+  const seen = await Promise.all(asked.map((tenantId) => clientOf({ tenantId }).$sql(selectTenants)));
+  expect(seen.map((found) => found.map(({ tenant }) => tenant))).toEqual(asked.map((tenantId) => [tenantId]));
 });

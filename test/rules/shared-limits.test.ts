@@ -7,7 +7,7 @@ import { type Api, startApi } from '../support/api.ts';
 import { captureWarnings } from '../support/captured-log.ts';
 import { cloneDatabase } from '../support/database.ts';
 import { steadyPort } from '../support/postgres-server.ts';
-import { documentedRights, hasRedis, openRedis, type TestRedis } from '../support/redis.ts';
+import { documentedRights, openRedis, skipUnlessRedis, type TestRedis } from '../support/redis.ts';
 import { spawnServer } from '../support/server-process.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -45,7 +45,7 @@ describe('Redis that is unavailable at startup', () => {
   });
 });
 
-describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
+describe('shared limits', { timeout: 60_000, ...skipUnlessRedis() }, () => {
   let redis: TestRedis;
   const closing: (() => Promise<unknown>)[] = [];
 

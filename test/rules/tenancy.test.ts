@@ -1,9 +1,8 @@
 import { openDatabases } from '@itsm-api/server/database/client/databases.ts';
-import type { PrismaClient } from '@itsm-api/server/database/client/prisma.ts';
 import { type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
-import { inTransaction } from '@itsm-api/server/database/client/transaction.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { type RawClient, rawClient } from '../support/raw-client.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
@@ -11,7 +10,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
  * statements that bypass the tenant client.
  */
 let api: Api;
-let prisma: PrismaClient;
+let prisma: RawClient;
 let mine: Workspace;
 let theirs: Workspace;
 let db: TenantClient;
@@ -115,7 +114,7 @@ describe('the tenant client', () => {
   ])('rejects a query with %s in the tenant client', async (_, run) => {
     await expect(run(db)).rejects.toThrow('The tenant client rejects');
     // The tenant client also rejects the query in a transaction.
-    await expect(inTransaction(db, () => run(db))).rejects.toThrow('The tenant client rejects');
+    await expect(db.$transaction(() => run(db))).rejects.toThrow('The tenant client rejects');
   });
 
   it.each<[string, (client: Untyped) => Promise<unknown>]>([
@@ -192,7 +191,7 @@ describe('PostgreSQL', () => {
       worker: false,
       onConnectionError: () => undefined,
     });
-    await expect(hasty.system.prisma.$queryRaw`SELECT pg_sleep(5)`).rejects.toThrow('statement timeout');
+    await expect(rawClient(hasty.system.prisma).$queryRaw`SELECT pg_sleep(5)`).rejects.toThrow('statement timeout');
     await hasty.close();
   });
 });

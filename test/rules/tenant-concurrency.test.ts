@@ -327,7 +327,7 @@ it('counts unread developer area pages toward the limit for unread response byte
   const request = `GET /developer/tickets/${id}?whole=description HTTP/1.1\r\nHost: localhost\r\nCookie: ${cookie}`;
   const clients = Array.from({ length: 2 }, () => leaveUnread(own.app, request, 60));
   // A request that arrives before the pages can wait behind them in the queue.
-  const status = () => Promise.race([visitor.get('/developer/keys').then(({ status }) => status), sleep(1000)]);
+  const status = () => Promise.race([visitor.get('/developer/keys').then(({ status }) => status), sleep(5000)]);
   await expect.poll(status, { timeout: 60_000 }).toBe(429);
   for (const client of clients) client.destroy();
   await expect.poll(async () => (await visitor.get('/developer/keys')).status, { timeout: 60_000 }).toBe(200);

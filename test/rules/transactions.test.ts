@@ -1,6 +1,7 @@
-import { queryRows } from '@itsm-api/server/database/client/raw-sql.ts';
-import { rawClient, type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
-import { ConditionNotMet, inTransaction } from '@itsm-api/server/database/client/transaction.ts';
+import { sql } from '@itsm-api/server/database/client/sql.ts';
+import { rows } from '@itsm-api/server/database/client/statements.ts';
+import { type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
+import { ConditionNotMet } from '@itsm-api/server/database/client/transaction.ts';
 import { transaction } from '@itsm-api/server/resources/shared/context.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -21,11 +22,15 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const byPrisma = (title: string) => db.ticket.updateMany({ where: { id: ticketId }, data: { title } });
-const byStatement = (status: string) =>
-  queryRows(db, {
-    text: 'UPDATE tickets SET resolution = $3 WHERE tenant_id = $1 AND id = $2 RETURNING id',
-    values: [db.$tenantId, ticketId, status],
-  });
+const setResolution = rows<{ id: number; resolution: string }, { id: bigint }>(
+  ({ tenant, id, resolution }) =>
+    sql`UPDATE tickets SET resolution = ${resolution} WHERE tenant_id = ${tenant} AND id = ${id} RETURNING id`,
+);
+const byStatement = (resolution: string) => db.$sql(setResolution, { id: ticketId, resolution });
+const divide = rows<{ by: number }, object>(({ tenant, by }) => sql`SELECT ${tenant}::bigint / ${by}::bigint`);
+const require = rows<{ condition: boolean | null }, object>(
+  ({ tenant, condition }) => sql`SELECT require_condition(${condition}) WHERE ${tenant}::bigint IS NOT NULL`,
+);
 /** Inserts 9,000 rows. Prisma splits the insert into several statements and runs them in a separate transaction. */
 const insertInBatches = async () => {
   const row = { projectId: BigInt(projectId), title: 'x' };
@@ -42,7 +47,7 @@ const readState = async () => {
 it('commits all writes of a transaction, or none if the callback throws', async () => {
   projectId = (await workspace.createProject()).id;
   const before = await readState();
-  const failing = inTransaction(db, async () => {
+  const failing = db.$transaction(async () => {
     await byPrisma('During');
     await insertInBatches();
     await byStatement('During');
@@ -52,7 +57,7 @@ it('commits all writes of a transaction, or none if the callback throws', async 
   await expect(failing).rejects.toThrow('Enough.');
   expect(await readState()).toEqual(before);
 
-  await inTransaction(db, async () => {
+  await db.$transaction(async () => {
     await byPrisma('After');
     await insertInBatches();
     await byStatement('After');
@@ -61,9 +66,9 @@ it('commits all writes of a transaction, or none if the callback throws', async 
 }, 60_000);
 
 it('rejects a transaction if the callback ignores a failed statement', async () => {
-  const careless = inTransaction(db, async () => {
+  const careless = db.$transaction(async () => {
     await byPrisma('Lost');
-    await queryRows(db, { text: 'SELECT 1 / $1::int', values: [0] }).catch(() => undefined);
+    await db.$sql(divide, { by: 0 }).catch(() => undefined);
   });
   await expect(careless).rejects.toThrow('A statement of the transaction failed');
   expect((await readState()).title).toBe('After');
@@ -90,12 +95,8 @@ it('runs the afterCommit callbacks of a nested transaction after the outer trans
 });
 
 describe('opening and closing statements', () => {
-  const requiring = (condition: boolean | null) => ({ text: 'SELECT require_condition($1)', values: [condition] });
-  const division = { text: 'SELECT 1 / $1::int', values: [0] };
-  const note = (resolution: string) => ({
-    text: 'UPDATE tickets SET resolution = $3 WHERE tenant_id = $1 AND id = $2',
-    values: [db.$tenantId, ticketId, resolution],
-  });
+  const requiring = (condition: boolean | null) => db.$bind(require, { condition });
+  const note = (resolution: string) => db.$bind(setResolution, { id: ticketId, resolution });
 
   it.each<[string, () => Promise<unknown>]>([
     ['Prisma', () => byPrisma('Never')],
@@ -104,37 +105,37 @@ describe('opening and closing statements', () => {
   ])('rolls back the writes by %s when the opening condition of the transaction is false', async (_, work) => {
     const before = await readState();
     const boundaries = { opening: [requiring(true), requiring(false)], closing: () => [note('Never')] };
-    await expect(inTransaction(db, work, boundaries)).rejects.toBeInstanceOf(ConditionNotMet);
+    await expect(db.$transaction(work, boundaries)).rejects.toBeInstanceOf(ConditionNotMet);
     expect(await readState()).toEqual(before);
   });
 
   it('does not throw ConditionNotMet for errors other than a false condition', async () => {
-    const failing = inTransaction(db, () => queryRows(db, division), { opening: [requiring(true)] });
+    const failing = db.$transaction(() => db.$sql(divide, { by: 0 }), { opening: [requiring(true)] });
     await expect(failing).rejects.toMatchObject({ code: '22012' });
-    const wrong = { opening: [division] };
-    await expect(inTransaction(db, () => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(ConditionNotMet);
+    const wrong = { opening: [db.$bind(divide, { by: 0 })] };
+    await expect(db.$transaction(() => byPrisma('Never'), wrong)).rejects.not.toBeInstanceOf(ConditionNotMet);
   });
 
   it('commits or rolls back the closing statements with the rest of the transaction', async () => {
     const before = await readState();
     const closing = (result: unknown) => [note(`Closed with ${result}`), requiring(result === 'all' || null)];
-    const refused = inTransaction(db, () => byPrisma('x').then(() => 'none'), { closing });
+    const refused = db.$transaction(() => byPrisma('x').then(() => 'none'), { closing });
     await expect(refused).rejects.toBeInstanceOf(ConditionNotMet);
     expect(await readState()).toEqual(before);
-    await inTransaction(db, async () => 'all', { closing });
+    await db.$transaction(async () => 'all', { closing });
     expect((await readState()).resolution).toBe('Closed with all');
-    const careless = inTransaction(db, () => queryRows(db, division).catch(() => 'all'), { closing });
+    const careless = db.$transaction(() => db.$sql(divide, { by: 0 }).catch(() => 'all'), { closing });
     await expect(careless).rejects.toThrow('current transaction is aborted');
   });
 });
 
-it('throws ConditionNotMet for a false condition in a Prisma query', async () => {
-  const failing = inTransaction(db, () => rawClient(db).$queryRaw`SELECT require_condition(false)::text`);
+it('throws ConditionNotMet for a false condition in a statement', async () => {
+  const failing = db.$transaction(() => db.$sql(require, { condition: false }));
   await expect(failing).rejects.toBeInstanceOf(ConditionNotMet);
 });
 
 it('returns the database connection of a failed transaction to the pool', async () => {
-  for (let i = 0; i < 30; i++) await inTransaction(db, () => Promise.reject(new Error('No.'))).catch(() => undefined);
+  for (let i = 0; i < 30; i++) await db.$transaction(() => Promise.reject(new Error('No.'))).catch(() => undefined);
   const { pool } = api.databases.requests;
   expect(pool.idleCount).toBe(pool.totalCount);
 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seed } from '../../prisma/seed.ts';
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 it('copies tickets and verifies a webhook with the commands of the landing page', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   const page = await readFile(new URL('../../docs/index.md', import.meta.url), 'utf8');
@@ -63,7 +63,7 @@ it('copies tickets and verifies a webhook with the commands of the landing page'
       .replaceAll('curl ', 'curl -sS --fail-with-body '),
   );
 
-  await expect.poll(() => output, { timeout: 30_000 }).toContain(webhook[2]?.trim());
+  await expect.poll(() => output, { timeout: 90_000 }).toContain(webhook[2]?.trim());
   expect(output).toContain('"ticketNumber":"INC-19"');
   expect(output).toContain('41 tickets in tickets.json');
   const [, hero = ''] = /^```json[^\n]*\n(.*?)^```$/ms.exec(page) ?? [];

@@ -1,5 +1,5 @@
 import { readSettings } from '@itsm-api/server/config/env.ts';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { printBanner } from '@itsm-api/server/process/startup-banner.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 

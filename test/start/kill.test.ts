@@ -9,7 +9,7 @@ import { ticket } from '../support/workspace.ts';
 
 /* Kills each process once. `pnpm test:system` kills processes hundreds of times in many situations. */
 it('loses no acknowledged ticket or event if the API, worker and PostgreSQL are killed', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const stops: (() => unknown)[] = [];
   try {
@@ -41,7 +41,7 @@ it('loses no acknowledged ticket or event if the API, worker and PostgreSQL are 
             if (acknowledged.length >= from + 20) killing ??= kill();
             return acknowledged.length;
           },
-          { timeout: 60_000, interval: 1 },
+          { timeout: 120_000, interval: 1 },
         )
         .toBeGreaterThanOrEqual(from + 40);
       await killing;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLoop } from '@itsm-api/server/shared/polling-loop.ts';
+import { createLoop } from '@itsm-api/server/shared/loops/polling-loop.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { eventually } from '../support/receiver.ts';
 

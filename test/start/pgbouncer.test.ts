@@ -3,7 +3,7 @@ import { pathPrefix } from '@itsm-api/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerOf, startApi } from '../support/api.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { type PgBouncer, skipUnlessPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { steadyPort } from '../support/postgres-server.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { spawnServer } from '../support/server-process.ts';
@@ -13,7 +13,7 @@ import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
-describe.skipIf(!hasPgBouncer())('behind PgBouncer', { timeout: 60_000 }, () => {
+describe('behind PgBouncer', { timeout: 60_000, ...skipUnlessPgBouncer() }, () => {
   let database: TestDatabase;
   let pooler: PgBouncer;
 

@@ -6,9 +6,10 @@ import { readMigrations } from '@itsm-api/server/database/migrations/migration-h
 import { historyTable } from '@itsm-api/server/database/migrations/migration-runner.ts';
 import { RolesError } from '@itsm-api/server/database/roles.ts';
 import { openTemporary } from '@itsm-api/server/embedded-postgres/temporary.ts';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { checkSchema, migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { openRuntime } from '@itsm-api/server/process/runtime.ts';
+import { scheduleJobs } from '@itsm-api/server/process/scheduled-jobs.ts';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -136,7 +137,8 @@ async function serveAs(url: string): Promise<{ wrote: number; read: number }> {
   const onConnectionError = () => undefined;
   const holder = { type: 'command' } as const;
   const runtime = await openRuntime(settings, { holder, worker: true, prepare: migrateDatabase, onConnectionError });
-  const stopDelivery = await startWebhooks({ ...runtime, boss: await runtime.openBoss(), logger });
+  const stopDelivery = await startWebhooks({ ...runtime, logger });
+  await scheduleJobs(await runtime.openBoss(), { runtime, settings, onWrongTotals: () => undefined });
   const app = await buildApp({ ...runtime, logger, settings });
   try {
     await createTenant(runtime.prisma, { name: 'Acme', adminEmail: 'ada@acme.example' });

@@ -15,7 +15,7 @@ function spawnStoppable(stopMs: number) {
       await sleep(${stopMs});
       console.log('stopped');
     };
-    handleShutdown({ stop, maxShutdownMs: 10_000, byNpm: false });
+    handleShutdown({ stop, maxShutdownMs: 10_000 });
     process.stdin.once('data', () => { throw new Error('of this test'); });
     console.log('ready');`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script]);

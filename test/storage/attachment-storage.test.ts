@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { readSettings } from '@itsm-api/server/config/env.ts';
+import { MissingFileError } from '@itsm-api/server/shared/errors.ts';
 import { type AttachmentStorage, openAttachmentStorage } from '@itsm-api/server/storage/attachment-storage.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openS3, type TestS3 } from '../support/s3.ts';
@@ -54,7 +55,7 @@ describe.each([
 
     await storage.delete(key);
     await storage.delete(key);
-    await expect(storage.read(key)).rejects.toThrow();
+    await expect(storage.read(key)).rejects.toBeInstanceOf(MissingFileError);
     expect(await keys()).not.toContain(key);
   });
 

@@ -1,16 +1,18 @@
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { readSettings } from '@itsm-api/server/config/env.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { protectStorage } from '@itsm-api/server/process/attachment-store.ts';
-import { deleteUnusedFiles } from '@itsm-api/server/resources/attachments/attachment-cleanup.ts';
+import { deleteUnusedFiles } from '@itsm-api/server/resources/tickets/attachments/attachment-cleanup.ts';
 import { type AttachmentStorage, openAttachmentStorage } from '@itsm-api/server/storage/attachment-storage.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
-import { type Api, startApi } from '../support/api.ts';
+import { type Api, errorOf, startApi } from '../support/api.ts';
+import { openS3 } from '../support/s3.ts';
 import { spawnServer } from '../support/server-process.ts';
-import { createWorkspace } from '../support/workspace.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
 let root: string;
@@ -30,7 +32,7 @@ function openStore(name: string) {
   const settings = readSettings({ ATTACHMENTS_DIR: join(root, name) });
   const failures: string[] = [];
   const storage = protectStorage({
-    pool: api.databases.system.pool,
+    system: api.databases.system.prisma,
     open: () => openAttachmentStorage(settings),
     onFailure: ({ message }) => failures.push(message),
   });
@@ -87,6 +89,28 @@ describe('the store of an installation', () => {
     await openAndClose(storage, await store());
   });
 
+  it('is checked at most every few seconds if it is a bucket', async () => {
+    const s3 = await openS3();
+    const bucket = await openAttachmentStorage(readSettings(s3.settings));
+    const readMarker = vi.spyOn(bucket, 'readMarker');
+    const { prisma: system } = api.databases.system;
+    const storage = protectStorage({ system, open: async () => bucket, onFailure: () => undefined });
+    const store = () => storage.writeTemporary(Readable.from([Buffer.from('hello')]), 5);
+    vi.useFakeTimers({ toFake: ['performance'] });
+    try {
+      for (let count = 0; count < 3; count++) await storage.move(await store(), `1/${crypto.randomUUID()}`);
+      // The first check marks the bucket.
+      expect(readMarker).toHaveBeenCalledTimes(2);
+      await bucket.delete('installation-id');
+      await store();
+      vi.advanceTimersByTime(5000);
+      await expect(store()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    } finally {
+      vi.useRealTimers();
+      await s3.close();
+    }
+  });
+
   it('passes on the error of an interrupted upload', async () => {
     const { storage, failures } = openStore('interrupted');
     const body = new Readable({ read: () => undefined });
@@ -94,6 +118,87 @@ describe('the store of an installation', () => {
     body.destroy(new Error('The client disconnected.'));
     await expect(written).rejects.toThrow('The client disconnected.');
     expect(failures).toEqual([]);
+  });
+});
+
+describe('a store that vanishes while the server runs', () => {
+  const logged: { msg: string }[] = [];
+  let served: Api;
+  let workspace: Workspace;
+  const path = () => join(root, 'mounted');
+
+  beforeAll(async () => {
+    const logger = createLogger('error', { write: (line) => logged.push(JSON.parse(line)) });
+    served = await startApi({ ownDatabase: true, env: { ATTACHMENTS_DIR: path() }, logger });
+    const { prisma: system } = served.databases.system;
+    const store = { ...served.services.storage };
+    Object.assign(
+      served.services.storage,
+      protectStorage({ system, open: async () => store, onFailure: () => undefined }),
+    );
+    workspace = await createWorkspace(served);
+  });
+  afterAll(() => served.close());
+
+  const upload = (id: number) =>
+    workspace.call('POST', `/tickets/${id}/attachments?name=a.txt`, 'hello', { 'content-type': 'text/plain' });
+  const download = (id: number) => workspace.call('GET', `/attachments/${id}/content`);
+  const vanish = async () => {
+    await rename(path(), `${path()}-elsewhere`);
+    await mkdir(path());
+  };
+  const returnStore = async () => {
+    await rm(path(), { recursive: true });
+    await rename(`${path()}-elsewhere`, path());
+  };
+
+  it('causes 503 for uploads and downloads until it returns, and leaves no file at its place', async () => {
+    const { id, ticketId } = await workspace.createAttachment();
+    await vanish();
+    for (const answer of [await upload(ticketId), await download(id)]) {
+      expect([answer.status, answer.headers['retry-after']]).toEqual([503, '30']);
+      expect(errorOf(answer).code).toBe('SERVICE_UNAVAILABLE');
+    }
+    expect(await readdir(path())).toEqual([]);
+    await returnStore();
+    const { status, body } = await upload(ticketId);
+    expect(status).toBe(201);
+    for (const each of [id, body.data.id]) expect((await download(each)).status).toBe(200);
+  });
+
+  it('rejects an upload if it vanishes before the file has its final name', async () => {
+    const { id } = await workspace.createTicket();
+    const { storage } = served.services;
+    const writeTemporary = vi.spyOn(storage, 'writeTemporary').mockImplementationOnce(async (...given) => {
+      writeTemporary.mockRestore();
+      const key = await storage.writeTemporary(...given);
+      await vanish();
+      // As if the upload had begun after the disconnection.
+      await mkdir(join(path(), 'temporary'));
+      await copyFile(join(`${path()}-elsewhere`, key), join(path(), key));
+      return key;
+    });
+    expect((await upload(id)).status).toBe(503);
+    await returnStore();
+    expect((await workspace.call('GET', `/tickets/${id}`)).body.data.attachmentCount).toBe(0);
+  });
+
+  it('returns 500 without `Retry-After` for a single missing file, and logs the file once', async () => {
+    const { id } = await workspace.createAttachment();
+    const { storageKey } = await served.prisma.attachment.findFirstOrThrow({ where: { id } });
+    await rm(join(path(), storageKey));
+    logged.length = 0;
+    for (const answer of [await download(id), await download(id)]) {
+      expect([answer.status, answer.headers['retry-after']]).toEqual([500, undefined]);
+      expect(errorOf(answer)).toMatchObject({ code: 'INTERNAL_ERROR', message: expect.stringContaining('is missing') });
+    }
+    expect(logged).toEqual([
+      expect.objectContaining({
+        storageKey,
+        msg: 'the file of an attachment is missing',
+        requestId: expect.any(String),
+      }),
+    ]);
   });
 });
 

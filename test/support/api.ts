@@ -5,9 +5,10 @@ import type { ErrorEnvelope } from '@itsm-api/contract';
 import { buildApp } from '@itsm-api/server/app.ts';
 import { readAttachmentLimits, readSettings } from '@itsm-api/server/config/env.ts';
 import { type Databases, openDatabases } from '@itsm-api/server/database/client/databases.ts';
-import { type Database, openSystemDatabase, type PrismaClient } from '@itsm-api/server/database/client/prisma.ts';
+import { Pool } from '@itsm-api/server/database/client/pool.ts';
+import { type Database, openDatabase, systemClient } from '@itsm-api/server/database/client/prisma.ts';
 import { openJobs } from '@itsm-api/server/database/jobs/job-queue.ts';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import type { Metrics } from '@itsm-api/server/operations/metrics/metrics.ts';
 import type { Services } from '@itsm-api/server/resources/shared/context.ts';
 import { openAttachmentStorage } from '@itsm-api/server/storage/attachment-storage.ts';
@@ -20,6 +21,7 @@ import type { FastifyInstance } from 'fastify';
 import type { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { cloneDatabase, workerDatabaseUrl } from './database.ts';
+import { type RawClient, rawClient } from './raw-client.ts';
 
 export interface ApiOptions {
   /** The server's environment variables. By default, the rate limits are too high for tests to reach. */
@@ -68,7 +70,7 @@ export interface Api {
   databases: Databases;
   /** A connection as the table owner. Tests use it to create and inspect rows without row-level security. */
   owner: Database;
-  prisma: PrismaClient;
+  prisma: RawClient;
   services: Services;
   usage: UsageRecorder;
   requestLog: RequestRecorder;
@@ -109,15 +111,16 @@ export async function startApi({
     worker: false,
     onConnectionError,
   });
-  const owner = openSystemDatabase({
+  const ownerOptions = {
     connectionString: url,
     application_name: 'itsm-api test',
     max: 5,
     timeouts,
     watchdog: databases.options.watchdog,
     onConnectionError,
-  });
-  const { prisma } = owner;
+  };
+  const owner = openDatabase(new Pool(ownerOptions), ownerOptions);
+  const prisma = rawClient(systemClient(owner));
   const boss = await openJobs({ pool: databases.system.pool, worker: false, onError: () => undefined });
   const waker = createWaker(databases.system.prisma);
   const services: Services = {

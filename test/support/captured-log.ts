@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 
 /** Creates a logger that collects the log lines with the level `warn` and above. */
 export function captureWarnings() {

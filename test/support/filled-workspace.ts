@@ -17,6 +17,7 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
   await workspace.createComment(id);
   await workspace.createLink(id);
   await workspace.createAttachment(id);
+  await workspace.call('DELETE', `/attachments/${(await workspace.createAttachment(id)).id}`);
   const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();

@@ -59,6 +59,7 @@ export async function openDatabase(
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
     RATE_LIMIT_GLOBAL: '1000000000',
     RATE_LIMIT_GROUP: '1000000000',
+    RATE_LIMIT_FAILURES: '1000000000',
     TENANT_CONCURRENCY_SHARE: '1',
     ATTACHMENTS_DIR: folder,
     ...given,

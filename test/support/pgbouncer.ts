@@ -6,15 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { steadyPort } from './postgres-server.ts';
-import { canTest, pathOf } from './programs.ts';
+import { pathOf, skipUnlessInstalled } from './programs.ts';
 
 const programs = ['pgbouncer'];
 
-/**
- * Returns true if PgBouncer is installed. Otherwise, returns false and logs that the tests are skipped.
- * @throws in CI if PgBouncer is not installed
- */
-export const hasPgBouncer = () => canTest('Servers behind PgBouncer', programs);
+/** Returns options that skip tests unless PgBouncer is installed. */
+export const skipUnlessPgBouncer = () => skipUnlessInstalled(programs);
 
 /** The Unix user `nobody`. PgBouncer can't run as root. */
 const nobody = { uid: 65534, gid: 65534 };

@@ -12,10 +12,16 @@ async function execute(file: string, args: string[], options: { cwd: string }) {
   }
 }
 
-/** Runs the pnpm installation that started the tests. If pnpm didn't start the tests, runs pnpm from the registry. */
+/** The command of the pnpm installation that started the tests, or of pnpm from the registry if pnpm didn't start them. */
+export const pnpmCommand = findCommand(process.env.npm_execpath ?? '');
+
+function findCommand(running: string): [file: string, ...args: string[]] {
+  if (!/pnpm/.test(running)) return ['npx', '-y', 'pnpm@12'];
+  return /^\.[cm]?js$/.test(extname(running)) ? [process.execPath, running] : [running];
+}
+
+/** Runs pnpm. */
 export function pnpm(args: string[], cwd: string): Promise<{ stdout: string; stderr: string }> {
-  const running = process.env.npm_execpath ?? '';
-  if (!/pnpm/.test(running)) return execute('npx', ['-y', 'pnpm@12', ...args], { cwd });
-  const script = /^\.[cm]?js$/.test(extname(running));
-  return script ? execute(process.execPath, [running, ...args], { cwd }) : execute(running, args, { cwd });
+  const [file, ...first] = pnpmCommand;
+  return execute(file, [...first, ...args], { cwd });
 }

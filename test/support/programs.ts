@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import type { TestOptions } from 'vitest';
+import { skipUnless } from './skip-unless.ts';
 
 /**
- * Returns true if one of the programs is installed. Otherwise, returns false and logs that the tests are skipped.
- * @param subject what the tests cover, in the plural
+ * Returns options of `it` and `describe` that skip tests unless one of the programs is installed.
  * @throws in CI if no program is installed
  */
-export function canTest(subject: string, programs: string[]): boolean {
-  if (find(programs) !== undefined) return true;
-  if (process.env.CI) throw new Error(`${subject} can't be tested: ${missing(programs)}.`);
-  console.log(`${subject} are not tested: ${missing(programs)}.`);
-  return false;
+export function skipUnlessInstalled(programs: string[]): TestOptions {
+  const isInstalled = find(programs) !== undefined;
+  if (!isInstalled && process.env.CI) throw new Error(missing(programs));
+  return skipUnless(isInstalled, missing(programs));
 }
 
 /**
@@ -19,7 +19,7 @@ export function canTest(subject: string, programs: string[]): boolean {
  */
 export function pathOf(programs: string[]): string {
   const path = find(programs);
-  if (path === undefined) throw new Error(`There is ${missing(programs)}.`);
+  if (path === undefined) throw new Error(missing(programs));
   return path;
 }
 
@@ -30,5 +30,5 @@ function find(programs: string[]): string | undefined {
 }
 
 function missing(programs: string[]): string {
-  return `${programs.map((name) => `no ${name}`).join(' and ')} in PATH`;
+  return `${programs.join(' or ')} is not installed. To install it, run \`.ci/install-programs\`.`;
 }

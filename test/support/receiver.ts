@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { startWebhooks, type WebhooksOptions } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import type { Logger } from 'pino';
@@ -154,7 +154,7 @@ export async function startSender(options: SenderOptions = {}): Promise<Sender> 
         } as const;
         // Prisma loads the attempts with a second SQL statement. The transaction gives both statements the same
         // snapshot.
-        const deliveries = await prisma.$transaction((tx) => tx.delivery.findMany(query), {
+        const deliveries = await api.owner.prisma.$transaction((tx) => tx.delivery.findMany(query), {
           isolationLevel: 'RepeatableRead',
         });
         expect(deliveries.filter(({ state, claim }) => state === 'PENDING' && claim !== null)).toEqual([]);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { steadyPort } from './postgres-server.ts';
-import { canTest, pathOf } from './programs.ts';
+import { pathOf, skipUnlessInstalled } from './programs.ts';
 
 /** A Redis server for one test, without persistence. The server keeps its port when it restarts. */
 export interface TestRedis {
@@ -25,11 +25,8 @@ export interface TestRedis {
 
 const programs = ['redis-server', 'valkey-server'];
 
-/**
- * Returns true if Redis is installed. Otherwise, returns false and logs that the tests are skipped.
- * @throws in CI if Redis is not installed
- */
-export const hasRedis = () => canTest('Rate limits that processes share', programs);
+/** Returns options that skip tests unless Redis is installed. */
+export const skipUnlessRedis = () => skipUnlessInstalled(programs);
 
 export async function openRedis(): Promise<TestRedis> {
   const program = pathOf(programs);

@@ -69,6 +69,9 @@ const samples: Samples = {
     changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createAsset()).id } }),
     create: async () => ({ body: { name: 'Laptop', assetTag: unique(), type: 'LAPTOP' } }),
+    upsertMany: async () => ({
+      body: { assets: [1, 2].map(() => ({ name: 'Laptop', assetTag: unique(), type: 'LAPTOP' })) },
+    }),
     update: async (workspace) => ({ params: { id: (await workspace.createAsset()).id }, body: { name: 'Changed' } }),
   },
   articles: {

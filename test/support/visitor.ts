@@ -85,7 +85,7 @@ export async function upload(
   visitor: Visitor,
   path: string,
   file: string | Buffer,
-  { name = 'a.csv', form = 'upload' } = {},
+  { name = 'a.csv', form = 'upload', fields = {} }: { name?: string; form?: string; fields?: object } = {},
 ): Promise<Answer> {
   const boundary = 'a1b2c3';
   const part = (head: string, content: string | Buffer) =>
@@ -96,6 +96,7 @@ export async function upload(
     ]);
   const body = Buffer.concat([
     part('name="_csrf"', await visitor.tokenOf(path)),
+    ...Object.entries(fields).map(([field, value]) => part(`name="${field}"`, value)),
     part(`name="file"; filename="${name}"\r\nContent-Type: text/csv`, file),
     Buffer.from(`--${boundary}--\r\n`),
   ]);
@@ -103,8 +104,13 @@ export async function upload(
 }
 
 /** Uploads a CSV file. Returns the page with the preview or with the errors in the file. */
-export async function preview(visitor: Visitor, path: string, file: string | Buffer): Promise<string> {
-  const sent = await upload(visitor, path, file);
+export async function preview(
+  visitor: Visitor,
+  path: string,
+  file: string | Buffer,
+  fields?: Record<string, string>,
+): Promise<string> {
+  const sent = await upload(visitor, path, file, { fields });
   if (sent.status === 200) return sent.text;
   if (sent.status !== 303) throw new Error(`Sending a file to ${path} returned ${sent.status}:\n${sent.text}`);
   return (await visitor.get(sent.headers.location as string)).text;

@@ -78,7 +78,7 @@ describe('claimDue', () => {
     }
     const { url, secret } = await first.row();
     const [delivery] = await first.deliveries();
-    const expected = { ...first.ref, attempt: 1, probe: false, url, secret, previousSecret: null };
+    const expected = { ...first.ref, attempt: 1, probe: false, url, secret: Buffer.from(secret), previousSecret: null };
     expect(of(first).find(({ id }) => id === delivery?.id)).toMatchObject({ ...expected, claim: delivery?.claim });
     // The function `subscribe` sets the due time of the deliveries to one hour ago.
     for (const { dueSince } of claimed) {

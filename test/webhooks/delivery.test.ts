@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { deliveryBody } from '@itsm-api/contract';
-import { createLogger } from '@itsm-api/server/http/logger.ts';
+import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';

@@ -287,7 +287,7 @@ describe('POST /webhooks/:id/test', () => {
     const { prisma } = sender.api;
     const waiting = () => prisma.$queryRaw<unknown[]>`SELECT FROM pg_locks WHERE NOT granted`;
     let patched = 0;
-    const requests = await prisma.$transaction(async (tx) => {
+    const requests = await sender.api.owner.prisma.$transaction(async (tx) => {
       await tx.$executeRaw`LOCK TABLE events IN EXCLUSIVE MODE`;
       const test = owner.call('POST', `/webhooks/${id}/test`);
       await expect.poll(waiting).toHaveLength(1);

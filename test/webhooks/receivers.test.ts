@@ -4,6 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type LookupFunction, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAgent } from '@itsm-api/server/webhooks/delivery/http-agent.ts';
+import { createTargetPolicy } from '@itsm-api/server/webhooks/delivery/target.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   eventually,
@@ -58,14 +61,14 @@ const pem = (file: string) => readFileSync(join(folder, file), 'utf8');
 function makeCertificates() {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  const named = (name: string) => ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
+  const subjectOptions = (name: string) => ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
   openssl('req', '-x509', ...newKey, '-keyout', 'ca.key', '-out', 'ca.crt', '-subj', '/CN=Test CA', '-days', '2');
   for (const [file, name, days] of [
     ['good', 'hooks.example.com', '1'],
     ['wrong-host', 'other.example.com', '1'],
     ['expired', 'hooks.example.com', '-1'],
   ] as const) {
-    openssl('req', ...newKey, '-keyout', `${file}.key`, '-out', `${file}.csr`, ...named(name));
+    openssl('req', ...newKey, '-keyout', `${file}.key`, '-out', `${file}.csr`, ...subjectOptions(name));
     const signer = [
       '-CA',
       'ca.crt',
@@ -79,7 +82,7 @@ function makeCertificates() {
     openssl('x509', '-req', '-in', `${file}.csr`, ...signer, '-days', days, '-out', `${file}.crt`);
   }
   const self = ['-keyout', 'self-signed.key', '-out', 'self-signed.crt', '-days', '1'];
-  openssl('req', '-x509', ...newKey, ...self, ...named('hooks.example.com'));
+  openssl('req', '-x509', ...newKey, ...self, ...subjectOptions('hooks.example.com'));
 }
 
 /** The expected result of an attempt. Omitted fields default to the values of a failed attempt without a response. */
@@ -341,6 +344,7 @@ describe.concurrent('endless response', () => {
 
   it.each<[string, string, string, Expected]>([
     ['early hints', '', 'HTTP/1.1 103 E\r\n\r\n', { error: /^more than 5 informational responses$/ }],
+    ['headers of an informational response', 'HTTP/1.1 100 Continue\r\n', 'a: b\r\n', tooLong],
     ['chunk extension after 200', `${chunked}5;`, 'x', delivered],
     ['chunk extension after 500', `${chunked.replace('200 OK', '500 Oh')}5;`, 'x', { status: 500 }],
     ['chunks with long extensions', chunked, `1;${'x'.repeat(1000)}\r\n.\r\n`, { ...delivered, answer: /^\.+$/ }],
@@ -386,8 +390,9 @@ describe.concurrent('endless response', () => {
     [5, { delivered: true, status: 200 }],
     [6, { error: /^more than 5 informational responses$/ }],
   ])('accepts at most 5 informational responses before a final response: %i responses', async (count, expected) => {
-    const hints = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(count);
-    await expectOf(raw(`${hints}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), expected);
+    for (const head of ['HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 100 Continue\r\n\r\n']) {
+      await expectOf(raw(`${head.repeat(count)}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`), expected);
+    }
   });
 
   it('counts the response bytes of each attempt separately on a reused connection', async () => {
@@ -404,6 +409,83 @@ describe.concurrent('endless response', () => {
     }
     expect(receiver.connections).toBe(1);
   });
+});
+
+describe.concurrent('informational responses of a receiver', () => {
+  const continued = 'HTTP/1.1 100 Continue\r\n\r\n';
+
+  it.each<[string, string]>([
+    ['100', continued],
+    ['100 four times', continued.repeat(4)],
+    ['100 without a reason phrase', 'HTTP/1.1 100\r\n\r\n'],
+    ['100 with headers', 'HTTP/1.1 100 Continue\r\nServer: Microsoft-IIS/10.0\r\nContent-Length: 0\r\n\r\n'],
+    ['100 that announces the end of the connection', 'HTTP/1.1 100 Continue\r\nConnection: close\r\n\r\n'],
+    ['100 of HTTP/1.0', 'HTTP/1.0 100 Continue\r\n\r\n'],
+    ['100 between empty lines', `\r\n${continued}\r\n`],
+    ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['100, 102 and 103', `${continued}HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n`],
+    ['an unassigned status', 'HTTP/1.1 199 Other\r\n\r\n'],
+  ])('reads the final response after %s', async (_, heads) => {
+    const body = `${continued}is the body`;
+    const final = (status: string) => `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    await expectOf(raw(heads + final('200 OK')), { delivered: true, status: 200, answer: body });
+    await expectOf(raw(heads + final('422 Invalid')), { status: 422, answer: body });
+  });
+
+  it.each([
+    ['101', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+    ['100 and 101', `${continued}HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n`],
+  ])('fails the delivery attempt after %s', async (_, heads) => {
+    const final = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+    await expectOf(raw(heads + final), { error: /^the receiver requested an upgrade \(101\)$/ });
+  });
+
+  it.each(['http', 'https'])(
+    'keeps each byte of the response bodies on a reused %s connection, wherever the pieces of a response end',
+    async (protocol) => {
+      const heads = `${continued}HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n`;
+      // The body contains each byte value, and status lines at the beginning and in mid-body.
+      const text = Buffer.concat([Buffer.from(`${continued}\r\n${heads}`), Buffer.from([...Array(256).keys()])]);
+      const body = Buffer.concat(Array<Buffer>(60).fill(text));
+      const chunk = Buffer.concat([Buffer.from(`${text.length.toString(16)}\r\n`), text, Buffer.from('\r\n')]);
+      const ok = `${heads}HTTP/1.1 200 OK\r\n`;
+      const responses = [
+        Buffer.concat([Buffer.from(`${ok}Content-Length: ${body.length}\r\n\r\n`), body]),
+        Buffer.concat([
+          Buffer.from(`${ok}Transfer-Encoding: chunked\r\n\r\n`),
+          ...Array<Buffer>(60).fill(chunk),
+          Buffer.from('0\r\n\r\n'),
+        ]),
+      ];
+      // Ends the first piece at each byte of the heads and of the beginning of the body, and sends one response in
+      // pieces of one byte.
+      const ends = Array.from({ length: ok.length + 80 }, (_, index) => [index + 1]);
+      const pieces = [...ends, Array.from({ length: ok.length + 80 }, (_, index) => index + 1)];
+      const rounds = responses.flatMap((response) => pieces.map((each) => ({ response, ends: each })));
+      const respond: Respond = async ({ socket }, _, { length }) => {
+        const { response, ends = [] } = rounds[length - 1] ?? {};
+        for (const [index, end] of [...ends, undefined].entries()) {
+          socket.write(response?.subarray(ends[index - 1] ?? 0, end) ?? '');
+          await sleep(1);
+        }
+      };
+      const tls = { key: pem('good.key'), cert: pem('good.crt') };
+      const receiver = await startReceiver(respond, protocol === 'https' ? { tls } : {});
+      receivers.push(receiver);
+      const targets = createTargetPolicy({ allowPrivate: true, blockedNetworks: [] });
+      const agent = createAgent({ targets, lookup, ca: pem('ca.crt') });
+      const origin = `${protocol}://hooks.example.com:${receiver.port}`;
+      for (const round of rounds) {
+        const response = await agent.request({ origin, path: '/hook', method: 'POST', body: '{}' });
+        const received = Buffer.from(await response.body.arrayBuffer());
+        expect([response.statusCode, received.equals(body)], `ends: ${round.ends}`).toEqual([200, true]);
+      }
+      // The agent may open a second connection, because it releases the first one shortly after a response.
+      expect(receiver.connections).toBeLessThanOrEqual(2);
+      await agent.close();
+    },
+    60_000,
+  );
 });
 
 describe.concurrent('connection to a receiver', () => {

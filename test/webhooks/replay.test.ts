@@ -1,3 +1,5 @@
+import { sql } from '@itsm-api/server/database/client/sql.ts';
+import { allTenants, type None } from '@itsm-api/server/database/client/statements.ts';
 import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/deliveries/queries.ts';
 import { getReplay, listReplays, replayWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
 import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
@@ -386,12 +388,16 @@ describe('POST /webhooks/:id/replay', () => {
     await execute(databaseUrl, `UPDATE webhook_subscriptions SET first_succeeded_at = now() WHERE id = ${id}`);
     await execute(databaseUrl, 'ANALYZE deliveries, events');
     let read: object[] = [];
+    const selectScanned = allTenants.rows<None, object>(
+      () => sql`SELECT relname FROM pg_stat_xact_user_tables
+        WHERE seq_scan > 0 AND relname IN ('deliveries', 'events')`,
+    );
     const watched = {
-      $transaction: (work: (tx: typeof prisma) => Promise<unknown>) =>
-        prisma.$transaction(async (tx) => {
-          const taken = await work(tx as typeof prisma);
-          read = await tx.$queryRaw`
-            SELECT relname FROM pg_stat_xact_user_tables WHERE seq_scan > 0 AND relname IN ('deliveries', 'events')`;
+      ...{ $sql: prisma.$sql, $tenant: prisma.$tenant },
+      $transaction: (work: () => Promise<unknown>) =>
+        prisma.$transaction(async () => {
+          const taken = await work();
+          read = await prisma.$sql(selectScanned);
           return taken;
         }),
     } as unknown as typeof prisma;

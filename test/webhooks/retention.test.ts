@@ -1,6 +1,8 @@
+import { scheduleJobs } from '@itsm-api/server/process/scheduled-jobs.ts';
 import { pruneSettled } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
 import { sendAgain } from '@itsm-api/server/webhooks/maintenance/replay.ts';
 import { describe, expect, it } from 'vitest';
+import type { Api } from '../support/api.ts';
 import { eventually } from '../support/receiver.ts';
 import { start, useSender, withTrigger } from '../support/sending.ts';
 
@@ -10,6 +12,14 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 useSender();
+
+function schedule({ boss, databases, services }: Api): Promise<void> {
+  return scheduleJobs(boss, {
+    runtime: { databases, services, prisma: databases.system.prisma },
+    settings: { REQUEST_LOG_DAYS: 7, AUDIT_RETENTION_DAYS: 400 },
+    onWrongTotals: () => undefined,
+  });
+}
 
 describe('pruning of deliveries', () => {
   it('prunes deliveries that settled more than 30 days ago, but no pending deliveries', async () => {
@@ -73,9 +83,9 @@ describe('pruning of deliveries', () => {
     await test.emit(3);
     await api.prisma.delivery.updateMany({ data: { state: 'EXHAUSTED', settledAt: new Date(Date.now() - 31 * day) } });
     const [, held] = await api.prisma.delivery.findMany({ orderBy: { id: 'asc' } });
-    await api.prisma.$transaction(async (tx) => {
-      await sendAgain(tx, { tenantId: test.ref.tenantId, ids: [held?.id ?? 0n] });
-      expect(await pruneSettled(api.prisma)).toBe(2);
+    await api.prisma.$transaction(async () => {
+      await sendAgain(api.prisma.$tenant(test.ref.tenantId), { ids: [held?.id ?? 0n] });
+      expect(await pruneSettled(api.databases.system.prisma)).toBe(2);
     });
     expect(await api.prisma.delivery.findMany()).toMatchObject([{ id: held?.id, state: 'PENDING' }]);
     expect(await pruneSettled(api.prisma)).toBe(0);
@@ -83,6 +93,7 @@ describe('pruning of deliveries', () => {
 
   it('schedules the job that prunes deliveries and runs the job in a worker', async () => {
     const test = await start();
+    await schedule(test.api);
     const { api } = test;
     await test.emit(1);
     await test.settled(test.id);
@@ -94,6 +105,7 @@ describe('pruning of deliveries', () => {
 
   it('emits an error event if the job that prunes deliveries fails', async () => {
     const test = await start();
+    await schedule(test.api);
     const { api } = test;
     await test.emit(1);
     await test.settled(test.id);

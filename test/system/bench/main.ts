@@ -2,41 +2,25 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { benchAgents } from './agents.ts';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
-import { benchArea } from './area.ts';
-import { benchAttachments } from './attachments.ts';
-import { benchCli } from './cli.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchFlood } from './flood.ts';
-import { benchMemory } from './memory.ts';
 import { benchPacing } from './pacing.ts';
-import { benchRequestLog } from './request-log.ts';
-import { benchRetention } from './retention.ts';
 import { benchSizes } from './sizes.ts';
 import { benchSoak } from './soak/soak.ts';
 import { benchTicketFilters } from './ticket-filters.ts';
-import { benchUsage } from './usage.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWrites } from './writes.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--rounds count] [--seconds of a round] [--json]
-pnpm bench agents [--rounds count] [--json]
-pnpm bench attachments [--seconds of the uploads] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench filters [--tickets 10m] [--rounds count] [--json]
 pnpm bench flood [--seconds of a measurement] [--json]
-pnpm bench memory [--json]
-pnpm bench requests [--rows 10m] [--json]
-pnpm bench retention [--keys 10m] [--rate per second] [--json]
-pnpm bench cli [--rounds count] [--json]
-pnpm bench area [--tickets 1m] [--deliveries 100k] [--rounds count] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
 pnpm bench sizes --data folder that is kept [--tickets 10k] [--rounds count] [--seconds of a round] [--json]
 pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
-pnpm bench usage [--rounds count] [--seconds of a round] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 pnpm bench writes [--tickets 200k] [--rounds count] [--json]
 
@@ -47,9 +31,6 @@ const options = {
   json: { type: 'boolean', default: false },
   tickets: { type: 'string' },
   data: { type: 'string' },
-  keys: { type: 'string', default: '10m' },
-  rows: { type: 'string', default: '10m' },
-  deliveries: { type: 'string', default: '100k' },
   rate: { type: 'string' },
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string' },
@@ -76,31 +57,11 @@ const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 
 /** The benchmarks. The first argument of `pnpm bench` selects a benchmark. */
 const benches: Record<string, () => Promise<Printed>> = {
-  agents: () => inFolder((dataDir) => benchAgents({ dataDir, rounds: Number(values.rounds), onProgress })),
   api: measureApi,
-  attachments: () => benchAttachments({ seconds: Number(values.seconds ?? '20') }),
   fairness: measureFairness,
-  requests: () => inFolder((dataDir) => benchRequestLog({ dataDir, rows: countOf('rows', values.rows), onProgress })),
-  retention: () =>
-    inFolder((dataDir) =>
-      benchRetention({
-        dataDir,
-        keys: countOf('keys', values.keys),
-        perSecond: Number(values.rate ?? 2000),
-        onProgress,
-      }),
-    ),
-  cli: () => inFolder((dataDir) => benchCli({ dataDir, rounds: Number(values.rounds), onProgress })),
-  area: () =>
-    inFolder((dataDir) => {
-      const { tickets, rounds } = sizesOf({ tickets: '1m', seconds: '1' });
-      const deliveries = countOf('deliveries', values.deliveries);
-      return benchArea({ dataDir, tickets, deliveries, rounds, onProgress });
-    }),
   filters: () =>
     inFolder((dataDir) => benchTicketFilters({ ...sizesOf({ tickets: '10m', seconds: '3' }), dataDir, onProgress })),
   flood: () => benchFlood({ seconds: Number(values.seconds ?? '12') }),
-  memory: () => inFolder((dataDir) => benchMemory({ dataDir, onProgress })),
   pacing: measurePacing,
   sizes: () => {
     const { data } = values;
@@ -115,10 +76,6 @@ const benches: Record<string, () => Promise<Printed>> = {
       tickets: countOf('tickets', values.tickets ?? '200k'),
       onProgress,
     }),
-  usage: () =>
-    inFolder((dataDir) =>
-      benchUsage({ dataDir, rounds: Number(values.rounds), seconds: Number(values.seconds ?? 5), onProgress }),
-    ),
   webhooks: () => benchWebhooks({ only: values.only?.split(','), profile: values.profile, onProgress }),
   writes: () =>
     inFolder((dataDir) => benchWrites({ ...sizesOf({ tickets: '200k', seconds: '1' }), dataDir, onProgress })),

@@ -3,6 +3,7 @@ import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { openInstallation } from '../../support/installation.ts';
 import { median, type Percentiles } from '../../support/percentiles.ts';
 import { steadyPort } from '../../support/postgres-server.ts';
+import { rawClient } from '../../support/raw-client.ts';
 import { type ServerProcess, spawnServer } from '../../support/server-process.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from '../../support/subscribed-workspaces.ts';
 import { type Deletion, measureDeletion } from './deletion.ts';
@@ -130,7 +131,7 @@ async function stopServer({ child, exited }: ServerProcess): Promise<void> {
 }
 
 async function readVersion({ prisma }: Runtime): Promise<string> {
-  const [row] = await prisma.$queryRaw<{ server_version: string }[]>`SHOW server_version`;
+  const [row] = await rawClient(prisma).$queryRaw<{ server_version: string }[]>`SHOW server_version`;
   return row?.server_version ?? 'unknown';
 }
 

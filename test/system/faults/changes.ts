@@ -143,12 +143,11 @@ async function writeTransaction(client: pg.Client, { workspace, ids, count }: Wr
       const update = 'UPDATE tickets SET title = $3, updated_at = now() WHERE tenant_id = $1 AND id = $2';
       await client.query(update, [tenantId, id, title]);
     } else {
-      const watching = [tenantId, id, userId];
-      const { rowCount } = await client.query(
-        'DELETE FROM ticket_watchers WHERE tenant_id = $1 AND ticket_id = $2 AND user_id = $3',
-        watching,
+      await client.query(
+        `UPDATE tickets SET watcher_ids = CASE watcher_ids WHEN '{}' THEN ARRAY[$3::bigint] ELSE '{}' END
+         WHERE tenant_id = $1 AND id = $2`,
+        [tenantId, id, userId],
       );
-      if (rowCount === 0) await client.query('INSERT INTO ticket_watchers VALUES ($1, $2, $3)', watching);
     }
     if (Math.random() < 0.01) await sleep(Math.random() * 50);
   }

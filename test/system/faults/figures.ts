@@ -1,5 +1,5 @@
 import type { Actor, Changes as Changed, Ticket } from '@itsm-api/contract';
-import type { PrismaClient } from '@itsm-api/server/database/client/prisma.ts';
+import type { SystemClient } from '@itsm-api/server/database/client/prisma.ts';
 import type { Subscription } from '../../support/subscribed-workspaces.ts';
 import type { Changes } from './driver.ts';
 import type { Arrival } from './receiver.ts';
@@ -50,7 +50,7 @@ export interface Figures {
 }
 
 interface Evidence {
-  prisma: PrismaClient;
+  prisma: SystemClient;
   changes: Changes;
   subscriptions: Subscription[];
   arrivals: Arrival[];
@@ -153,7 +153,7 @@ function groupEvents(events: TicketEvent[]) {
 }
 
 /** Returns the tickets that don't have exactly one event per comment. */
-async function findCommentsWithoutEvent(prisma: PrismaClient, events: Map<number, TicketEvent[]>): Promise<string[]> {
+async function findCommentsWithoutEvent(prisma: SystemClient, events: Map<number, TicketEvent[]>): Promise<string[]> {
   const made = await prisma.comment.groupBy({ by: ['ticketId'], _count: true });
   return made
     .filter(({ ticketId, _count }) => {

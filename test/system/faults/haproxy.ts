@@ -1,21 +1,16 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { steadyPort } from '../../support/postgres-server.ts';
-import { canTest, pathOf } from '../../support/programs.ts';
+import { skipUnlessInstalled } from '../../support/programs.ts';
+import { startProxy } from '../../support/proxy-process.ts';
 
 const programs = ['haproxy'];
 
-/**
- * Returns true if HAProxy is installed. Otherwise, returns false and logs that the tests are skipped.
- * @throws in CI if HAProxy is not installed
- */
-export const hasHaproxy = (subject: string) => canTest(subject, programs);
+/** Returns options that skip tests unless HAProxy is installed. */
+export const skipUnlessHaproxy = () => skipUnlessInstalled(programs);
 
 export interface Haproxy {
   /** The URL at which HAProxy uses the configuration for operators (deploy/haproxy.cfg). */
@@ -94,36 +89,7 @@ export async function startCellsHaproxy(folder: string, cells: [string, string])
 }
 
 /** Starts HAProxy and waits until HAProxy listens on `address`. Returns a function that stops HAProxy. */
-async function run(configs: string[], address: string, env: Record<string, string>): Promise<() => Promise<void>> {
+function run(configs: string[], address: string, env: Record<string, string>): Promise<() => Promise<void>> {
   const paths = configs.map((path) => fileURLToPath(new URL(path, import.meta.url)));
-  const child = spawn(pathOf(programs), ['-db', ...paths.flatMap((path) => ['-f', path])], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let output = '';
-  child.stderr.on('data', (chunk) => {
-    output += chunk;
-  });
-  const onExit = () => child.kill('SIGKILL');
-  process.once('exit', onExit);
-  const exited = once(child, 'exit').then(() => {
-    process.off('exit', onExit);
-  });
-  while (!(await takesConnections(address))) {
-    if (child.exitCode !== null) throw new Error(`HAProxy ended: ${output}`);
-    await sleep(20);
-  }
-  return async () => {
-    child.kill('SIGKILL');
-    await exited;
-  };
-}
-
-function takesConnections(address: string): Promise<boolean> {
-  const { hostname, port } = new URL(`tcp://${address}`);
-  return new Promise((resolve) => {
-    const socket = connect(Number(port), hostname);
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
+  return startProxy(programs, ['-db', ...paths.flatMap((path) => ['-f', path])], address, env);
 }

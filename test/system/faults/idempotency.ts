@@ -127,7 +127,8 @@ function startMaker({ apiUrl, workspace, creates, perRequest }: MakerOptions): M
       } else if (response.status === 409) {
         counts.inProgress++;
         await sleep(20);
-      } else if (response.status >= 500) await sleep(50);
+        // 429: requests that wait for a killed PostgreSQL fill the concurrency limit.
+      } else if (response.status >= 500 || response.status === 429) await sleep(50);
       else {
         unexpected.push(`${titleOf(numbers[0] ?? 0)}: ${response.status} ${response.text}`);
         return;

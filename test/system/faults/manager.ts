@@ -65,7 +65,8 @@ export function startManager({ apiUrl, managed, betweenChanges }: ManagerOptions
         .then(async (response) => ({ status: response.status, text: await response.text() }))
         .catch(() => undefined);
       if (response?.status === 200) return JSON.parse(response.text).data;
-      if (response !== undefined && response.status < 500)
+      // 429: requests that wait for a killed PostgreSQL fill the concurrency limit.
+      if (response !== undefined && response.status < 500 && response.status !== 429)
         unexpected.push(`${name}: ${response.status} ${response.text}`);
     }
     throw new Error(`${name} could not be changed within ${maxRetryMs / 1000} seconds`);

@@ -3,6 +3,7 @@ import { pathPrefix, type WebhookReplay } from '@itsm-api/contract';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import pg from 'pg';
 import { openInstallation } from '../../support/installation.ts';
+import { rawClient } from '../../support/raw-client.ts';
 import { type Supervised, supervise } from '../../support/server-process.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from '../../support/subscribed-workspaces.ts';
 import { loadDeliveries } from '../bench/load.ts';
@@ -171,7 +172,7 @@ async function killWorkers(runtime: Runtime, workers: Supervised[], options: Rep
  */
 async function endLeases({ prisma }: Runtime, workers: Supervised[]): Promise<void> {
   for (const worker of workers) worker.kill();
-  await prisma.$executeRaw`UPDATE deliveries SET next_attempt_at = now() WHERE claim IS NOT NULL`;
+  await rawClient(prisma).$executeRaw`UPDATE deliveries SET next_attempt_at = now() WHERE claim IS NOT NULL`;
 }
 
 async function readLeft({ prisma }: Runtime): Promise<{ replays: number; pending: number }> {
@@ -189,7 +190,7 @@ async function settled({ prisma }: Runtime): Promise<void> {
 
 async function compare({ prisma }: Runtime, since: Date, arrived: Set<string>) {
   const where = { createdAt: { gte: since } };
-  const deliveries = await prisma.$queryRaw<{ eventId: string }[]>`
+  const deliveries = await rawClient(prisma).$queryRaw<{ eventId: string }[]>`
     SELECT e.public_id AS "eventId" FROM deliveries d JOIN events e ON e.tenant_id = d.tenant_id AND e.id = d.event_id
     WHERE d.created_at >= ${since}`;
   const requestedIds = new Set(deliveries.map(({ eventId }) => eventId));

@@ -327,8 +327,8 @@ export function attached<Row extends { attachmentCount: number }>(
       if (answer !== undefined && !agrees(to ?? from, answer.body.data)) return undefined;
       const counts = { from: state.row.attachmentCount, to: attachments.length };
       const row = { ...state.row, attachmentCount: counts.to, etag: unknownText, updatedAt: unknownText };
-      const named = (each: Attachment | null) => each && { id: each.id, name: each.name };
-      const changes = { attachmentCount: counts, attachments: { from: named(from), to: named(to) } };
+      const summarize = (each: Attachment | null) => each && { id: each.id, name: each.name };
+      const changes = { attachmentCount: counts, attachments: { from: summarize(from), to: summarize(to) } };
       const mutation: Mutation<Row> = { action: 'UPDATED', actor, changes, after: row, ...placeOf(sent) };
       return {
         ...{ ...state, row, attachments },

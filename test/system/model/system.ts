@@ -9,6 +9,7 @@ import { createUser, listUsers } from '@itsm-api/server/resources/users/queries.
 import { openInstallation } from '../../support/installation.ts';
 import { type Postgres, steadyPort } from '../../support/postgres-server.ts';
 import { startProxy } from '../../support/proxy.ts';
+import { rawClient } from '../../support/raw-client.ts';
 import { type Supervised, supervise } from '../../support/server-process.ts';
 import { addWorkspace, type Workspace as Made } from '../../support/subscribed-workspaces.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
@@ -48,8 +49,11 @@ export interface System {
   close(): Promise<void>;
 }
 
-/** How long requests may still fail after a killed process is ready again, in milliseconds. */
-const aftermath = 5000;
+/**
+ * The minimum time in milliseconds for which requests may still fail after a killed process is ready again. On a slow
+ * machine, it is as long as the process needed to be ready.
+ */
+const minAftermathMs = 5000;
 /**
  * The minimum duration of the fault `notifications`, in milliseconds. It is longer than the time for which a revoked
  * key may still work.
@@ -117,7 +121,8 @@ export async function openSystem(): Promise<System> {
         if (victim === 'postgres') await killPostgres(postgres, processes);
         else if (victim === 'backend') await killBackend(postgres, runtime);
         else await killProcess(processes[victim]);
-        outage.to = Date.now() + aftermath;
+        const readyMs = Date.now() - outage.from;
+        outage.to = Date.now() + Math.max(minAftermathMs, readyMs);
       },
       settled: () => settled(runtime),
       close,
@@ -142,7 +147,7 @@ async function killPostgres(postgres: Postgres, processes: Record<string, Superv
 async function killBackend(postgres: Postgres, { prisma }: Runtime): Promise<void> {
   while (!(await postgres.killOne())) await sleep(20);
   const isBack = () =>
-    prisma.$queryRaw`SELECT`.then(
+    rawClient(prisma).$queryRaw`SELECT`.then(
       () => true,
       () => false,
     );
@@ -153,7 +158,7 @@ async function killBackend(postgres: Postgres, { prisma }: Runtime): Promise<voi
 
 async function settled({ prisma }: Runtime): Promise<void> {
   for (;;) {
-    const rows = await prisma.$queryRaw<{ count: number }[]>`
+    const rows = await rawClient(prisma).$queryRaw<{ count: number }[]>`
       SELECT count(*)::int AS count FROM pg_stat_activity
       WHERE application_name = 'itsm-api requests' AND datname = current_database() AND state <> 'idle'`.catch(
       () => [],
@@ -164,7 +169,8 @@ async function settled({ prisma }: Runtime): Promise<void> {
 }
 
 const allScopes = Object.keys(scopes) as Scope[];
-const readScopes = allScopes.filter((scope) => scope.endsWith(':read'));
+/** The scopes of a key that reads all resources except users, so that it can't send their addresses. */
+const readScopes = allScopes.filter((scope) => scope.endsWith(':read') && scope !== 'users:read');
 
 async function addKey(
   made: Made | undefined,

@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Embedded, type Holder, openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts';
 import { temporaryDataDir } from '../../../server/src/embedded-postgres/temporary.ts';
 import { query } from '../../support/database.ts';
+import { skipUnless } from '../../support/skip-unless.ts';
 
 const server: Holder = { type: 'server', address: 'http://127.0.0.1:3000' };
 const command: Holder = { type: 'command' };
@@ -188,13 +189,17 @@ describe('openEmbedded', () => {
     await (await open(command)).stop();
   });
 
-  it.skipIf(process.getuid?.() !== 0)("names the folder that the system user postgres can't access", async () => {
-    const closed = temporaryDataDir();
-    await mkdir(closed, { mode: 0o700 });
-    const opening = openEmbedded({ dataDir: join(closed, 'data'), holder: command });
-    await expect(opening).rejects.toThrow(`has no access to ${closed}. Move the project and DATA_DIR`);
-    await rm(closed, { recursive: true });
-  });
+  it(
+    "names the folder that the system user postgres can't access",
+    skipUnless(process.getuid?.() === 0, 'The tests run as another user than root.'),
+    async () => {
+      const closed = temporaryDataDir();
+      await mkdir(closed, { mode: 0o700 });
+      const opening = openEmbedded({ dataDir: join(closed, 'data'), holder: command });
+      await expect(opening).rejects.toThrow(`has no access to ${closed}. Move the project and DATA_DIR`);
+      await rm(closed, { recursive: true });
+    },
+  );
 });
 
 async function open(holder: Holder): Promise<Embedded> {

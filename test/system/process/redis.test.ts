@@ -3,13 +3,13 @@ import { pathPrefix } from '@itsm-api/contract';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../../support/api.ts';
 import { captureWarnings } from '../../support/captured-log.ts';
-import { hasRedis, openRedis, type TestRedis } from '../../support/redis.ts';
+import { openRedis, skipUnlessRedis, type TestRedis } from '../../support/redis.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 const away = 'Redis is unreachable. Rate limits are counted in this process.';
 const back = 'Redis is reachable again. Rate limits are shared between processes.';
 
-describe.skipIf(!hasRedis())('shared limits', { timeout: 60_000 }, () => {
+describe('shared limits', { timeout: 60_000, ...skipUnlessRedis() }, () => {
   let redis: TestRedis;
   const closing: (() => Promise<unknown>)[] = [];
 

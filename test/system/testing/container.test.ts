@@ -5,6 +5,7 @@ import { ItsmClient } from '@itsm-api/client';
 import { ItsmContainer, type StartedItsmContainer } from '@itsm-api/testing/container';
 import { getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { skipUnless } from '../../support/skip-unless.ts';
 import { ticket } from '../../support/workspace.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -15,7 +16,7 @@ const hasDocker = await getContainerRuntimeClient().then(
 );
 
 /** Needs a Docker engine. To use another base image, set `TEST_NODE_IMAGE`. */
-describe.skipIf(!hasDocker)('the image standalone', () => {
+describe('the image standalone', skipUnless(hasDocker, 'No Docker engine responds.'), () => {
   let itsm: StartedItsmContainer;
 
   beforeAll(async () => {

@@ -1,10 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pnpm } from '../../support/pnpm.ts';
+import { runtimePath } from '../../support/runtimes.ts';
+import { skipUnless } from '../../support/skip-unless.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
@@ -14,6 +16,9 @@ const env = { ...process.env, PATH: [dirname(process.execPath), process.env.PATH
 let folder: string;
 /** A copy of `examples/integration` with the packed packages, as the README describes it. */
 let project: string;
+/** The section of the README with the commands, and the warnings of these commands. */
+let section: string;
+let warnings: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'itsm-integration-'));
@@ -22,14 +27,15 @@ beforeAll(async () => {
   await chmod(folder, 0o755);
   for (const name of ['client', 'testing']) await pnpm(['pack', '--pack-destination', folder], join(root, name));
   const readme = await readFile(join(root, 'README.md'), 'utf8');
-  const [, steps = ''] = /^## Test your integration$.*?```sh\n(.*?)```/ms.exec(readme) ?? [];
+  [section = ''] = /^## Test your integration$.*?^## /ms.exec(readme) ?? [];
+  const [, steps = ''] = /```sh\n(.*?)```/s.exec(section) ?? [];
   const commands = steps
     .replace('npx -y pnpm@12 pack:testing', '')
     .replace('npm test', '')
     .replaceAll('../my-integration', project)
     .replaceAll('../itsm-api', folder);
   const settings = { npm_config_prefer_offline: 'true', npm_config_audit: 'false' };
-  await execute('bash', ['-euc', commands], { cwd: root, env: { ...env, ...settings } });
+  ({ stderr: warnings } = await execute('bash', ['-euc', commands], { cwd: root, env: { ...env, ...settings } }));
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -42,6 +48,12 @@ function runIsolated(program: string, args: string[]) {
   if (options === undefined) return execute(program, args, { cwd: project, env });
   return execute('unshare', [...inNamespace(options), program, ...args], { cwd: project, env });
 }
+
+it('explains the install scripts about which npm warns', () => {
+  const packages = [...warnings.matchAll(/^npm warn install-scripts +(@?[\w-]+)\/?\S*@\d/gm)].map(([, name]) => name);
+  for (const name of packages) expect(section).toContain(`\`${name}/`);
+  expect(warnings.includes('npm warn install-scripts')).toBe(packages.length > 0);
+});
 
 it('starts within 3 s from the second time, and stops', { timeout: 120_000 }, async () => {
   const program = `
@@ -64,6 +76,70 @@ it('runs the tests of the integration without other connections than to this mac
   expect(stdout).toMatch(/^. fail 0$/m);
   expect(stdout).toMatch(/^. pass 7$/m);
 }, 120_000);
+
+const node20 = runtimePath('node-20');
+it('names the required version if Node.js 20 runs the tests of the integration', {
+  timeout: 120_000,
+  ...skipUnless(node20 !== undefined, 'Node.js 20 does not install on this machine.'),
+}, async () => {
+  const PATH = [dirname(node20 as string), process.env.PATH].join(delimiter);
+  const failure = await execute('npm', ['test'], { cwd: project, env: { ...env, PATH } }).catch((error) => error);
+  expect(failure).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('These tests need Node.js 24 or later, but this is Node.js 20.'),
+  });
+});
+
+it('compiles and runs in a CommonJS project with the settings of NestJS', async () => {
+  // Dependency injection uses the types of the parameters.
+  const program = `
+    import { ItsmClient, NotFoundError } from '@itsm-api/client';
+    import { unwrap, WebhookError } from '@itsm-api/client/webhooks';
+    import { startItsm } from '@itsm-api/testing';
+
+    const Injectable = (): ClassDecorator => () => undefined;
+
+    @Injectable()
+    class TicketService {
+      constructor(private readonly client: ItsmClient) {}
+
+      async isMissing(id: number): Promise<boolean> {
+        return this.client.tickets.get(id).then(() => false, (error: unknown) => error instanceof NotFoundError);
+      }
+    }
+
+    async function main() {
+      const itsm = await startItsm();
+      const { url, key } = await itsm.createWorkspace();
+      const missing = await new TicketService(new ItsmClient({ baseUrl: url, apiKey: key })).isMissing(1);
+      const rejected = await unwrap('{}', {}, 'secret').catch((error: unknown) => error instanceof WebhookError);
+      await itsm.stop();
+      console.log(JSON.stringify({ missing, rejected, commonJs: typeof module === 'object' }));
+    }
+    void main();`;
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2023',
+    experimentalDecorators: true,
+    emitDecoratorMetadata: true,
+    strict: true,
+    skipLibCheck: false,
+    outDir: 'dist',
+    types: ['node'],
+    typeRoots: [join(root, 'tools/node_modules/@types')],
+  };
+  const commonJs = join(folder, 'commonjs');
+  await mkdir(commonJs);
+  await symlink(join(project, 'node_modules'), join(commonJs, 'node_modules'));
+  await writeFile(join(commonJs, 'package.json'), '{ "private": true }');
+  await writeFile(join(commonJs, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
+  await writeFile(join(commonJs, 'main.ts'), program);
+  const tsc = join(root, 'tools/node_modules/typescript/bin/tsc');
+  const { stdout: messages } = await execute(process.execPath, [tsc, '-p', commonJs]).catch((error) => error);
+  expect(messages).toBe('');
+  const { stdout } = await execute(process.execPath, ['dist/main.js'], { cwd: commonJs, env });
+  expect(JSON.parse(stdout)).toEqual({ missing: true, rejected: true, commonJs: true });
+}, 60_000);
 
 it('runs the example for Vitest', async () => {
   const { stdout } = await pnpm(['test'], join(root, 'examples/vitest'));

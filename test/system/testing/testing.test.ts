@@ -29,15 +29,19 @@ const clientOf = ({ url }: Workspace, apiKey = workspace.key) =>
 const titles = async () => (await client.tickets.list().toArray()).map(({ title }) => title);
 
 describe('a workspace', () => {
-  it('is created within 100 ms', async () => {
-    const elapsed: number[] = [];
-    for (let count = 0; count < 5; count++) {
-      const startedAt = performance.now();
-      await itsm.createWorkspace();
-      elapsed.push(performance.now() - startedAt);
-    }
-    // Other processes can delay single calls.
-    expect(Math.min(...elapsed)).toBeLessThan(100);
+  it('is created in the time that 20 tickets take', async () => {
+    /** Returns the shortest of ten durations, because other processes can delay single calls. */
+    const durationOf = async (call: () => Promise<unknown>) => {
+      const durations: number[] = [];
+      for (let count = 0; count < 10; count++) {
+        const startedAt = performance.now();
+        await call();
+        durations.push(performance.now() - startedAt);
+      }
+      return Math.min(...durations);
+    };
+    const ofTicket = await durationOf(() => client.tickets.create(ticket));
+    expect(await durationOf(() => itsm.createWorkspace())).toBeLessThan(20 * ofTicket);
   });
 
   it("is empty and can't be accessed from another workspace", async () => {

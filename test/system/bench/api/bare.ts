@@ -30,8 +30,7 @@ const columns = `t.id, t.type, t.number, t.title, t.description, t.status, t.pri
   t.category_config_id AS "categoryConfigId", t.requester_id AS "requesterId", t.assignee_id AS "assigneeId",
   t.parent_id AS "parentId", t.custom_fields AS "customFields", t.resolution, t.resolved_at AS "resolvedAt",
   t.closed_at AS "closedAt", t.created_at AS "createdAt", t.updated_at AS "updatedAt",
-  ARRAY(SELECT w.user_id FROM ticket_watchers w WHERE w.tenant_id = t.tenant_id AND w.ticket_id = t.id
-    ORDER BY w.user_id) AS "watcherUserIds"`;
+  t.watcher_ids AS "watcherUserIds"`;
 
 const statements = {
   get: `SELECT ${columns} FROM tickets t WHERE tenant_id = $1 AND id = $2`,

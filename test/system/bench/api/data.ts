@@ -127,8 +127,9 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
   }
   onProgress('counting');
   await client.query(`
+    UPDATE tickets SET watcher_ids = ARRAY[${watcherId}] WHERE tenant_id = 1 AND ordinal % 500 = 0;
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id)
-      SELECT tenant_id, id, ${watcherId} FROM tickets WHERE tenant_id = 1 AND ordinal % 500 = 0;
+      SELECT tenant_id, id, unnest(watcher_ids) FROM tickets WHERE watcher_ids <> '{}';
     INSERT INTO ticket_assets (tenant_id, ticket_id, asset_id, status)
       SELECT tenant_id, id, unnest(asset_ids), status FROM tickets WHERE asset_ids <> '{}';
     INSERT INTO ticket_sequences SELECT tenant_id, count(*), max(number) FILTER (WHERE type = 'INCIDENT'),

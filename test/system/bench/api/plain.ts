@@ -1,22 +1,23 @@
 import { ConnectionWatchdog } from '@itsm-api/server/database/client/connection-watchdog.ts';
-import { openSystemDatabase } from '@itsm-api/server/database/client/prisma.ts';
+import { Pool } from '@itsm-api/server/database/client/pool.ts';
+import { openDatabase } from '@itsm-api/server/database/client/prisma.ts';
 import Fastify from 'fastify';
 
 /*
  * A reference server that uses Fastify and Prisma's findMany and count. It has no API keys or validation. The parent
  * process stops the server.
  */
-const { prisma } = openSystemDatabase({
+const options = {
   connectionString: process.env.DATABASE_URL ?? '',
   application_name: 'plain stack',
   max: 12,
   timeouts: { statementMs: 60_000, lockMs: 60_000 },
   watchdog: new ConnectionWatchdog(),
   onConnectionError: () => undefined,
-});
+};
+const { prisma } = openDatabase(new Pool(options), options);
 const app = Fastify();
 const tenantId = 1n;
-const include = { watchers: { select: { userId: true } } } as const;
 
 app.setReplySerializer((payload) => {
   return JSON.stringify(payload, (_, value) => (typeof value === 'bigint' ? Number(value) : value));
@@ -35,7 +36,7 @@ app.get<{ Querystring: { status?: 'OPEN'; assigneeId?: string; page?: string } }
     const page = Number(query.page ?? 1);
     const [totalCount, data] = await Promise.all([
       prisma.ticket.count({ where }),
-      prisma.ticket.findMany({ where, include, orderBy: { id: 'desc' }, skip: (page - 1) * 20, take: 20 }),
+      prisma.ticket.findMany({ where, orderBy: { id: 'desc' }, skip: (page - 1) * 20, take: 20 }),
     ]);
     return { success: true, data, meta: { page, perPage: 20, totalCount } };
   },
@@ -43,7 +44,7 @@ app.get<{ Querystring: { status?: 'OPEN'; assigneeId?: string; page?: string } }
 
 app.get<{ Params: { id: string } }>('/api/public/v1/tickets/:id', async ({ params }) => {
   const where = { tenantId_id: { tenantId, id: BigInt(params.id) } };
-  return { success: true, data: await prisma.ticket.findUnique({ where, include }) };
+  return { success: true, data: await prisma.ticket.findUnique({ where }) };
 });
 
 app.post<{ Body: { title: string; description: string; category: 'NETWORK' } }>(

@@ -76,7 +76,7 @@ export async function startServer(
  * Waits until the server responds.
  * @throws if the process exits before it responds
  */
-export async function untilReady(url: string, child: ChildProcess): Promise<void> {
+async function untilReady(url: string, child: ChildProcess): Promise<void> {
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`A measured server exited with ${child.exitCode}.`);
     if (
@@ -90,7 +90,7 @@ export async function untilReady(url: string, child: ChildProcess): Promise<void
   throw new Error(`${url} does not respond.`);
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

@@ -41,7 +41,7 @@ export async function sampleProcess({ name, pid, operationsUrl }: Watched): Prom
     'statements per connection': sumOf('itsm_database_prepared_statements') / Math.max(1, connections),
   };
   for (const [figure, [metric, by]] of Object.entries(metrics)) sample[figure] = sumOf(metric) / by;
-  return named(name, sample);
+  return prefixNames(name, sample);
 }
 
 /**
@@ -65,7 +65,7 @@ export async function samplePostgres(client: pg.Client): Promise<Sample> {
   for (const { name, bytes, live, dead } of rows) {
     const grows = tables.growing.includes(name);
     const size: Sample = grows ? { 'bytes per row': bytes / Math.max(1, live) } : { 'size MB': bytes / 2 ** 20 };
-    Object.assign(sample, named(name, { ...size, rows: live, 'dead rows': dead }));
+    Object.assign(sample, prefixNames(name, { ...size, rows: live, 'dead rows': dead }));
   }
   return sample;
 }
@@ -77,7 +77,7 @@ async function sampleBackends(client: pg.Client): Promise<Sample> {
   const held = rows.map(({ pid }) => ownMemoryOf(pid));
   const sum = held.reduce((all, each) => all + each, 0);
   const sample = { 'memory per backend MB': sum / Math.max(1, held.length), 'largest backend MB': Math.max(...held) };
-  return named('PostgreSQL', sample);
+  return prefixNames('PostgreSQL', sample);
 }
 
 /** Returns the private memory of a process in MB, or 0 if the process has ended. */
@@ -90,6 +90,6 @@ function ownMemoryOf(pid: number): number {
 }
 
 /** Adds the name of a process or table as a prefix to the name of each value. */
-function named(name: string, sample: Sample): Sample {
+function prefixNames(name: string, sample: Sample): Sample {
   return Object.fromEntries(Object.entries(sample).map(([figure, value]) => [`${name}: ${figure}`, value]));
 }

@@ -14,10 +14,15 @@ const changes: Record<string, [of: string, by: string][]> = {
       Array(8).fill('10 * second').join(', '),
     ],
   ],
-  '/server/src/webhooks/maintenance/delivery-retention.ts': [["interval '1 day'", "interval '10 seconds'"]],
-  '/server/src/resources/idempotency/idempotency-retention.ts': [["interval '1 hour'", "interval '15 seconds'"]],
-  '/server/src/usage/usage-retention.ts': [["} hours'", "} minutes'"]],
-  '/server/src/database/jobs/job-queue.ts': [
+  '/server/src/webhooks/maintenance/delivery-retention.ts': [
+    ["interval '1 day'", "interval '10 seconds'"],
+    ['make_interval(days => ${keepDays})', 'make_interval(secs => 10 * ${keepDays})'],
+  ],
+  '/server/src/resources/idempotency/idempotency-retention.ts': [
+    ['make_interval(hours => ${idempotencyHours})', 'make_interval(secs => 15 * ${idempotencyHours})'],
+  ],
+  '/server/src/usage/usage-retention.ts': [['make_interval(hours => ${hours})', 'make_interval(mins => ${hours})']],
+  '/server/src/process/scheduled-jobs.ts': [
     ["'17 3 * * *'", "'*/5 * * * *'"],
     ["'43 * * * *'", "'* * * * *'"],
   ],

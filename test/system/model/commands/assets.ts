@@ -1,7 +1,8 @@
-import type { Asset, AssetPatch, NewAsset } from '@itsm-api/contract';
+import type { Asset, AssetPatch, ErrorCode, NewAsset } from '@itsm-api/contract';
 import fc from 'fast-check';
 import { changeAsset, isAssetIn, newAsset } from '../resources/assets.ts';
-import { changed, conditionalReadStep, made, readStep } from '../steps.ts';
+import { mergeFields } from '../resources/rows.ts';
+import { changed, conditionalReadStep, itemOf, made, type RowResponse, readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
 import { isRejection } from '../world.ts';
 import {
@@ -59,11 +60,61 @@ const queryGiven = fc.record({
   q: seldom(question),
 });
 
-function withHolder<Given extends { holder?: Parameters<typeof userId>[1] }>(turn: Turn, { holder, ...body }: Given) {
+function withHolder<Input extends { holder?: Parameters<typeof userId>[1] }>(turn: Turn, { holder, ...body }: Input) {
   return { ...body, ...(holder && { assignedToId: userId(turn, holder) }) };
 }
 
 const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
+
+/** Notes the response to a request that creates an asset. @param options.codes other codes of its rejection */
+function noteNew(
+  turn: Turn,
+  reported: RowResponse,
+  body: NewAsset,
+  { marker, codes: others = [] }: { marker: string; codes?: ErrorCode[] },
+): void {
+  const { world, workspace, references, actor } = turn;
+  const { sent, answer } = reported;
+  const outcome = newAsset(body, references);
+  const codes = [...('codes' in outcome ? outcome.codes : []), ...others];
+  if ('codes' in outcome || codes.length > 0) {
+    if (answer !== undefined) world.expect(isRejection(answer, codes), 'an invalid asset was not rejected', sent);
+    return;
+  }
+  const { row } = outcome;
+  if (answer === undefined) {
+    const step = (id: number) => ({ ...made(reported, { row, actor, id }), isCertain: true });
+    workspace.assets.creations.push({ marker, request: turn.number, step });
+    return;
+  }
+  world.expect(answer.status === 201, 'an asset was not created', sent);
+  const asset = answer.body?.data as Asset | undefined;
+  if (asset === undefined) return;
+  workspace.assets.of(asset.id).steps.push(made(reported, { row, actor, id: asset.id }));
+  workspace.assets.know(asset.id);
+}
+
+/** Notes the response to a request that changes an asset. */
+function noteChange(
+  { workspace: { assets }, references, actor }: Turn,
+  reported: RowResponse,
+  { id, ifMatch, body }: { id: number; ifMatch?: string | undefined; body: AssetPatch },
+): void {
+  const isTaken = noteTaken(assets, reported, body);
+  const change = (row: Asset) => changeAsset(row, body, references);
+  assets.of(id).steps.push(changed<Asset>(reported, { actor, ifMatch, change, mayBeRejected: () => isTaken }));
+}
+
+/** An item of an upsert: a new asset with a marker as its tag, or the changes of a known asset. */
+type Upsert = { body: object } & ({ id: number; marker?: never } | { marker: string; id?: never });
+
+const upsertGiven = fc.record({ isNew: fc.boolean(), place, asset: newGiven, patch: patchGiven });
+
+/** Notes the result of an item with a new tag. Unlike `POST /assets`, an upsert leaves out custom fields that are null. */
+function noteUpserted(turn: Turn, reported: RowResponse, { customFields, ...body }: NewAsset, marker: string): void {
+  if (noteTaken(turn.workspace.assets, reported, body)) return;
+  noteNew(turn, reported, { ...body, customFields: mergeFields({}, customFields ?? {}) }, { marker });
+}
 
 export const assets = {
   list: kind(4, queryGiven, async (turn, { holders, ...given }) => {
@@ -89,7 +140,7 @@ export const assets = {
     5,
     fc.record({ given: newGiven, sending, isTaken: fc.nat(9), place }),
     async (turn, { given, sending, isTaken, place }) => {
-      const { world, workspace, references, actor } = turn;
+      const { workspace } = turn;
       const marker = `LT-c${turn.number}`;
       const taken = isTaken === 0 ? workspace.assets.pick(place) : undefined;
       // An asset tag never changes, so the tag in the last known state is the current tag.
@@ -99,27 +150,35 @@ export const assets = {
       if (sent === undefined) return;
       const { answer } = sent;
       if (noteTaken(workspace.assets, { sent, answer }, body)) return;
-      const outcome = newAsset(body, references);
-      const codes = [
-        ...('codes' in outcome ? outcome.codes : []),
-        ...(tag === marker ? [] : ['VALIDATION_ERROR' as const]),
-      ];
-      if (codes.length > 0) {
-        if (answer !== undefined) world.expect(isRejection(answer, codes), 'an invalid asset was not rejected', sent);
-        return;
+      noteNew(turn, { sent, answer }, body, { marker, codes: tag === marker ? [] : ['VALIDATION_ERROR'] });
+    },
+  ),
+
+  upsertMany: kind(
+    4,
+    fc.record({ many: fc.array(upsertGiven, { minLength: 1, maxLength: 8 }), byExternalId: fc.boolean(), sending }),
+    async (turn, { many, byExternalId, sending }) => {
+      const { assets } = turn.workspace;
+      const upserts = many.flatMap(({ isNew, place, asset, patch }, index): Upsert[] => {
+        const marker = `LT-c${turn.number}.${index}`;
+        if (isNew && !byExternalId) return [{ marker, body: { ...withHolder(turn, asset), assetTag: marker } }];
+        const id = assets.pick(place);
+        const { assetTag, externalId } = (id && assets.of(id).state?.row) || {};
+        const match = byExternalId ? externalId && { externalId } : assetTag && { assetTag };
+        return id !== undefined && match ? [{ id, body: { ...withHolder(turn, patch), ...match } }] : [];
+      });
+      const unique = [...new Map(upserts.map((upsert) => [upsert.id ?? upsert.marker, upsert])).values()];
+      if (unique.length === 0) return;
+      const items = unique.map(({ body }) => body);
+      const matchBy = byExternalId ? { matchBy: 'externalId' } : {};
+      const other = { assets: [...items.slice(1), { ...items[0], notes: 'Another.' }], ...matchBy };
+      const sent = await turn.ask('assets.upsertMany', { body: { assets: items, ...matchBy }, sending, other });
+      if (sent === undefined) return;
+      for (const [index, { id, marker, body }] of unique.entries()) {
+        const reported = { sent, answer: sent.answer && itemOf(sent.answer, index) };
+        if (marker !== undefined) noteUpserted(turn, reported, body as NewAsset, marker);
+        else noteChange(turn, reported, { id, body: body as AssetPatch });
       }
-      if ('codes' in outcome) return;
-      const { row } = outcome;
-      if (answer === undefined) {
-        const step = (id: number) => ({ ...made({ sent, answer }, { row, actor, id }), isCertain: true });
-        workspace.assets.creations.push({ marker, request: turn.number, step });
-        return;
-      }
-      world.expect(answer.status === 201, 'an asset was not created', sent);
-      const asset = answer.body?.data as Asset | undefined;
-      if (asset === undefined) return;
-      workspace.assets.of(asset.id).steps.push(made({ sent, answer }, { row, actor, id: asset.id }));
-      workspace.assets.know(asset.id);
     },
   ),
 
@@ -135,7 +194,6 @@ export const assets = {
       if (id === undefined) return;
       const body = withHolder(turn, patch) as AssetPatch;
       const ifMatch = tagOf(assets.of(id), tag);
-      const { references, actor } = turn;
       const sent = await turn.ask('assets.update', {
         params: { id },
         body,
@@ -143,9 +201,7 @@ export const assets = {
       });
       if (sent === undefined) return;
       const reported = { sent, answer: sent.answer };
-      const isTaken = noteTaken(assets, reported, body);
-      const change = (row: Asset) => changeAsset(row, body, references);
-      assets.of(id).steps.push(changed<Asset>(reported, { actor, ifMatch, change, mayBeRejected: () => isTaken }));
+      noteChange(turn, reported, { id, ifMatch, body });
       noteTag(assets.of(id), sent.answer);
     },
   ),

@@ -2,14 +2,14 @@ import type { Arbitrary } from 'fast-check';
 import type { Turn } from '../turn.ts';
 
 /** A type of command that a client can run. */
-export interface Kind<Given = unknown> {
+export interface Kind<Input = unknown> {
   /** How often the command occurs, relative to other commands. */
   weight: number;
-  given: Arbitrary<Given>;
-  run(turn: Turn, given: Given): Promise<void>;
+  given: Arbitrary<Input>;
+  run(turn: Turn, given: Input): Promise<void>;
 }
 
 /** Creates a command type. TypeScript checks that `run` accepts the generated arguments. */
-export function kind<Given>(weight: number, given: Arbitrary<Given>, run: Kind<Given>['run']): Kind {
+export function kind<Input>(weight: number, given: Arbitrary<Input>, run: Kind<Input>['run']): Kind {
   return { weight, given, run: run as Kind['run'] };
 }

@@ -32,9 +32,9 @@ export const commentGiven = fc.record({
   author: fc.oneof({ weight: 9, arbitrary: anyUser }, fc.record({ kind: fc.constant('foreign' as const), place })),
   createdAt: fc.constantFrom(undefined, '2018-03-01T08:00:00.000Z', '2020-06-01T08:00:00.000Z', '2999-01-01T00:00:00Z'),
 });
-type CommentGiven = typeof commentGiven extends fc.Arbitrary<infer Given> ? Given : never;
+type CommentInput = typeof commentGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
-export function commentBody(turn: Turn, given: CommentGiven, marker: string): NewComment {
+export function commentBody(turn: Turn, given: CommentInput, marker: string): NewComment {
   const { words, visibility, externalId, author, createdAt } = given;
   const authorId = author.kind === 'none' ? undefined : (userId(turn, author) ?? missingId);
   return { body: `${marker} ${words}`, visibility, externalId, ...importFields(turn, { authorId, createdAt }) };

@@ -35,9 +35,9 @@ function projectOf({ workspace: { projects } }: Turn, place: number): number {
   return projects[Math.floor(place * projects.length)]?.id ?? missingId;
 }
 
-function withAssignee<Given extends { assignee?: Parameters<typeof userId>[1] }>(
+function withAssignee<Input extends { assignee?: Parameters<typeof userId>[1] }>(
   turn: Turn,
-  { assignee, ...body }: Given,
+  { assignee, ...body }: Input,
 ) {
   return { ...body, ...(assignee && { assigneeId: userId(turn, assignee) }) };
 }

@@ -93,7 +93,7 @@ const newTicketGiven = fc.record(
   },
   { requiredKeys: ['title', 'description', 'type', 'category', 'imported'], noNullPrototype: true },
 );
-type NewTicketGiven = typeof newTicketGiven extends fc.Arbitrary<infer Given> ? Given : never;
+type NewTicketInput = typeof newTicketGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
 const patchGiven = some({
   title: fc.tuple(words, padding),
@@ -111,7 +111,7 @@ const patchGiven = some({
   resolution: fc.option(words),
   dueAt,
 });
-type PatchGiven = typeof patchGiven extends fc.Arbitrary<infer Given> ? Given : never;
+type PatchInput = typeof patchGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
 const queryGiven = fc.record({
   ...paging,
@@ -138,7 +138,7 @@ const queryGiven = fc.record({
   /** The indexes of the filters that the request uses. If requests used all filters, most lists would be empty. */
   kept: fc.uniqueArray(fc.nat(9), { maxLength: 3 }),
 });
-type QueryGiven = typeof queryGiven extends fc.Arbitrary<infer Given> ? Given : never;
+type QueryInput = typeof queryGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
 interface RowRef {
   kind: string;
@@ -152,7 +152,7 @@ function rowId({ workspace, other }: Turn, table: 'tickets' | 'assets', { kind, 
 }
 
 /** Returns the fields of the request body that reference other rows. */
-function named(turn: Turn, given: References) {
+function toReferences(turn: Turn, given: References) {
   return {
     ...(given.assignee && { assigneeId: userId(turn, given.assignee) }),
     ...(given.watchers && {
@@ -172,13 +172,13 @@ interface References {
   parent?: RowRef;
 }
 
-function newBody(turn: Turn, given: NewTicketGiven, marker: string): NewTicket {
+function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
   const { title, assignee, requester, watchers, assets, parent, imported, ...fields } = given;
   const { assignee: importedAssignee, requester: importedRequester, history } = imported;
   return {
     ...(fields as NewTicket),
     title: `${title[1]}${marker} ${title[0]}${title[1]}`,
-    ...named(turn, given),
+    ...toReferences(turn, given),
     ...(requester && { requesterId: userId(turn, requester) }),
     ...importFields(turn, {
       ...history,
@@ -188,17 +188,17 @@ function newBody(turn: Turn, given: NewTicketGiven, marker: string): NewTicket {
   };
 }
 
-function patchBody(turn: Turn, given: PatchGiven, marker: string): TicketPatch {
+function patchBody(turn: Turn, given: PatchInput, marker: string): TicketPatch {
   const { title, assignee, watchers, assets, parent, ...fields } = given;
   return {
     ...(fields as TicketPatch),
     ...(title && { title: `${title[1]}${marker} ${title[0]}${title[1]}` }),
-    ...named(turn, given),
+    ...toReferences(turn, given),
   };
 }
 
 /** Returns the query parameters of a ticket list, with references converted to row ids. */
-export function ticketQuery(turn: Turn, given: QueryGiven): ListQuery {
+export function ticketQuery(turn: Turn, given: QueryInput): ListQuery {
   const { page, perPage, sort, kept, assignees, requesters, watchers, concerned, parents, created, due, ...others } =
     given;
   const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);
@@ -235,7 +235,9 @@ function noteNew(turn: Turn, reported: RowResponse, body: NewTicketItem, marker:
   if (new Set(externalIds).size < externalIds.length) codes.push('VALIDATION_ERROR');
   const byPath = Object.fromEntries(comments.map((comment, index) => [`comments.${index}.externalId`, comment]));
   if (codes.length > 0 || 'codes' in outcome) {
-    const isRight = answer === undefined || isRejection(answer, codes) || noteTakenComment(turn, answer, byPath);
+    // The server can report a taken external id before the other faults.
+    const isTaken = noteTaken(workspace.tickets, reported, body) || noteTakenComment(turn, answer, byPath);
+    const isRight = answer === undefined || isRejection(answer, codes) || isTaken;
     world.expect(isRight, `an invalid ticket was not rejected: ${marker}`, sent);
     return;
   }
@@ -333,7 +335,7 @@ type NewTicketItem = NewTicket & { comments?: NewComment[] | undefined };
 
 const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
 const itemGiven = fc.record({ place, patch: patchGiven, tag: withTag });
-type ItemGiven = typeof itemGiven extends fc.Arbitrary<infer Given> ? Given : never;
+type ItemInput = typeof itemGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
 /** Returns a recent ETag of a row, or undefined if there is none. `which` counts from the newest ETag. */
 export function tagOf({ tags }: { tags: string[] }, which: number | undefined): string | undefined {
@@ -346,7 +348,7 @@ function referenceOf({ workspace }: Turn, id: number, byNumber: boolean): number
   return byNumber && number?.includes('-') ? number : id;
 }
 
-async function create(turn: Turn, { given, sending }: { given: NewTicketGiven; sending: PostMode }): Promise<void> {
+async function create(turn: Turn, { given, sending }: { given: NewTicketInput; sending: PostMode }): Promise<void> {
   const marker = `c${turn.number}`;
   const body = newBody(turn, given, marker);
   const other = { ...body, description: 'Another.' };
@@ -431,7 +433,7 @@ export const tickets = {
     const { tickets } = turn.workspace;
     const byId = new Map(many.map((item) => [tickets.pick(item.place), item]));
     byId.delete(undefined);
-    const items = [...(byId as Map<number, ItemGiven>)].map(([id, { patch, tag }], index) => {
+    const items = [...(byId as Map<number, ItemInput>)].map(([id, { patch, tag }], index) => {
       return { id, ifMatch: tagOf(tickets.of(id), tag), body: patchBody(turn, patch, `p${turn.number}.${index}`) };
     });
     if (items.length === 0) return;

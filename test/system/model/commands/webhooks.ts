@@ -143,7 +143,7 @@ export const webhooks = {
     if (sent !== undefined) note(turn, { sent, answer: sent.answer }, id, (row) => ({ row: deactivated(row) }));
   }),
 
-  test: kind(1, place, async (turn, place) => {
+  test: kind(3, place, async (turn, place) => {
     const id = turn.workspace.webhooks.pick(place);
     if (id === undefined) return;
     const sent = await turn.ask('webhooks.test', { params: { id }, sending: 'keyed' });
