@@ -159,6 +159,9 @@ export type Priority = 'LOW' | 'MEDIUM' | 'HIGH' | 'CRITICAL';
 /** The area of IT that the ticket concerns. */
 export type TicketCategory = 'SOFTWARE' | 'HARDWARE' | 'NETWORK' | 'ACCESS' | 'EMAIL' | 'OTHER';
 
+/** A tag: 1 to 50 letters and digits of any script, and after the first character also `:`, `_`, `.`, `/` and `-`. The server converts it to lower case and to the normalization form NFC. */
+export type Tag = string;
+
 /** A single value of a custom field. A number must be 0 or have an absolute value from 1e-9 to 1e15. */
 export type CustomFieldScalar = string | number | boolean | null;
 
@@ -196,6 +199,8 @@ export interface Ticket {
   watcherUserIds: number[];
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds: number[];
+  /** The tags: at most 50. Responses list them in ascending order and without duplicates. At most 50 items. 1 to 50 characters. */
+  tags: Tag[];
   /** The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor. */
   parentId: number | null;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -234,7 +239,7 @@ export type TicketAssignee = number | `${string}@${string}` | 'me' | 'none';
 /** A reference to a user: an id or an email address. */
 export type UserReference = number | `${string}@${string}`;
 
-/** A reference to a ticket: an id or a ticket number. */
+/** The id of a ticket, or its number such as `INC-17`. */
 export type TicketReference = number | Open<TicketNumber>;
 
 /** The page and the filters of a list of tickets. */
@@ -263,6 +268,8 @@ export interface TicketQuery {
   externalId?: string | readonly string[] | undefined;
   /** 1 to 100 items. */
   assetId?: number | string | readonly (number | string)[] | undefined;
+  /** 1 to 100 items. 1 to 50 characters. */
+  tag?: Tag | readonly Tag[] | undefined;
   /** Returns only tickets created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdSince?: string | undefined;
   /** Returns only tickets created before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -271,7 +278,7 @@ export interface TicketQuery {
   dueSince?: string | undefined;
   /** Returns only tickets due before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueBefore?: string | undefined;
-  /** Returns only tickets with a `dueAt` in the past that are not RESOLVED, CLOSED or CANCELLED. */
+  /** Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED. */
   overdue?: true | 'true' | undefined;
   /** Full-text search in number, title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
@@ -312,6 +319,8 @@ export type NewTicket = AtLeastOne<{
   watcherUserIds?: readonly UserReference[] | null | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds?: readonly number[] | null | undefined;
+  /** The tags: at most 50. Responses list them in ascending order and without duplicates. At most 50 items. 1 to 50 characters. */
+  tags?: readonly Tag[] | null | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -353,6 +362,12 @@ export interface TicketPatch {
   watcherUserIds?: readonly UserReference[] | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds?: readonly number[] | undefined;
+  /** The new tags, which replace all tags. Not together with `addTags` or `removeTags`. At most 50 items. 1 to 50 characters. */
+  tags?: readonly Tag[] | undefined;
+  /** The tags to add. Two requests that add different tags never overwrite each other. At most 50 items. 1 to 50 characters. */
+  addTags?: readonly Tag[] | undefined;
+  /** The tags to remove, none of which is in `addTags`. At most 50 items. 1 to 50 characters. */
+  removeTags?: readonly Tag[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -407,6 +422,8 @@ export type NewTicketItem = AtLeastOne<{
   watcherUserIds?: readonly UserReference[] | null | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds?: readonly number[] | null | undefined;
+  /** The tags: at most 50. Responses list them in ascending order and without duplicates. At most 50 items. 1 to 50 characters. */
+  tags?: readonly Tag[] | null | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -451,6 +468,12 @@ export interface TicketPatchItem {
   watcherUserIds?: readonly UserReference[] | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
   assetIds?: readonly number[] | undefined;
+  /** The new tags, which replace all tags. Not together with `addTags` or `removeTags`. At most 50 items. 1 to 50 characters. */
+  tags?: readonly Tag[] | undefined;
+  /** The tags to add. Two requests that add different tags never overwrite each other. At most 50 items. 1 to 50 characters. */
+  addTags?: readonly Tag[] | undefined;
+  /** The tags to remove, none of which is in `addTags`. At most 50 items. 1 to 50 characters. */
+  removeTags?: readonly Tag[] | undefined;
   /** The parent ticket, by id or number such as `INC-17`, or null for no parent. */
   parentId?: TicketReference | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
@@ -607,6 +630,8 @@ export interface Asset {
   notes: string | null;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId: string | null;
+  /** The tags: at most 50. Responses list them in ascending order and without duplicates. At most 50 items. 1 to 50 characters. */
+  tags: Tag[];
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields: CustomFields;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -631,10 +656,12 @@ export interface AssetQuery {
   assignedToId?: UserReference | readonly UserReference[] | undefined;
   /** 1 to 100 items. 1 to 200 characters. */
   externalId?: string | readonly string[] | undefined;
-  /** Repeat the parameter for several values. A value can contain commas. 1 to 100 items. 1 to 100 characters. */
+  /** Exact values: repeat the parameter for several. A value can contain commas. 1 to 100 items. 1 to 100 characters. */
   assetTag?: string | readonly string[] | undefined;
-  /** Repeat the parameter for several values. A value can contain commas. 1 to 100 items. 1 to 255 characters. */
+  /** Exact values: repeat the parameter for several. A value can contain commas. 1 to 100 items. 1 to 255 characters. */
   serialNumber?: string | readonly string[] | undefined;
+  /** 1 to 100 items. 1 to 50 characters. */
+  tag?: Tag | readonly Tag[] | undefined;
   /** Full-text search in name, asset tag and serial number. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }
@@ -669,6 +696,8 @@ export interface NewAsset {
   notes?: string | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
+  /** The tags: at most 50. Responses list them in ascending order and without duplicates. At most 50 items. 1 to 50 characters. */
+  tags?: readonly Tag[] | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFields | null | undefined;
 }
@@ -703,6 +732,8 @@ export interface AssetUpsertItem {
   notes?: string | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
+  /** The tags: at most 50. Responses list them in ascending order and without duplicates. At most 50 items. 1 to 50 characters. */
+  tags?: readonly Tag[] | null | undefined;
   /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | null | undefined;
 }
@@ -738,6 +769,12 @@ export interface AssetPatch {
   notes?: string | null | undefined;
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
+  /** The new tags, which replace all tags. Not together with `addTags` or `removeTags`. At most 50 items. 1 to 50 characters. */
+  tags?: readonly Tag[] | undefined;
+  /** The tags to add. Two requests that add different tags never overwrite each other. At most 50 items. 1 to 50 characters. */
+  addTags?: readonly Tag[] | undefined;
+  /** The tags to remove, none of which is in `addTags`. At most 50 items. 1 to 50 characters. */
+  removeTags?: readonly Tag[] | undefined;
   /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
   customFields?: CustomFieldsPatch | undefined;
 }
@@ -895,6 +932,13 @@ export type TicketChanges = Record<string, {
     from: number[];
     /** The value after the change. */
     to: number[];
+  } | undefined;
+  /** The change to `tags`. Absent if unchanged. */
+  tags?: {
+    /** The value before the change. At most 50 items. 1 to 50 characters. */
+    from: Tag[];
+    /** The value after the change. At most 50 items. 1 to 50 characters. */
+    to: Tag[];
   } | undefined;
   /** The change to `parentId`. Absent if unchanged. */
   parentId?: {
@@ -1118,6 +1162,13 @@ export type AssetChanges = Record<string, {
     /** The value after the change. 1 to 200 characters. */
     to: string | null;
   } | undefined;
+  /** The change to `tags`. Absent if unchanged. */
+  tags?: {
+    /** The value before the change. At most 50 items. 1 to 50 characters. */
+    from: Tag[];
+    /** The value after the change. At most 50 items. 1 to 50 characters. */
+    to: Tag[];
+  } | undefined;
   /** The change to `customFields`. Absent if unchanged. */
   customFields?: {
     /** The value before the change. */
@@ -1310,7 +1361,7 @@ export interface Webhook {
   url: string;
   /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
   /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn: boolean;
@@ -1352,7 +1403,7 @@ export interface CreatedWebhook {
   url: string;
   /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
   /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn: boolean;
@@ -1388,7 +1439,7 @@ export interface NewWebhook {
   secret?: string | undefined;
   /** The subscribed event types. 1 to 100 items. */
   events: readonly Open<EventType>[];
-  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn?: boolean | undefined;
@@ -1404,7 +1455,7 @@ export interface WebhookPatch {
   secret?: string | undefined;
   /** The subscribed event types. 1 to 100 items. */
   events?: readonly Open<EventType>[] | undefined;
-  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn?: boolean | undefined;

@@ -167,7 +167,7 @@ export function wholeFilter<Value extends z.ZodType>(value: Value) {
       (input: Input) => (Array.isArray(input) ? input : [input]),
       z.array(value).min(1).max(100, 'must have at most 100 values'),
     )
-    .meta({ description: 'Repeat the parameter for several values. A value can contain commas.' })
+    .meta({ description: 'Exact values: repeat the parameter for several. A value can contain commas.' })
     .optional();
 }
 

@@ -30,3 +30,4 @@ export * from './resources/tickets.ts';
 export * from './resources/users.ts';
 export * from './resources/webhooks.ts';
 export * from './scopes.ts';
+export * from './tags.ts';

@@ -415,6 +415,7 @@ describe('createAsset, which the command line calls', () => {
       purchaseDate: '2025-03-14',
       notes: ' As new.\n',
       externalId: 'snipeit:18',
+      tags: ['leased'],
       customFields: { a: 1 },
     };
     const made = await create({ ...fields, purchaseCost: '1499.9', warrantyExpiresAt: '2028-03-14T00:00:00+01:00' });
@@ -447,6 +448,7 @@ describe('createAsset, which the command line calls', () => {
       warrantyExpiresAt: null,
       notes: null,
       externalId: null,
+      tags: [],
       customFields: {},
       createdAt: timestamp,
       updatedAt: timestamp,

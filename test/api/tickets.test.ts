@@ -43,6 +43,7 @@ describe('POST /tickets', () => {
         assigneeId: null,
         watcherUserIds: [],
         assetIds: [],
+        tags: [],
         attachmentCount: 0,
         parentId: null,
         externalId: null,

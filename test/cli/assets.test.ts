@@ -50,7 +50,7 @@ describe('assets create', { timeout: 60_000 }, () => {
     const create = `assets create --tenant ${name} --name Laptop --asset-tag LT-1 --type LAPTOP`;
     const made = await itsm(
       `${create} --assigned-to ${admin.email} --purchase-date 2025-03-14 --purchase-cost 1499` +
-        ' --custom-field site=Leipzig --custom-field formula=a=b --json',
+        ' --tags leased,VIP --custom-field site=Leipzig --custom-field formula=a=b --json',
     );
     expect(made).toMatchObject({ code: 0, stderr: '' });
     const asset = JSON.parse(made.stdout);
@@ -60,6 +60,7 @@ describe('assets create', { timeout: 60_000 }, () => {
       assignedToId: admin.id,
       purchaseDate: '2025-03-14',
       purchaseCost: '1499.00',
+      tags: ['leased', 'vip'],
       customFields: { site: 'Leipzig', formula: 'a=b' },
     });
     const [event] = await db.event.findMany();
@@ -194,7 +195,13 @@ describe('assets import --update', { timeout: 60_000 }, () => {
       data: [
         {
           ...{ name: '=1+1', assetTag: 'T-1', type: 'LAPTOP', status: 'IN_USE', assignedToId: user.id, customFields },
-          ...{ externalId: 'old:1', notes: ' Two\r\nlines\n', purchaseCost: '1499.00', location: '-' },
+          ...{
+            externalId: 'old:1',
+            tags: ['leased', 'vip'],
+            notes: ' Two\r\nlines\n',
+            purchaseCost: '1499.00',
+            location: '-',
+          },
           ...{ purchaseDate: new Date('2025-03-14'), warrantyExpiresAt: new Date('2028-03-14T01:02:03.004Z') },
         },
         { name: 'Gone', assetTag: '@2', type: 'OTHER', status: 'DISPOSED', customFields: { floor: 'three' } },
@@ -216,17 +223,17 @@ describe('assets import --update', { timeout: 60_000 }, () => {
     const { name, admin, db } = await createTenantWithWebhook();
     await db.asset.createMany({
       data: [
-        { name: 'Laptop', assetTag: 'T-1', type: 'LAPTOP', location: 'Berlin', customFields },
+        { name: 'Laptop', assetTag: 'T-1', type: 'LAPTOP', location: 'Berlin', tags: ['leased'], customFields },
         { name: 'Phone', assetTag: 'T-2', type: 'MOBILE', customFields: { floor: 3, leased: true, tags: ['a'] } },
         { name: 'Same', assetTag: 'T-3', type: 'OTHER' },
       ],
     });
     const file = await writeCsv(
-      'assetTag,name,type,assignedToId,location,customFields.floor,customFields.leased,customFields.tags,customFields.zip',
-      'T-9,New,SERVER,,,4,,,',
-      `" T-1 ",,,${admin.email},,4.50,FALSE,"[""b"", 2]",1067`,
-      'T-2,,,,Bonn,012,maybe,"[{}]",',
-      'T-3,Same,OTHER,,,,,,',
+      'assetTag,name,type,tags,assignedToId,location,customFields.floor,customFields.leased,customFields.tags,customFields.zip',
+      'T-9,New,SERVER,"B, a",,,4,,,',
+      `" T-1 ",,,vip,${admin.email},,4.50,FALSE,"[""b"", 2]",1067`,
+      'T-2,,,,,Bonn,012,maybe,"[{}]",',
+      'T-3,Same,OTHER,,,,,,,',
     );
     const load = `assets import --tenant ${name} --update`;
     const results = { created: 1, updated: 2, unchanged: 1 };
@@ -241,11 +248,12 @@ describe('assets import --update', { timeout: 60_000 }, () => {
     expect(await db.asset.findMany({ orderBy: { assetTag: 'asc' } })).toMatchObject([
       {
         ...{ name: 'Laptop', type: 'LAPTOP', location: 'Berlin', assignedToId: BigInt(admin.id), status: 'IN_USE' },
+        tags: ['vip'],
         customFields: { ...customFields, floor: 4.5, leased: false, tags: ['b', 2], zip: '1067' },
       },
       { name: 'Phone', location: 'Bonn', customFields: { floor: '012', leased: 'maybe', tags: '[{}]' } },
       { name: 'Same', version: 1 },
-      { assetTag: 'T-9', name: 'New', status: 'IN_STOCK', customFields: { floor: '4' } },
+      { assetTag: 'T-9', name: 'New', status: 'IN_STOCK', tags: ['a', 'b'], customFields: { floor: '4' } },
     ]);
     const actions = (await db.activity.findMany()).map(({ action }) => action).sort();
     expect(actions).toEqual(['CREATED', 'UPDATED', 'UPDATED']);

@@ -25,7 +25,7 @@ async function tagsOf({ context }: Workspace): Promise<string[]> {
 
 const typed = {
   ...{ name: 'Laptop', type: 'LAPTOP', status: '', assignedToId: '', serialNumber: '', manufacturer: '', model: '' },
-  ...{ location: '', purchaseDate: '', purchaseCost: '', warrantyExpiresAt: '', notes: '', customFields: '' },
+  ...{ location: '', purchaseDate: '', purchaseCost: '', warrantyExpiresAt: '', notes: '', tags: '', customFields: '' },
 };
 
 describe('/developer/assets', () => {
@@ -33,17 +33,22 @@ describe('/developer/assets', () => {
     const user = await workspace.createUser({ name: 'Holder' });
     const assetTag = `LT-${unique()}`;
     const fields = { ...typed, assetTag, warrantyExpiresAt: '2028-03-14', customFields: 'site = Berlin\r\nfloor=3' };
-    const made = await admin.submitAndFollow('/developer/assets/new', 'create', { ...fields, notes: 'One\r\ntwo' });
+    const made = await admin.submitAndFollow('/developer/assets/new', 'create', {
+      ...fields,
+      notes: 'One\r\ntwo',
+      tags: 'VIP, leased,',
+    });
     expect(made.text).toContain(`${assetTag}: Laptop`);
     const [asset] = (await listAssets(workspace.context, { ...page, q: undefined })).data;
     expect(asset).toMatchObject({
       ...{ assetTag, status: 'IN_STOCK', notes: 'One\ntwo', customFields: { site: 'Berlin', floor: '3' } },
-      ...{ warrantyExpiresAt: '2028-03-14T00:00:00.000Z', assignedToId: null },
+      ...{ warrantyExpiresAt: '2028-03-14T00:00:00.000Z', assignedToId: null, tags: ['leased', 'vip'] },
     });
 
     const here = `/developer/assets/${asset?.id}`;
     const found = await admin.get(`/developer/assets?q=${assetTag}&type=LAPTOP&status=`);
     expect(found.text).toContain(here);
+    expect((await admin.get(here)).text).toContain('value="leased, vip"');
     expect((await admin.get(`/developer/assets?q=${assetTag}&status=LOST`)).text).not.toContain(here);
 
     // The form shows only string values of custom fields. A change must keep all other values.
@@ -54,7 +59,7 @@ describe('/developer/assets', () => {
     const changed = await admin.submitAndFollow(here, 'change', change);
     expect(changed.text).toMatch(/<code>assignedToId<\/code> from none to \d+/);
     expect((await listAssets(workspace.context, page)).data[0]).toMatchObject({
-      ...{ status: 'IN_USE', assignedToId: user.id, customFields: { site: 'Bonn', cost: 4711, tags: ['a'] } },
+      ...{ status: 'IN_USE', assignedToId: user.id, tags: [], customFields: { site: 'Bonn', cost: 4711, tags: ['a'] } },
     });
     // After the first change, the form contains an outdated ETag.
     const late = await admin.submit(here, 'change', { ...change, name: 'Late' });

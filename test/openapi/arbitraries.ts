@@ -91,6 +91,13 @@ function object(schema: Schema, ids: KnownIds): Arbitrary<object> {
       : fc.constant({});
   return fc
     .tuple(named, free)
-    .map(([some, others]) => ({ ...some, ...others }))
+    .map(([some, others]) => withoutContradictions({ ...some, ...others }))
     .filter((value) => Object.keys(value).length >= Number(minProperties));
+}
+
+/** Removes the fields that a patch can't have together with `tags`, which JSON Schema can't express. */
+function withoutContradictions({ tags, addTags, removeTags, ...others }: Record<string, unknown>): object {
+  return tags === undefined
+    ? { ...others, ...(addTags !== undefined && { addTags }), ...(removeTags !== undefined && { removeTags }) }
+    : { ...others, tags };
 }

@@ -188,6 +188,8 @@ describe('requests generated from the document', () => {
       const { id } = await workspace.createTicket();
       return { id: [id], linkId: await idsOf(() => workspace.createLink(id)) };
     };
+    // JSON Schema can't express which characters a tag can have.
+    const tags = ['vip', 'Leased', 'site:berlin', '日本'];
     const named = (await inPath[path.split('/')[1] ?? '']?.()) ?? [];
     return {
       id: named,
@@ -199,6 +201,7 @@ describe('requests generated from the document', () => {
       watcherUserIds: users,
       assetId: assets,
       assetIds: assets,
+      ...{ tag: tags, tags, addTags: tags.slice(0, 2), removeTags: tags.slice(2) },
       parentId: tickets,
       ticketId: tickets,
       since: [new Date(Date.now() - 3_600_000).toISOString()],

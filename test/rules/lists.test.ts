@@ -78,8 +78,9 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
     INSERT INTO activities (tenant_id, resource, resource_id, action, at)
       SELECT tenant_id, 'TICKET', id, 'CREATED', now() FROM tickets WHERE tenant_id = ${tenantId}
       UNION ALL SELECT tenant_id, 'ASSET', id, 'CREATED', now() FROM assets WHERE tenant_id = ${tenantId};
-    UPDATE tickets SET asset_ids = ARRAY[(SELECT min(id) + ordinal % 40 FROM assets WHERE tenant_id = ${tenantId})]
-      WHERE tenant_id = ${tenantId};
+    UPDATE tickets SET asset_ids = ARRAY[(SELECT min(id) + ordinal % 40 FROM assets WHERE tenant_id = ${tenantId})],
+      tags = ARRAY['t' || ordinal % 40] WHERE tenant_id = ${tenantId};
+    UPDATE assets SET tags = ARRAY['t' || id % 40] WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_links (tenant_id, type, ticket_id, target_id)
       SELECT tenant_id, 'BLOCKS', id, id - 1 FROM tickets WHERE tenant_id = ${tenantId} AND ordinal > 1;
     INSERT INTO attachments (tenant_id, ticket_id, name, content_type, size, sha256, storage_key, uploader_id)
@@ -193,6 +194,7 @@ const excludedParameters = [
   'parentId',
   'watcherUserId',
   'assetId',
+  'tag',
   'createdSince',
   'createdBefore',
   'dueSince',
@@ -251,12 +253,21 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
     [`assetId=${assetId}`]: ['asset_id'],
     [`assetId=${assetId}&status=OPEN`]: ['asset_id', 'status'],
     [`assetId=${assetId},${assetId - 1}&sort=id`]: ['asset_id'],
+    'tag=t1': ['tag'],
+    'tag=t1&status=OPEN': ['tag', 'status'],
+    'tag=t1,t2&sort=id': ['tag'],
     'createdSince=2026-01-01T00:00:00Z&createdBefore=2026-01-02T00:00:00Z': ['created_at'],
     'dueSince=2026-01-01T00:00:00Z&dueBefore=2026-01-02T00:00:00Z': ['due_at'],
     'overdue=true': ['due_at'],
   };
   for (const [query, names] of Object.entries(columns)) {
     for (const page of [1, 2]) await expectIndexed(`/tickets?${query}&page=${page}&perPage=1`, names);
+  }
+});
+
+it('uses an index for the filter of assets by tag', async () => {
+  for (const query of ['tag=t1', 'tag=t1,t2']) {
+    for (const page of [1, 2]) await expectIndexed(`/assets?${query}&page=${page}&perPage=1`, ['tag']);
   }
 });
 

@@ -179,6 +179,8 @@ describe('the roles', () => {
       'public.projects': 'INSERT, SELECT, UPDATE',
       'public.request_log': 'SELECT',
       'public.request_log_minutes': 'SELECT',
+      'public.tagged_assets': 'SELECT',
+      'public.tagged_tickets': 'SELECT',
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
       'public.ticket_assets': 'SELECT',

@@ -20,8 +20,8 @@ beforeAll(async () => {
   api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   for (const workspace of [mine, theirs]) {
-    const { id } = await workspace.createAsset();
-    const ticket = await workspace.createTicket({ watcherUserIds: [workspace.userId], assetIds: [id] });
+    const { id } = await workspace.createAsset({ tags: ['leased'] });
+    const ticket = await workspace.createTicket({ watcherUserIds: [workspace.userId], assetIds: [id], tags: ['vip'] });
     const { tenantId } = workspace;
     const ends = { ticketId: ticket.id, targetId: ticket.id };
     await workspace.createAttachment(ticket.id);
@@ -37,6 +37,8 @@ const models = [
   'ticket',
   'ticketWatcher',
   'ticketAsset',
+  'taggedTicket',
+  'taggedAsset',
   'ticketLink',
   'attachment',
   'attachmentUsage',

@@ -12,7 +12,8 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
   const { id } = await workspace.createTicket({
     assigneeId: workspace.userId,
     watcherUserIds: [workspace.userId],
-    assetIds: [(await workspace.createAsset()).id],
+    assetIds: [(await workspace.createAsset({ tags: ['leased'] })).id],
+    tags: ['vip'],
   });
   await workspace.createComment(id);
   await workspace.createLink(id);

@@ -378,6 +378,16 @@ describe('webhook filter', () => {
     expect(await sender.api.prisma.event.count({ where: { tenantId: owner.tenantId } })).toBe(3);
   });
 
+  it('delivers events if a list has an accepted item before or after the change', async () => {
+    const { receiver } = await subscribe({ events: ['ticket.updated'], filter: { tags: ['vip', 'urgent'] } });
+    const { id } = await owner.createTicket({ tags: ['vip', 'other'] });
+    const rename = (title: string, tags: object) => owner.call('PATCH', `/tickets/${id}`, { title, ...tags });
+    await rename('no longer vip', { removeTags: ['vip'] });
+    await rename('other', { tags: [] });
+    await rename('urgent', { addTags: ['urgent', 'a'] });
+    expect((await titlesOf(receiver, 2)).sort()).toEqual(['no longer vip', 'urgent']);
+  });
+
   it('accepts webhook filter values of the maximum field length', async () => {
     const title = '😀'.repeat(255);
     const { receiver } = await subscribe({ filter: { title: [title, 'short'] } });
@@ -444,9 +454,9 @@ describe('webhook filter', () => {
       /is not a filterable field of ticket.created. Use one of: id, .*priority/,
     ],
     [
-      'a field that is not a scalar',
-      { watcherUserIds: [1] },
-      'filter.watcherUserIds',
+      'a field that is neither a scalar nor a list of scalars',
+      { customFields: [1] },
+      'filter.customFields',
       /is not a filterable field of ticket.created/,
     ],
     [
@@ -455,6 +465,8 @@ describe('webhook filter', () => {
       'filter.constructor',
       /is not a filterable field of ticket.created/,
     ],
+    ['an item of the wrong type', { watcherUserIds: [1, 'me'] }, 'filter.watcherUserIds.1', /positive integer/],
+    ['a tag in upper case', { tags: ['VIP'] }, 'filter.tags.0', /must be written as "vip"/],
     ['a value outside the enum', { priority: ['HIGH', 'URGENT'] }, 'filter.priority.1', /must be one of LOW/],
     [
       'a time that is not in canonical form',

@@ -31,6 +31,7 @@ import {
   versionFields,
 } from '../fields.ts';
 import { NamedUser } from '../references.ts';
+import { checkTags, Tag, Tags, tagChanges } from '../tags.ts';
 
 export const AssetType = z
   .enum(['LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'NETWORK', 'PRINTER', 'SOFTWARE', 'OTHER'])
@@ -106,6 +107,7 @@ export const Asset = z
     warrantyExpiresAt: Timestamp.meta(warranty).nullable(),
     notes: responseText(Notes).nullable(),
     externalId: responseText(ExternalId).nullable(),
+    tags: Tags,
     customFields: StoredCustomFields,
     ...versionFields,
   })
@@ -128,6 +130,7 @@ export const Asset = z
       warrantyExpiresAt: '2028-03-14T00:00:00.000Z',
       notes: null,
       externalId: null,
+      tags: ['front-desk'],
       customFields: {},
       createdAt: '2025-03-14T09:30:00.000Z',
       updatedAt: '2026-01-08T12:00:00.000Z',
@@ -164,6 +167,7 @@ export const NewAsset = z
     warrantyExpiresAt: TimestampInput.meta(warranty).nullish(),
     notes: Notes.nullish(),
     externalId: ExternalId.nullish(),
+    tags: Tags.nullish(),
     customFields: CustomFields.nullish(),
   })
   .meta({
@@ -193,15 +197,18 @@ export const AssetPatch = patch({
   warrantyExpiresAt: TimestampInput.meta(warranty).nullable().optional(),
   notes: Notes.nullable().optional(),
   externalId: ExternalId.nullable().optional(),
+  ...tagChanges,
   customFields: CustomFieldsPatch.optional(),
-}).meta({
-  id: 'AssetPatch',
-  description:
-    'Changes to an asset. Absent fields stay unchanged, and null clears a field. ' +
-    'If you assign an asset without a status, its status becomes IN_USE. ' +
-    "If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change.",
-  example: { assignedToId: 2 },
-});
+})
+  .superRefine(checkTags)
+  .meta({
+    id: 'AssetPatch',
+    description:
+      'Changes to an asset. Absent fields stay unchanged, and null clears a field. ' +
+      'If you assign an asset without a status, its status becomes IN_USE. ' +
+      "If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change.",
+    example: { assignedToId: 2 },
+  });
 export type AssetPatch = z.output<typeof AssetPatch>;
 
 /** The fields by which an upsert finds the asset of an item. */
@@ -276,6 +283,7 @@ export const AssetQuery = listQuery({
   externalId: filter(ExternalId),
   assetTag: wholeFilter(AssetTag),
   serialNumber: wholeFilter(SerialNumber),
+  tag: filter(Tag),
   q: search('name, asset tag and serial number'),
 });
 export type AssetQuery = z.output<typeof AssetQuery>;

@@ -136,7 +136,7 @@ export const comments = endpoints({
       group: 'tickets',
       agent: {
         tool: 'list_comments',
-        when: 'Accepts an id or a number such as INC-18.',
+        when: 'Newest first.',
         short: ['authorId', 'body', 'visibility', 'createdAt'],
       },
     }),
@@ -162,7 +162,7 @@ export const comments = endpoints({
       group: 'tickets',
       agent: {
         tool: 'comment_on_ticket',
-        when: 'Accepts an id or a number such as INC-18. PUBLIC comments are for the requester, INTERNAL for staff.',
+        when: 'PUBLIC comments are for the requester, INTERNAL for staff.',
         short: ['id', 'visibility', 'createdAt'],
       },
     }),

@@ -32,7 +32,7 @@ const IdOrNumber = z
     error: ({ input }) =>
       input === undefined ? 'is required' : 'must be a positive integer or a ticket number such as INC-17',
   })
-  .meta({ id: 'TicketReference', description: 'A reference to a ticket: an id or a ticket number.' });
+  .meta({ id: 'TicketReference', description: 'The id of a ticket, or its number such as `INC-17`.' });
 
 /** A reference to a ticket in a request body: an id or a ticket number (docs/decisions/api-conventions.md). */
 export const NamedTicket = reference('ticket', TicketNumber, IdOrNumber);

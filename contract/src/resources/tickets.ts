@@ -40,6 +40,7 @@ import {
 import { importField } from '../imports.ts';
 import { requestLimits } from '../limits.ts';
 import { EmailAddress, NamedUser, reference } from '../references.ts';
+import { checkTags, Tag, Tags, tagChanges } from '../tags.ts';
 import { Attachment, attachDescription, ChangedAttachment, NewAttachmentQuery } from './attachments.ts';
 import { NewComment } from './comments.ts';
 import { ChangedLink } from './links.ts';
@@ -152,6 +153,7 @@ export const Ticket = z
     assigneeId: AssigneeId.nullable(),
     watcherUserIds: WatcherUserIds,
     assetIds: AssetIds,
+    tags: Tags,
     parentId: ParentId.nullable(),
     externalId: responseText(ExternalId).nullable(),
     customFields: StoredCustomFields,
@@ -195,6 +197,7 @@ export const Ticket = z
       assigneeId: 2,
       watcherUserIds: [1, 3],
       assetIds: [],
+      tags: [],
       parentId: null,
       externalId: null,
       customFields: { site: 'Berlin' },
@@ -273,6 +276,7 @@ export const NewTicket = z
     assigneeId: NamedAssignee.nullish(),
     watcherUserIds: NamedWatchers.nullish(),
     assetIds: AssetIds.nullish(),
+    tags: Tags.nullish(),
     parentId: NamedParent.nullish(),
     externalId: ExternalId.nullish(),
     customFields: CustomFields.nullish(),
@@ -326,6 +330,7 @@ const patchFields = {
   assigneeId: NamedAssignee.nullable().optional(),
   watcherUserIds: NamedWatchers.optional(),
   assetIds: AssetIds.optional(),
+  ...tagChanges,
   parentId: NamedParent.nullable().optional(),
   externalId: ExternalId.nullable().optional(),
   customFields: CustomFieldsPatch.optional(),
@@ -333,11 +338,13 @@ const patchFields = {
   dueAt: TimestampInput.meta({ description: dueAt }).nullable().optional(),
 };
 
-export const TicketPatch = patch(patchFields).meta({
-  id: 'TicketPatch',
-  description: "Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change.",
-  example: { status: 'IN_PROGRESS', priority: 'CRITICAL' },
-});
+export const TicketPatch = patch(patchFields)
+  .superRefine(checkTags)
+  .meta({
+    id: 'TicketPatch',
+    description: "Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change.",
+    example: { status: 'IN_PROGRESS', priority: 'CRITICAL' },
+  });
 export type TicketPatch = z.output<typeof TicketPatch>;
 
 export const NewTicketItem = NewTicket.safeExtend({
@@ -389,6 +396,7 @@ export const TicketPatchItem = z
     ...patchFields,
   })
   .refine(({ id, ifMatch, ...change }) => Object.keys(change).length > 0, 'must contain at least one field to change')
+  .superRefine(checkTags)
   .meta({
     id: 'TicketPatchItem',
     description: 'A ticket and its changes. Absent fields stay unchanged, and null clears a field.',
@@ -469,12 +477,13 @@ export const TicketQuery = listQuery({
   watcherUserId: userFilter(),
   externalId: filter(ExternalId),
   assetId: idFilter(),
+  tag: filter(Tag),
   createdSince: TimestampBound.meta({ description: 'Returns only tickets created at or after this time.' }).optional(),
   createdBefore: TimestampBound.meta({ description: 'Returns only tickets created before this time.' }).optional(),
   dueSince: TimestampBound.meta({ description: 'Returns only tickets due at or after this time.' }).optional(),
   dueBefore: TimestampBound.meta({ description: 'Returns only tickets due before this time.' }).optional(),
   overdue: OnlyTrue.meta({
-    description: 'Returns only tickets with a `dueAt` in the past that are not RESOLVED, CLOSED or CANCELLED.',
+    description: 'Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED.',
   }).optional(),
   q: search('number, title and description'),
   sort: z
@@ -512,7 +521,7 @@ export const tickets = endpoints({
     metadata: meta({
       scope: 'tickets:read',
       group: 'tickets',
-      agent: { tool: 'get_ticket', when: 'Returns every field. Accepts an id or a number such as INC-18.' },
+      agent: { tool: 'get_ticket', when: 'Returns every field.' },
     }),
     pathParams: TicketIdParam,
     query: NoQuery,
@@ -546,7 +555,7 @@ export const tickets = endpoints({
       group: 'tickets',
       agent: {
         tool: 'update_ticket',
-        when: 'Accepts an id or a number such as INC-18. Changes only the fields that you pass. Look up an assignee with list_users.',
+        when: 'Changes only the fields that you pass. Look up an assignee with list_users.',
         short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
       },
     }),

@@ -38,6 +38,7 @@ const Filter = z
       'The filter for events, or null to deliver all events. ' +
       'Each key is a top-level field of the resource, with a list of values. ' +
       'An event matches if every field in the filter has one of the listed values, before or after the change. ' +
+      'A field with a list has all values of its items. ' +
       'Every subscribed event type must have these fields. ' +
       `A filter has at most ${filterLimits.fields} fields with ${filterLimits.values} values each.`,
     example: { priority: ['HIGH', 'CRITICAL'] },

@@ -103,6 +103,12 @@ export type TicketWatcher = Prisma.TicketWatcherModel
  */
 export type TicketAsset = Prisma.TicketAssetModel
 /**
+ * Model TaggedTicket
+ * The tags of tickets, for the filter by tag. The trigger function of tickets writes the rows, so the table needs no
+ * foreign key to tickets.
+ */
+export type TaggedTicket = Prisma.TaggedTicketModel
+/**
  * Model TicketLink
  * A link from a ticket to another ticket. Both tickets store the number of their links.
  */
@@ -156,6 +162,11 @@ export type Text = Prisma.TextModel
  * 
  */
 export type Asset = Prisma.AssetModel
+/**
+ * Model TaggedAsset
+ * The tags of assets, for the filter by tag. A trigger of assets writes the rows.
+ */
+export type TaggedAsset = Prisma.TaggedAssetModel
 /**
  * Model CsvUpload
  * A CSV file that a user has uploaded but not yet imported (docs/decisions/data-model.md#csv).

@@ -39,11 +39,15 @@ export function shapeOf(schema: unknown): Record<string, z.ZodType> {
 /** The fields that tool definitions omit, because agents rarely need them. The API still accepts these fields. */
 const omitted = new Set(['externalId', 'ifMatch', 'dueSince', 'dueBefore', 'attachmentIds']);
 
+/** Returns true if tool definitions omit a field. Agents add and remove tags, but don't replace them. */
+function isOmitted(name: string, fields: object): boolean {
+  return omitted.has(name) || (name === 'tags' && 'addTags' in fields);
+}
+
 /** Returns the JSON Schema for the arguments of an endpoint, without fields that only programs need. */
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {
-  const fields = Object.entries(argumentsOf(route)).filter(
-    ([name, schema]) => !omitted.has(name) && !isImportField(schema),
-  );
+  const all = argumentsOf(route);
+  const fields = Object.entries(all).filter(([name, schema]) => !isOmitted(name, all) && !isImportField(schema));
   const required = fields.filter(([, schema]) => !schema.safeParse(undefined).success).map(([name]) => name);
   const clearsWithNull = route.method === 'PATCH';
   return {
@@ -76,7 +80,7 @@ function simplify(json: Json, context: SchemaContext): InputSchema {
 
 function propertiesOf({ properties = {}, required }: Json, context: SchemaContext): InputSchema {
   const fields = Object.entries(properties)
-    .filter(([name]) => !omitted.has(name))
+    .filter(([name]) => !isOmitted(name, properties))
     .map(([name, field]) => [name, simplify(field as Json, context)]);
   return { properties: Object.fromEntries(fields), ...(required !== undefined && { required }) };
 }
@@ -100,8 +104,9 @@ function toDescription({ description }: Json): InputSchema {
   return description === undefined ? {} : { description: firstClause(description) };
 }
 
+/** Returns the first clause of a description, without its words about null, which the schema already describes. */
 function firstClause(description: string): string {
-  return description.split(/(?<=\.) |; |: /)[0]?.replace(/\.$/, '') ?? '';
+  return description.split(/(?<=\.) |; |: |, or null\b/)[0]?.replace(/\.$/, '') ?? '';
 }
 
 function withoutDescription({ description, ...schema }: InputSchema): InputSchema {

@@ -418,6 +418,7 @@ export const ModelName = {
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
   TicketAsset: 'TicketAsset',
+  TaggedTicket: 'TaggedTicket',
   TicketLink: 'TicketLink',
   Comment: 'Comment',
   Attachment: 'Attachment',
@@ -428,6 +429,7 @@ export const ModelName = {
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
+  TaggedAsset: 'TaggedAsset',
   CsvUpload: 'CsvUpload',
   Project: 'Project',
   Article: 'Article',
@@ -460,7 +462,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "apiKey" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "ticketLink" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "apiKey" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketLink" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1648,6 +1650,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    TaggedTicket: {
+      payload: Prisma.$TaggedTicketPayload<ExtArgs>
+      fields: Prisma.TaggedTicketFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TaggedTicketFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TaggedTicketFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload>
+        }
+        findFirst: {
+          args: Prisma.TaggedTicketFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TaggedTicketFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload>
+        }
+        findMany: {
+          args: Prisma.TaggedTicketFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload>[]
+        }
+        create: {
+          args: Prisma.TaggedTicketCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload>
+        }
+        createMany: {
+          args: Prisma.TaggedTicketCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TaggedTicketCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload>[]
+        }
+        delete: {
+          args: Prisma.TaggedTicketDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload>
+        }
+        update: {
+          args: Prisma.TaggedTicketUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload>
+        }
+        deleteMany: {
+          args: Prisma.TaggedTicketDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TaggedTicketUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TaggedTicketUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload>[]
+        }
+        upsert: {
+          args: Prisma.TaggedTicketUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedTicketPayload>
+        }
+        aggregate: {
+          args: Prisma.TaggedTicketAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTaggedTicket>
+        }
+        groupBy: {
+          args: Prisma.TaggedTicketGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TaggedTicketGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TaggedTicketCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TaggedTicketCountAggregateOutputType> | number
+        }
+      }
+    }
     TicketLink: {
       payload: Prisma.$TicketLinkPayload<ExtArgs>
       fields: Prisma.TicketLinkFieldRefs
@@ -2369,6 +2445,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AssetCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AssetCountAggregateOutputType> | number
+        }
+      }
+    }
+    TaggedAsset: {
+      payload: Prisma.$TaggedAssetPayload<ExtArgs>
+      fields: Prisma.TaggedAssetFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TaggedAssetFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TaggedAssetFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload>
+        }
+        findFirst: {
+          args: Prisma.TaggedAssetFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TaggedAssetFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload>
+        }
+        findMany: {
+          args: Prisma.TaggedAssetFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload>[]
+        }
+        create: {
+          args: Prisma.TaggedAssetCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload>
+        }
+        createMany: {
+          args: Prisma.TaggedAssetCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TaggedAssetCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload>[]
+        }
+        delete: {
+          args: Prisma.TaggedAssetDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload>
+        }
+        update: {
+          args: Prisma.TaggedAssetUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload>
+        }
+        deleteMany: {
+          args: Prisma.TaggedAssetDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TaggedAssetUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TaggedAssetUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload>[]
+        }
+        upsert: {
+          args: Prisma.TaggedAssetUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TaggedAssetPayload>
+        }
+        aggregate: {
+          args: Prisma.TaggedAssetAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTaggedAsset>
+        }
+        groupBy: {
+          args: Prisma.TaggedAssetGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TaggedAssetGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TaggedAssetCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TaggedAssetCountAggregateOutputType> | number
         }
       }
     }
@@ -3866,6 +4016,7 @@ export const TicketScalarFieldEnum = {
   externalId: 'externalId',
   watcherUserIds: 'watcherUserIds',
   assetIds: 'assetIds',
+  tags: 'tags',
   customFields: 'customFields',
   resolution: 'resolution',
   resolvedAt: 'resolvedAt',
@@ -3902,6 +4053,16 @@ export const TicketAssetScalarFieldEnum = {
 } as const
 
 export type TicketAssetScalarFieldEnum = (typeof TicketAssetScalarFieldEnum)[keyof typeof TicketAssetScalarFieldEnum]
+
+
+export const TaggedTicketScalarFieldEnum = {
+  tenantId: 'tenantId',
+  ticketId: 'ticketId',
+  tag: 'tag',
+  status: 'status'
+} as const
+
+export type TaggedTicketScalarFieldEnum = (typeof TaggedTicketScalarFieldEnum)[keyof typeof TaggedTicketScalarFieldEnum]
 
 
 export const TicketLinkScalarFieldEnum = {
@@ -4039,6 +4200,7 @@ export const AssetScalarFieldEnum = {
   warrantyExpiresAt: 'warrantyExpiresAt',
   notes: 'notes',
   externalId: 'externalId',
+  tags: 'tags',
   customFields: 'customFields',
   version: 'version',
   createdAt: 'createdAt',
@@ -4046,6 +4208,15 @@ export const AssetScalarFieldEnum = {
 } as const
 
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
+
+
+export const TaggedAssetScalarFieldEnum = {
+  tenantId: 'tenantId',
+  assetId: 'assetId',
+  tag: 'tag'
+} as const
+
+export type TaggedAssetScalarFieldEnum = (typeof TaggedAssetScalarFieldEnum)[keyof typeof TaggedAssetScalarFieldEnum]
 
 
 export const CsvUploadScalarFieldEnum = {
@@ -4654,6 +4825,7 @@ export type GlobalOmitConfig = {
   ticket?: Prisma.TicketOmit
   ticketWatcher?: Prisma.TicketWatcherOmit
   ticketAsset?: Prisma.TicketAssetOmit
+  taggedTicket?: Prisma.TaggedTicketOmit
   ticketLink?: Prisma.TicketLinkOmit
   comment?: Prisma.CommentOmit
   attachment?: Prisma.AttachmentOmit
@@ -4664,6 +4836,7 @@ export type GlobalOmitConfig = {
   ticketCount?: Prisma.TicketCountOmit
   text?: Prisma.TextOmit
   asset?: Prisma.AssetOmit
+  taggedAsset?: Prisma.TaggedAssetOmit
   csvUpload?: Prisma.CsvUploadOmit
   project?: Prisma.ProjectOmit
   article?: Prisma.ArticleOmit

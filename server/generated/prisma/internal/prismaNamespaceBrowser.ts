@@ -67,6 +67,7 @@ export const ModelName = {
   Ticket: 'Ticket',
   TicketWatcher: 'TicketWatcher',
   TicketAsset: 'TicketAsset',
+  TaggedTicket: 'TaggedTicket',
   TicketLink: 'TicketLink',
   Comment: 'Comment',
   Attachment: 'Attachment',
@@ -77,6 +78,7 @@ export const ModelName = {
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
+  TaggedAsset: 'TaggedAsset',
   CsvUpload: 'CsvUpload',
   Project: 'Project',
   Article: 'Article',
@@ -309,6 +311,7 @@ export const TicketScalarFieldEnum = {
   externalId: 'externalId',
   watcherUserIds: 'watcherUserIds',
   assetIds: 'assetIds',
+  tags: 'tags',
   customFields: 'customFields',
   resolution: 'resolution',
   resolvedAt: 'resolvedAt',
@@ -345,6 +348,16 @@ export const TicketAssetScalarFieldEnum = {
 } as const
 
 export type TicketAssetScalarFieldEnum = (typeof TicketAssetScalarFieldEnum)[keyof typeof TicketAssetScalarFieldEnum]
+
+
+export const TaggedTicketScalarFieldEnum = {
+  tenantId: 'tenantId',
+  ticketId: 'ticketId',
+  tag: 'tag',
+  status: 'status'
+} as const
+
+export type TaggedTicketScalarFieldEnum = (typeof TaggedTicketScalarFieldEnum)[keyof typeof TaggedTicketScalarFieldEnum]
 
 
 export const TicketLinkScalarFieldEnum = {
@@ -482,6 +495,7 @@ export const AssetScalarFieldEnum = {
   warrantyExpiresAt: 'warrantyExpiresAt',
   notes: 'notes',
   externalId: 'externalId',
+  tags: 'tags',
   customFields: 'customFields',
   version: 'version',
   createdAt: 'createdAt',
@@ -489,6 +503,15 @@ export const AssetScalarFieldEnum = {
 } as const
 
 export type AssetScalarFieldEnum = (typeof AssetScalarFieldEnum)[keyof typeof AssetScalarFieldEnum]
+
+
+export const TaggedAssetScalarFieldEnum = {
+  tenantId: 'tenantId',
+  assetId: 'assetId',
+  tag: 'tag'
+} as const
+
+export type TaggedAssetScalarFieldEnum = (typeof TaggedAssetScalarFieldEnum)[keyof typeof TaggedAssetScalarFieldEnum]
 
 
 export const CsvUploadScalarFieldEnum = {

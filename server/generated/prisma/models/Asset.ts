@@ -105,6 +105,7 @@ export type AssetCountAggregateOutputType = {
   warrantyExpiresAt: number
   notes: number
   externalId: number
+  tags: number
   customFields: number
   version: number
   createdAt: number
@@ -190,6 +191,7 @@ export type AssetCountAggregateInputType = {
   warrantyExpiresAt?: true | runtime.Types.Skip
   notes?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
+  tags?: true | runtime.Types.Skip
   customFields?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -300,6 +302,7 @@ export type AssetGroupByOutputType = {
   warrantyExpiresAt: Date | null
   notes: string | null
   externalId: string | null
+  tags: string[]
   customFields:(import("@itsm-api/contract").CustomFields)
   version: number
   createdAt: Date
@@ -346,6 +349,7 @@ export type AssetWhereInput = {
   warrantyExpiresAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
+  tags?: Prisma.StringNullableListFilter<"Asset"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Asset"> | runtime.Types.Skip
   version?: Prisma.IntFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
@@ -353,6 +357,7 @@ export type AssetWhereInput = {
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   assignedTo?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
   tickets?: Prisma.TicketAssetListRelationFilter | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetListRelationFilter | runtime.Types.Skip
 }
 
 export type AssetOrderByWithRelationInput = {
@@ -372,6 +377,7 @@ export type AssetOrderByWithRelationInput = {
   warrantyExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -379,6 +385,7 @@ export type AssetOrderByWithRelationInput = {
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
   assignedTo?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetOrderByRelationAggregateInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type AssetWhereUniqueInput = Prisma.AtLeast<{
@@ -404,6 +411,7 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   warrantyExpiresAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
+  tags?: Prisma.StringNullableListFilter<"Asset"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Asset"> | runtime.Types.Skip
   version?: Prisma.IntFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
@@ -411,6 +419,7 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   assignedTo?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
   tickets?: Prisma.TicketAssetListRelationFilter | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_assetTag" | "tenantId_externalId">
 
 export type AssetOrderByWithAggregationInput = {
@@ -430,6 +439,7 @@ export type AssetOrderByWithAggregationInput = {
   warrantyExpiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -461,6 +471,7 @@ export type AssetScalarWhereWithAggregatesInput = {
   warrantyExpiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableWithAggregatesFilter<"Asset"> | string | null | runtime.Types.Skip
+  tags?: Prisma.StringNullableListFilter<"Asset"> | runtime.Types.Skip
   customFields?: Prisma.JsonWithAggregatesFilter<"Asset"> | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Asset"> | Date | string | runtime.Types.Skip
@@ -482,6 +493,7 @@ export type AssetCreateInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -489,6 +501,7 @@ export type AssetCreateInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateInput = {
@@ -508,11 +521,13 @@ export type AssetUncheckedCreateInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUpdateInput = {
@@ -530,6 +545,7 @@ export type AssetUpdateInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -537,6 +553,7 @@ export type AssetUpdateInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateInput = {
@@ -556,11 +573,13 @@ export type AssetUncheckedUpdateInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetCreateManyInput = {
@@ -580,6 +599,7 @@ export type AssetCreateManyInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -601,6 +621,7 @@ export type AssetUpdateManyMutationInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -624,6 +645,7 @@ export type AssetUncheckedUpdateManyInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -677,6 +699,7 @@ export type AssetCountOrderByAggregateInput = {
   warrantyExpiresAt?: Prisma.SortOrder | runtime.Types.Skip
   notes?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -841,12 +864,35 @@ export type AssetUpdateOneRequiredWithoutTicketsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AssetUpdateToOneWithWhereWithoutTicketsInput, Prisma.AssetUpdateWithoutTicketsInput>, Prisma.AssetUncheckedUpdateWithoutTicketsInput> | runtime.Types.Skip
 }
 
+export type AssetCreatetagsInput = {
+  set: string[]
+}
+
 export type NullableDecimalFieldUpdateOperationsInput = {
   set?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
   increment?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   decrement?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   multiply?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
   divide?: runtime.Decimal | runtime.DecimalJsLike | number | string | runtime.Types.Skip
+}
+
+export type AssetUpdatetagsInput = {
+  set?: string[] | runtime.Types.Skip
+  push?: string | string[] | runtime.Types.Skip
+}
+
+export type AssetCreateNestedOneWithoutTaggedInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutTaggedInput, Prisma.AssetUncheckedCreateWithoutTaggedInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutTaggedInput | runtime.Types.Skip
+  connect?: Prisma.AssetWhereUniqueInput | runtime.Types.Skip
+}
+
+export type AssetUpdateOneRequiredWithoutTaggedNestedInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutTaggedInput, Prisma.AssetUncheckedCreateWithoutTaggedInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutTaggedInput | runtime.Types.Skip
+  upsert?: Prisma.AssetUpsertWithoutTaggedInput | runtime.Types.Skip
+  connect?: Prisma.AssetWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AssetUpdateToOneWithWhereWithoutTaggedInput, Prisma.AssetUpdateWithoutTaggedInput>, Prisma.AssetUncheckedUpdateWithoutTaggedInput> | runtime.Types.Skip
 }
 
 export type AssetCreateWithoutTenantInput = {
@@ -864,12 +910,14 @@ export type AssetCreateWithoutTenantInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateWithoutTenantInput = {
@@ -888,11 +936,13 @@ export type AssetUncheckedCreateWithoutTenantInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetCreateOrConnectWithoutTenantInput = {
@@ -941,6 +991,7 @@ export type AssetScalarWhereInput = {
   warrantyExpiresAt?: Prisma.DateTimeNullableFilter<"Asset"> | Date | string | null | runtime.Types.Skip
   notes?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Asset"> | string | null | runtime.Types.Skip
+  tags?: Prisma.StringNullableListFilter<"Asset"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Asset"> | runtime.Types.Skip
   version?: Prisma.IntFilter<"Asset"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Asset"> | Date | string | runtime.Types.Skip
@@ -962,12 +1013,14 @@ export type AssetCreateWithoutAssignedToInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateWithoutAssignedToInput = {
@@ -985,11 +1038,13 @@ export type AssetUncheckedCreateWithoutAssignedToInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetCreateOrConnectWithoutAssignedToInput = {
@@ -1033,12 +1088,14 @@ export type AssetCreateWithoutTicketsInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateWithoutTicketsInput = {
@@ -1058,10 +1115,12 @@ export type AssetUncheckedCreateWithoutTicketsInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetCreateOrConnectWithoutTicketsInput = {
@@ -1095,12 +1154,14 @@ export type AssetUpdateWithoutTicketsInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateWithoutTicketsInput = {
@@ -1120,10 +1181,128 @@ export type AssetUncheckedUpdateWithoutTicketsInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+}
+
+export type AssetCreateWithoutTaggedInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  assetTag: string
+  serialNumber?: string | null | runtime.Types.Skip
+  type:(import("@itsm-api/contract").AssetType)
+  status?:(import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: string | null | runtime.Types.Skip
+  model?: string | null | runtime.Types.Skip
+  location?: string | null | runtime.Types.Skip
+  purchaseDate?: Date | string | null | runtime.Types.Skip
+  purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
+  notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+  assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+}
+
+export type AssetUncheckedCreateWithoutTaggedInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  assetTag: string
+  serialNumber?: string | null | runtime.Types.Skip
+  type:(import("@itsm-api/contract").AssetType)
+  status?:(import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: string | null | runtime.Types.Skip
+  model?: string | null | runtime.Types.Skip
+  location?: string | null | runtime.Types.Skip
+  assignedToId?: bigint | number | null | runtime.Types.Skip
+  purchaseDate?: Date | string | null | runtime.Types.Skip
+  purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
+  notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+}
+
+export type AssetCreateOrConnectWithoutTaggedInput = {
+  where: Prisma.AssetWhereUniqueInput
+  create: Prisma.XOR<Prisma.AssetCreateWithoutTaggedInput, Prisma.AssetUncheckedCreateWithoutTaggedInput>
+}
+
+export type AssetUpsertWithoutTaggedInput = {
+  update: Prisma.XOR<Prisma.AssetUpdateWithoutTaggedInput, Prisma.AssetUncheckedUpdateWithoutTaggedInput>
+  create: Prisma.XOR<Prisma.AssetCreateWithoutTaggedInput, Prisma.AssetUncheckedCreateWithoutTaggedInput>
+  where?: Prisma.AssetWhereInput | runtime.Types.Skip
+}
+
+export type AssetUpdateToOneWithWhereWithoutTaggedInput = {
+  where?: Prisma.AssetWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.AssetUpdateWithoutTaggedInput, Prisma.AssetUncheckedUpdateWithoutTaggedInput>
+}
+
+export type AssetUpdateWithoutTaggedInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  assetTag?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  serialNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetType)> | (import("@itsm-api/contract").AssetType)| runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetStatus)> | (import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  purchaseDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
+  assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+}
+
+export type AssetUncheckedUpdateWithoutTaggedInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  assetTag?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  serialNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetType)> | (import("@itsm-api/contract").AssetType)| runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetStatus)> | (import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assignedToId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  purchaseDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetCreateManyTenantInput = {
@@ -1142,6 +1321,7 @@ export type AssetCreateManyTenantInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1163,12 +1343,14 @@ export type AssetUpdateWithoutTenantInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateWithoutTenantInput = {
@@ -1187,11 +1369,13 @@ export type AssetUncheckedUpdateWithoutTenantInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateManyWithoutTenantInput = {
@@ -1210,6 +1394,7 @@ export type AssetUncheckedUpdateManyWithoutTenantInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1231,6 +1416,7 @@ export type AssetCreateManyAssignedToInput = {
   warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
   notes?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -1252,12 +1438,14 @@ export type AssetUpdateWithoutAssignedToInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateWithoutAssignedToInput = {
@@ -1275,11 +1463,13 @@ export type AssetUncheckedUpdateWithoutAssignedToInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateManyWithoutAssignedToInput = {
@@ -1297,6 +1487,7 @@ export type AssetUncheckedUpdateManyWithoutAssignedToInput = {
   warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1310,10 +1501,12 @@ export type AssetUncheckedUpdateManyWithoutAssignedToInput = {
 
 export type AssetCountOutputType = {
   tickets: number
+  tagged: number
 }
 
 export type AssetCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tickets?: boolean | AssetCountOutputTypeCountTicketsArgs
+  tagged?: boolean | AssetCountOutputTypeCountTaggedArgs
 }
 
 /**
@@ -1331,6 +1524,13 @@ export type AssetCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Extens
  */
 export type AssetCountOutputTypeCountTicketsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.TicketAssetWhereInput | runtime.Types.Skip
+}
+
+/**
+ * AssetCountOutputType without action
+ */
+export type AssetCountOutputTypeCountTaggedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TaggedAssetWhereInput | runtime.Types.Skip
 }
 
 
@@ -1351,6 +1551,7 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1358,6 +1559,7 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignedTo?: boolean | Prisma.Asset$assignedToArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Asset$ticketsArgs<ExtArgs> | runtime.Types.Skip
+  tagged?: boolean | Prisma.Asset$taggedArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["asset"]>
 
@@ -1378,6 +1580,7 @@ export type AssetSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1403,6 +1606,7 @@ export type AssetSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -1428,17 +1632,19 @@ export type AssetSelectScalar = {
   warrantyExpiresAt?: boolean | runtime.Types.Skip
   notes?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "assetTag" | "serialNumber" | "type" | "status" | "manufacturer" | "model" | "location" | "assignedToId" | "purchaseDate" | "purchaseCost" | "warrantyExpiresAt" | "notes" | "externalId" | "customFields" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["asset"], runtime.Types.Skip>
+export type AssetOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "name" | "assetTag" | "serialNumber" | "type" | "status" | "manufacturer" | "model" | "location" | "assignedToId" | "purchaseDate" | "purchaseCost" | "warrantyExpiresAt" | "notes" | "externalId" | "tags" | "customFields" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["asset"], runtime.Types.Skip>
 export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignedTo?: boolean | Prisma.Asset$assignedToArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Asset$ticketsArgs<ExtArgs> | runtime.Types.Skip
+  tagged?: boolean | Prisma.Asset$taggedArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type AssetIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1456,6 +1662,7 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     tenant: Prisma.$TenantPayload<ExtArgs>
     assignedTo: Prisma.$UserPayload<ExtArgs> | null
     tickets: Prisma.$TicketAssetPayload<ExtArgs>[]
+    tagged: Prisma.$TaggedAssetPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -1480,6 +1687,10 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     warrantyExpiresAt: Date | null
     notes: string | null
     externalId: string | null
+    /**
+     * The tags in ascending order. A trigger copies them to `TaggedAsset`.
+     */
+    tags: string[]
     /**
      * ![import("@itsm-api/contract").CustomFields]
      */
@@ -1884,6 +2095,7 @@ export interface Prisma__AssetClient<T, Null = never, ExtArgs extends runtime.Ty
   tenant<T extends Prisma.TenantDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TenantDefaultArgs<ExtArgs>>): Prisma.Prisma__TenantClient<runtime.Types.Result.GetResult<Prisma.$TenantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   assignedTo<T extends Prisma.Asset$assignedToArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$assignedToArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   tickets<T extends Prisma.Asset$ticketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$ticketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketAssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  tagged<T extends Prisma.Asset$taggedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$taggedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaggedAssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1929,6 +2141,7 @@ export interface AssetFieldRefs {
   readonly warrantyExpiresAt: Prisma.FieldRef<"Asset", 'DateTime'>
   readonly notes: Prisma.FieldRef<"Asset", 'String'>
   readonly externalId: Prisma.FieldRef<"Asset", 'String'>
+  readonly tags: Prisma.FieldRef<"Asset", 'String[]'>
   readonly customFields: Prisma.FieldRef<"Asset", 'Json'>
   readonly version: Prisma.FieldRef<"Asset", 'Int'>
   readonly createdAt: Prisma.FieldRef<"Asset", 'DateTime'>
@@ -2374,6 +2587,30 @@ export type Asset$ticketsArgs<ExtArgs extends runtime.Types.Extensions.InternalA
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TicketAssetScalarFieldEnum | Prisma.TicketAssetScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Asset.tagged
+ */
+export type Asset$taggedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TaggedAsset
+   */
+  select?: Prisma.TaggedAssetSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TaggedAsset
+   */
+  omit?: Prisma.TaggedAssetOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TaggedAssetInclude<ExtArgs> | null
+  where?: Prisma.TaggedAssetWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.TaggedAssetOrderByWithRelationInput | Prisma.TaggedAssetOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.TaggedAssetWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.TaggedAssetScalarFieldEnum | Prisma.TaggedAssetScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -140,6 +140,7 @@ export type TicketCountAggregateOutputType = {
   externalId: number
   watcherUserIds: number
   assetIds: number
+  tags: number
   customFields: number
   resolution: number
   resolvedAt: number
@@ -270,6 +271,7 @@ export type TicketCountAggregateInputType = {
   externalId?: true | runtime.Types.Skip
   watcherUserIds?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
+  tags?: true | runtime.Types.Skip
   customFields?: true | runtime.Types.Skip
   resolution?: true | runtime.Types.Skip
   resolvedAt?: true | runtime.Types.Skip
@@ -391,6 +393,7 @@ export type TicketGroupByOutputType = {
   externalId: string | null
   watcherUserIds: bigint[]
   assetIds: bigint[]
+  tags: string[]
   customFields:(import("@itsm-api/contract").CustomFields)
   resolution: string | null
   resolvedAt: Date | null
@@ -448,6 +451,7 @@ export type TicketWhereInput = {
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
+  tags?: Prisma.StringNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -491,6 +495,7 @@ export type TicketOrderByWithRelationInput = {
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -541,6 +546,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
+  tags?: Prisma.StringNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -584,6 +590,7 @@ export type TicketOrderByWithAggregationInput = {
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -626,6 +633,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   externalId?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
+  tags?: Prisma.StringNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonWithAggregatesFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -656,6 +664,7 @@ export type TicketCreateInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -699,6 +708,7 @@ export type TicketUncheckedCreateInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -734,6 +744,7 @@ export type TicketUpdateInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -777,6 +788,7 @@ export type TicketUncheckedUpdateInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -816,6 +828,7 @@ export type TicketCreateManyInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -846,6 +859,7 @@ export type TicketUpdateManyMutationInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -880,6 +894,7 @@ export type TicketUncheckedUpdateManyInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -958,6 +973,7 @@ export type TicketCountOrderByAggregateInput = {
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
+  tags?: Prisma.SortOrder | runtime.Types.Skip
   customFields?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrder | runtime.Types.Skip
   resolvedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -1207,6 +1223,10 @@ export type TicketCreateassetIdsInput = {
   set: bigint[] | number[]
 }
 
+export type TicketCreatetagsInput = {
+  set: string[]
+}
+
 export type TicketCreateNestedOneWithoutChildrenInput = {
   create?: Prisma.XOR<Prisma.TicketCreateWithoutChildrenInput, Prisma.TicketUncheckedCreateWithoutChildrenInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.TicketCreateOrConnectWithoutChildrenInput | runtime.Types.Skip
@@ -1235,6 +1255,11 @@ export type TicketUpdatewatcherUserIdsInput = {
 export type TicketUpdateassetIdsInput = {
   set?: bigint[] | number[] | runtime.Types.Skip
   push?: bigint | number | bigint[] | number[] | runtime.Types.Skip
+}
+
+export type TicketUpdatetagsInput = {
+  set?: string[] | runtime.Types.Skip
+  push?: string | string[] | runtime.Types.Skip
 }
 
 export type TicketUpdateOneWithoutChildrenNestedInput = {
@@ -1345,6 +1370,7 @@ export type TicketCreateWithoutTenantInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1386,6 +1412,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1454,6 +1481,7 @@ export type TicketScalarWhereInput = {
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
   assetIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
+  tags?: Prisma.StringNullableListFilter<"Ticket"> | runtime.Types.Skip
   customFields?: Prisma.JsonFilter<"Ticket"> | runtime.Types.Skip
   resolution?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
@@ -1484,6 +1512,7 @@ export type TicketCreateWithoutRequesterInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1524,6 +1553,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1569,6 +1599,7 @@ export type TicketCreateWithoutAssigneeInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1609,6 +1640,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1686,6 +1718,7 @@ export type TicketCreateWithoutChildrenInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1728,6 +1761,7 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1767,6 +1801,7 @@ export type TicketCreateWithoutParentInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1807,6 +1842,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1863,6 +1899,7 @@ export type TicketUpdateWithoutChildrenInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1905,6 +1942,7 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1955,6 +1993,7 @@ export type TicketCreateWithoutLinksInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -1997,6 +2036,7 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2036,6 +2076,7 @@ export type TicketCreateWithoutLinkedByInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2078,6 +2119,7 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2128,6 +2170,7 @@ export type TicketUpdateWithoutLinksInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2170,6 +2213,7 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2215,6 +2259,7 @@ export type TicketUpdateWithoutLinkedByInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2257,6 +2302,7 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2291,6 +2337,7 @@ export type TicketCreateWithoutCommentsInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2333,6 +2380,7 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2383,6 +2431,7 @@ export type TicketUpdateWithoutCommentsInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2425,6 +2474,7 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2459,6 +2509,7 @@ export type TicketCreateWithoutAttachmentsInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2501,6 +2552,7 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2551,6 +2603,7 @@ export type TicketUpdateWithoutAttachmentsInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2593,6 +2646,7 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2630,6 +2684,7 @@ export type TicketCreateManyTenantInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2660,6 +2715,7 @@ export type TicketUpdateWithoutTenantInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2701,6 +2757,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2739,6 +2796,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2771,6 +2829,7 @@ export type TicketCreateManyRequesterInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2803,6 +2862,7 @@ export type TicketCreateManyAssigneeInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -2833,6 +2893,7 @@ export type TicketUpdateWithoutRequesterInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2873,6 +2934,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2910,6 +2972,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2940,6 +3003,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -2980,6 +3044,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3017,6 +3082,7 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3049,6 +3115,7 @@ export type TicketCreateManyParentInput = {
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: string | null | runtime.Types.Skip
   resolvedAt?: Date | string | null | runtime.Types.Skip
@@ -3079,6 +3146,7 @@ export type TicketUpdateWithoutParentInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3119,6 +3187,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3156,6 +3225,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
   customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
   resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -3257,6 +3327,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   externalId?: boolean | runtime.Types.Skip
   watcherUserIds?: boolean | runtime.Types.Skip
   assetIds?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -3301,6 +3372,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   externalId?: boolean | runtime.Types.Skip
   watcherUserIds?: boolean | runtime.Types.Skip
   assetIds?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -3339,6 +3411,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   externalId?: boolean | runtime.Types.Skip
   watcherUserIds?: boolean | runtime.Types.Skip
   assetIds?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -3377,6 +3450,7 @@ export type TicketSelectScalar = {
   externalId?: boolean | runtime.Types.Skip
   watcherUserIds?: boolean | runtime.Types.Skip
   assetIds?: boolean | runtime.Types.Skip
+  tags?: boolean | runtime.Types.Skip
   customFields?: boolean | runtime.Types.Skip
   resolution?: boolean | runtime.Types.Skip
   resolvedAt?: boolean | runtime.Types.Skip
@@ -3393,7 +3467,7 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -3479,6 +3553,10 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * The ids of the affected assets, in ascending order. A trigger copies them to `TicketAsset`.
      */
     assetIds: bigint[]
+    /**
+     * The tags in ascending order. A trigger copies them to `TaggedTicket`.
+     */
+    tags: string[]
     /**
      * ![import("@itsm-api/contract").CustomFields]
      */
@@ -3958,6 +4036,7 @@ export interface TicketFieldRefs {
   readonly externalId: Prisma.FieldRef<"Ticket", 'String'>
   readonly watcherUserIds: Prisma.FieldRef<"Ticket", 'BigInt[]'>
   readonly assetIds: Prisma.FieldRef<"Ticket", 'BigInt[]'>
+  readonly tags: Prisma.FieldRef<"Ticket", 'String[]'>
   readonly customFields: Prisma.FieldRef<"Ticket", 'Json'>
   readonly resolution: Prisma.FieldRef<"Ticket", 'String'>
   readonly resolvedAt: Prisma.FieldRef<"Ticket", 'DateTime'>

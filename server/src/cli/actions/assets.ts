@@ -13,6 +13,7 @@ import * as z from 'zod';
 import { assetCsv } from '../../resources/assets/csv.ts';
 import { assetRows, createAsset, getAsset, listAssets, updateAsset } from '../../resources/assets/queries.ts';
 import type { Context } from '../../resources/shared/context.ts';
+import { TagText } from '../../resources/shared/tags.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { findUserId } from '../../resources/users/queries.ts';
 import { UserReference } from '../../resources/users/user-reference.ts';
@@ -32,7 +33,7 @@ const customFieldPairs = z
   .transform((pairs) => pairs.map((pair) => splitAt(pair, pair.indexOf('='))));
 
 /** The asset fields that have the same schema on the command line and in the API. */
-const { assignedToId: _, customFields: __, ...changeable } = AssetPatch.shape;
+const { assignedToId: _, customFields: __, addTags: ___, removeTags: ____, ...changeable } = AssetPatch.shape;
 
 type CustomFieldsGiven = z.input<typeof CustomFieldsPatch>;
 
@@ -69,6 +70,7 @@ export const show = action({
       ...{ location: asset.location, 'assigned to id': asset.assignedToId, notes: asset.notes },
       ...{ 'purchase date': asset.purchaseDate, 'purchase cost': asset.purchaseCost },
       'warranty expires': time(asset.warrantyExpiresAt),
+      tags: asset.tags.join(', '),
       ...Object.fromEntries(Object.entries(asset.customFields).map(([name, value]) => [name, String(value)])),
       created: time(asset.createdAt),
       updated: time(asset.updatedAt),
@@ -78,6 +80,7 @@ export const show = action({
 export const create = action({
   input: NewAsset.omit({ assignedToId: true, customFields: true }).extend({
     tenant: z.string(),
+    tags: TagText,
     assignedTo: UserReference.optional(),
     customField: customFieldPairs
       .transform((pairs): CustomFields => Object.fromEntries(pairs))
@@ -97,6 +100,7 @@ export const create = action({
 export const update = action({
   input: updateInput(Named.shape, {
     ...changeable,
+    tags: TagText,
     assignedTo: UserReference.nullish(),
     customField: customFieldPairs
       .transform((pairs): CustomFieldsGiven => {

@@ -24,6 +24,7 @@ const fields = [
   { flags: '--purchase-cost <cost>', about: 'decimal number such as 1499.00' },
   { flags: '--warranty-expires-at <moment>', about: 'timestamp such as 2028-03-14T00:00:00Z' },
   { flags: '--notes <text>' },
+  { flags: '--tags <tags>', about: 'tags, separated by commas; they replace all tags' },
   { flags: '--custom-field <name=value...>', about: 'set a custom field; repeat the option for more fields' },
 ] satisfies Parameter[];
 

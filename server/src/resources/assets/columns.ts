@@ -1,12 +1,14 @@
 import { AssetUpsertItem, NewAsset } from '@itsm-api/contract';
 import type * as z from 'zod';
 import type { CsvColumns } from '../csv/csv-columns.ts';
+import { TagText } from '../shared/tags.ts';
 import { UserReference } from '../users/user-reference.ts';
 
-const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish() });
+const AssetLine = NewAsset.extend({ assignedToId: UserReference.nullish(), tags: TagText });
 const AssetChangeLine = AssetUpsertItem.extend({
   assetTag: NewAsset.shape.assetTag,
   assignedToId: UserReference.nullish(),
+  tags: TagText,
 });
 export type AssetLine = z.output<typeof AssetChangeLine>;
 
@@ -35,6 +37,7 @@ export const assetColumns: CsvColumns<AssetLine> = {
     purchaseDate: '2025-03-14',
     purchaseCost: '1499.00',
     warrantyExpiresAt: '2028-03-14T00:00:00Z',
+    tags: 'front-desk,leased',
     'customFields.costCentre': '4711',
   },
 };

@@ -23,6 +23,7 @@ import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, lockExternalIds, mergeExternalId, rejectTaken } from '../shared/external-ids.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
+import { mergeTags } from '../shared/tags.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { type NewFields, writeChanges } from './sql.ts';
 
@@ -37,6 +38,7 @@ export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Ass
     ...anyOf('externalId', query.externalId),
     ...anyOf('assetTag', query.assetTag),
     ...anyOf('serialNumber', query.serialNumber),
+    ...(query.tag && { tagged: { some: { tag: { in: query.tag } } } }),
   };
   return readSearchablePage(query, {
     db,
@@ -149,6 +151,7 @@ export function presentAsset(row: AssetRow): Asset {
     warrantyExpiresAt: serializeTimestamp(row.warrantyExpiresAt),
     notes: row.notes,
     externalId: row.externalId,
+    tags: row.tags,
     customFields: row.customFields,
     ...serializeTimestamps(row),
   });
@@ -171,17 +174,20 @@ export function toFields(input: NewAsset): NewFields {
     warrantyExpiresAt: input.warrantyExpiresAt ?? null,
     notes: input.notes ?? null,
     externalId: input.externalId ?? null,
+    tags: input.tags ?? [],
     customFields: input.customFields ?? {},
   };
 }
 
 /** Applies a patch to an asset and returns the result. @throws ApiError INVALID_TRANSITION */
-export function mergeAsset(before: Asset, { customFields, externalId, ...fields }: AssetPatch): Asset {
+export function mergeAsset(before: Asset, patch: AssetPatch): Asset {
+  const { customFields, externalId, tags, addTags, removeTags, ...fields } = patch;
   const after: Asset = {
     ...before,
     ...fields,
     status: fields.status ?? getStatusOfAssignment(before, fields.assignedToId),
     externalId: mergeExternalId(before.externalId, externalId),
+    tags: mergeTags(before.tags, { tags, addTags, removeTags }),
     customFields: mergeCustomFields(before.customFields, customFields),
   };
   if (after.status !== before.status && !assetTransitions(before.status).includes(after.status)) {

@@ -24,6 +24,7 @@ const types = {
   warrantyExpiresAt: sql`timestamptz`,
   notes: sql`text`,
   externalId: sql`text`,
+  tags: sql`text[]`,
   customFields: sql`jsonb`,
 } satisfies Record<Exclude<keyof NewFields, 'assetTag'>, Sql>;
 const changeable = writtenColumns(types);

@@ -209,8 +209,9 @@ function planChange(item: AssetUpsertItem, before: Asset): Change {
   return { item, before, change: Object.keys(changes).length === 0 ? undefined : { after, changes } };
 }
 
-function toPatch({ assetTag: _, status, customFields, ...fields }: AssetUpsertItem): AssetPatch {
-  return { ...fields, status: status ?? undefined, customFields: customFields ?? undefined };
+function toPatch({ assetTag: _, status, tags, customFields, ...fields }: AssetUpsertItem): AssetPatch {
+  const cleared = tags === null ? [] : tags;
+  return { ...fields, status: status ?? undefined, tags: cleared, customFields: customFields ?? undefined };
 }
 
 /** @throws ApiError VALIDATION_ERROR if a field is missing that a new asset requires */

@@ -48,6 +48,8 @@ export async function toCsvRows(
   return given.map((row) => (column) => {
     if (column === user) return emails.get(userIdOf(row) ?? 0);
     const field = parseCustomField(column);
-    return field === undefined ? row[column] : row.customFields?.[field];
+    if (field !== undefined) return row.customFields?.[field];
+    const value = row[column];
+    return Array.isArray(value) ? value.join(',') : value;
   });
 }

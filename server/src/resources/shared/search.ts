@@ -42,8 +42,10 @@ export function filterByWords(resource: string, words: string): Sql {
 export type SmallResource = 'assets' | 'users' | 'projects' | 'tasks';
 
 /** The search conditions, by Prisma column name. A condition is one value or a list of alternatives. */
-export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] }>;
+export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] } | Tagged>;
 type SearchValue = string | number | boolean;
+/** The condition for a row with one of the tags. */
+type Tagged = { some: { tag: { in: string[] } } };
 
 interface Search {
   words: string;
@@ -73,6 +75,7 @@ export async function findIds(
 ): Promise<FoundIds> {
   const table = identifier(resource);
   const conditions = Object.entries(where).map(([name, condition]) => {
+    if (typeof condition === 'object' && 'some' in condition) return sql`t.tags && ${condition.some.tag.in}::text[]`;
     const any = typeof condition === 'object' ? condition.in : [condition];
     return sql`t.${identifier(toColumn(name))} = ANY (${any}::${getSqlType(any)}[])`;
   });

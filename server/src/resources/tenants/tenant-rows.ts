@@ -59,7 +59,15 @@ export interface TenantColumn {
 }
 
 /** The tables that only triggers write. `test/cli/tenant-transfer.test.ts` checks that the list is complete. */
-const derivedTables = ['changes', 'texts', 'ticket_assets', 'ticket_counts', 'ticket_watchers'];
+const derivedTables = [
+  'changes',
+  'tagged_assets',
+  'tagged_tickets',
+  'texts',
+  'ticket_assets',
+  'ticket_counts',
+  'ticket_watchers',
+];
 
 /**
  * The columns that an export omits. Triggers set the positions in feeds, which are transaction ids of one server. The

@@ -23,6 +23,7 @@ const ticketColumns = {
   externalId: column(sql`text`, 'INSERT', 'UPDATE'),
   watcherUserIds: column(sql`bigint[]`, 'INSERT', 'UPDATE'),
   assetIds: column(sql`bigint[]`, 'INSERT', 'UPDATE'),
+  tags: column(sql`text[]`, 'INSERT', 'UPDATE'),
   customFields: column(sql`jsonb`, 'INSERT', 'UPDATE'),
   resolution: column(sql`text`, 'UPDATE'),
   resolvedAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),

@@ -26,6 +26,7 @@ const uncounted = [
   'watcherUserId',
   'externalId',
   'assetId',
+  'tag',
   'createdSince',
   'createdBefore',
   'dueSince',
@@ -163,13 +164,16 @@ async function runIdQuery(
  * @param also `among` is the name of a CTE with the ticket ids to filter, and `condition` is an additional condition
  */
 function matching(filters: TicketFilters, also: { among?: string; condition?: Sql } = {}): Sql {
-  const { watcherUserId, assetId, status } = filters;
-  // The table of assets contains the status, so the filters by asset and status need no join.
-  const ofTickets = buildConditions(assetId === undefined ? filters : { ...filters, status: undefined });
+  const { watcherUserId, assetId, tag, status } = filters;
+  // The tables of assets and tags contain the status, so the filters by one of them and status need no join.
+  const hasStatus = assetId !== undefined || tag !== undefined;
+  const ofTickets = buildConditions(hasStatus ? { ...filters, status: undefined } : filters);
+  const ofStatus = anyOf('status', status, sql`text`);
   const [first, ...others] = [
     ...(also.among === undefined ? [] : [identifier(also.among)]),
-    ...selectJoined('ticket_watchers', 'user_id', watcherUserId),
-    ...selectJoined('ticket_assets', 'asset_id', assetId, anyOf('status', status, sql`text`)),
+    ...selectJoined('ticket_watchers', { column: 'user_id', type: sql`bigint` }, watcherUserId),
+    ...selectJoined('ticket_assets', { column: 'asset_id', type: sql`bigint` }, assetId, ofStatus),
+    ...selectJoined('tagged_tickets', { column: 'tag', type: sql`text` }, tag, ofStatus),
     ...(ofTickets.length === 0 ? [] : [sql`tickets AS t`]),
   ];
   const sources = join([first, ...others.map((source) => sql`${source} USING (id)`)], ' JOIN ');
@@ -216,13 +220,18 @@ function anyOf(column: string, values: readonly (string | number)[] | undefined,
 }
 
 /**
- * Builds the FROM item with the ids of the tickets that a join table connects with one of the ids. Returns an empty list
- * if the query doesn't filter by these ids.
+ * Builds the FROM item with the ids of the tickets that a join table connects with one of the values. Returns an empty
+ * list if the query doesn't filter by these values.
  */
-function selectJoined(table: string, column: string, ids: number[] | undefined, also: Sql[] = []): Sql[] {
-  if (ids === undefined) return [];
-  const where = join([sql`tenant_id = ${tenant}`, ...anyOf(column, ids, sql`bigint`), ...also], ' AND ');
-  // Without DISTINCT, a ticket would have one row for each matching id.
-  const distinct = new Set(ids).size > 1 ? sql`DISTINCT` : empty;
+function selectJoined(
+  table: string,
+  { column, type }: { column: string; type: Sql },
+  values: readonly (string | number)[] | undefined,
+  also: Sql[] = [],
+): Sql[] {
+  if (values === undefined) return [];
+  const where = join([sql`tenant_id = ${tenant}`, ...anyOf(column, values, type), ...also], ' AND ');
+  // Without DISTINCT, a ticket would have one row for each matching value.
+  const distinct = new Set(values).size > 1 ? sql`DISTINCT` : empty;
   return [sql`(SELECT ${distinct} ticket_id AS id FROM ${identifier(table)} WHERE ${where}) AS ${identifier(table)}`];
 }

@@ -20,6 +20,7 @@ export function presentTicket(row: TicketRow): Ticket {
     assigneeId: row.assigneeId,
     watcherUserIds: row.watcherUserIds,
     assetIds: row.assetIds,
+    tags: row.tags,
     parentId: row.parentId,
     externalId: row.externalId,
     customFields: row.customFields,

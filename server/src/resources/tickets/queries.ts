@@ -19,6 +19,7 @@ import { checkReferences, listed, type References, reference } from '../shared/f
 import { checkImportFields } from '../shared/imports.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
 import { rejectBroadQuery } from '../shared/search.ts';
+import { mergeTags } from '../shared/tags.ts';
 import { resolveTicketId } from '../shared/ticket-reference.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { selectTickets } from './list-counted.ts';
@@ -261,7 +262,7 @@ export function rejectCycle({ before, references }: Change, parents: Parents): v
 
 /** Applies a patch to a ticket and returns the result. Checks only rules that don't need a database query. */
 function merge(before: Ticket, patch: TicketPatch, now: Date): Ticket {
-  const { customFields, watcherUserIds, assetIds, externalId, ...fields } = patch;
+  const { customFields, watcherUserIds, assetIds, tags, addTags, removeTags, externalId, ...fields } = patch;
   const after: Ticket = {
     ...before,
     ...fields,
@@ -269,6 +270,7 @@ function merge(before: Ticket, patch: TicketPatch, now: Date): Ticket {
     customFields: mergeCustomFields(before.customFields, customFields),
     watcherUserIds: watcherUserIds ? ascending(watcherUserIds) : before.watcherUserIds,
     assetIds: assetIds ? ascending(assetIds) : before.assetIds,
+    tags: mergeTags(before.tags, { tags, addTags, removeTags }),
   };
   if (after.category === null && after.categoryConfigId === null) {
     throw invalidField('VALIDATION_ERROR', 'category', 'is required unless categoryConfigId is given');
@@ -315,6 +317,7 @@ export function newRow(context: UserContext, input: NewTicket): NewTicketRow {
     externalId: input.externalId ?? null,
     watcherUserIds: ascending(input.watcherUserIds ?? []),
     assetIds: ascending(input.assetIds ?? []),
+    tags: input.tags ?? [],
     customFields: input.customFields ?? {},
     dueAt: input.dueAt ?? null,
     // The targets don't apply to imported tickets.

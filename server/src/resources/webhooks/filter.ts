@@ -22,11 +22,16 @@ export function checkFilter({ events, filter }: FilterInput): void {
   if (first !== undefined) throw validationError(details.filter(isFirstOfItsPath));
 }
 
-/** Returns the schema for a field in the event's payload. Returns undefined if filters can't use the field. */
+/** Returns the schema for the values of a field in the event's payload, or undefined if filters can't use the field. */
 function findFieldSchema(event: EventType, field: string): z.ZodType | undefined {
   const { shape } = events[event].payload as z.ZodObject;
-  const schema = Object.hasOwn(shape, field) ? (shape[field] as z.ZodType) : undefined;
+  const schema = Object.hasOwn(shape, field) ? itemOf(shape[field] as z.ZodType) : undefined;
   return schema !== undefined && isScalar(schema) ? schema : undefined;
+}
+
+/** Returns the schema for the items if a field is a list, and otherwise the schema of the field. */
+function itemOf(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodArray ? (schema.element as z.ZodType) : schema;
 }
 
 function isScalar(schema: z.ZodType): boolean {
@@ -36,7 +41,7 @@ function isScalar(schema: z.ZodType): boolean {
 
 function describeMissingField(event: EventType): string {
   const { shape } = events[event].payload as z.ZodObject;
-  const names = Object.keys(shape).filter((name) => isScalar(shape[name] as z.ZodType));
+  const names = Object.keys(shape).filter((name) => findFieldSchema(event, name) !== undefined);
   return `is not a filterable field of ${event}. Use one of: ${names.join(', ')}.`;
 }
 

@@ -139,20 +139,17 @@ export function querySubscribers(db: TenantClient, type: EventType): Bound<HasSu
 
 /**
  * Returns the values that a filter can match: the current value of each field, and the previous value of each changed
- * field.
+ * field. If a value is a list, a filter can match its items.
  */
 function getFilterValues(payload: object, changes: Changes = {}): Record<string, unknown[]> {
   const fields = Object.entries(payload).map(([name, value]) => {
     const before = Object.hasOwn(changes, name) ? [changes[name]?.from] : [];
-    return [name, [value, ...before].filter(isFilterValue)];
+    return [name, [value, ...before].flat().filter(isFilterValue)];
   });
   return Object.fromEntries(fields);
 }
 
-/**
- * Returns true if a filter can match the value. Filters can't match lists, objects, or text that is longer than
- * `filterLimits.text`.
- */
+/** Returns true if a filter can match the value. Filters can't match objects or text longer than `filterLimits.text`. */
 function isFilterValue(value: unknown): boolean {
   // The limit is a number of Unicode characters, and a character has at most two UTF-16 units. If the text has more
   // than twice as many units as the limit, counting its characters is unnecessary.

@@ -1,3 +1,4 @@
+import type { TagChanges } from '@itsm-api/contract';
 import fc, { type Arbitrary } from 'fast-check';
 import type { PostMode, Turn } from '../turn.ts';
 
@@ -52,6 +53,21 @@ export const anyUser: Arbitrary<UserRef> = fc.record({
 
 /** External ids from a small set, so that many requests use one that a row already has. */
 export const externalId = fc.nat(99).map((number) => `old:${number}`);
+
+const tag = fc.constantFrom('vip', 'VIP', 'site:berlin', 'floor-3', 'straße', 'Straße');
+export const tags: Arbitrary<string[]> = fc.array(tag, { maxLength: 3 });
+/** A tag as the server stores it, for filters. */
+export const storedTag = tag.map((each) => each.toLowerCase());
+
+/** Generates the changes of tags in a patch, in all forms. */
+export const tagging: Arbitrary<TagChanges> = fc.oneof(
+  tags.map((tags) => ({ tags })),
+  tags.map((addTags) => ({ addTags })),
+  tags.map((removeTags) => ({ removeTags })),
+  fc.shuffledSubarray(['vip', 'Site:Berlin', 'floor-3', 'straße']).map((mixed) => {
+    return { addTags: mixed.slice(0, 2), removeTags: mixed.slice(2) };
+  }),
+);
 
 /**
  * Returns the import fields of a command. Most keys aren't import keys, so they send the fields seldom.

@@ -16,6 +16,9 @@ import {
   seldom,
   sending,
   some,
+  storedTag,
+  tagging,
+  tags,
   user,
   userId,
   words,
@@ -48,8 +51,9 @@ const fields = {
   notes: fc.option(words),
   customFields,
 };
-const patchGiven = some({ name: words, ...fields, externalId: fc.option(externalId) });
-const newFields = { name: words, ...fields, externalId: seldom(externalId) };
+const upsertFields = { name: words, ...fields, tags, externalId: fc.option(externalId) };
+const patchGiven = some({ name: words, ...fields, tagging, externalId: fc.option(externalId) });
+const newFields = { name: words, ...fields, tags, externalId: seldom(externalId) };
 const newGiven = fc.record(newFields, { requiredKeys: ['name', 'type'], noNullPrototype: true });
 const queryGiven = fc.record({
   ...paging,
@@ -57,6 +61,7 @@ const queryGiven = fc.record({
   type: filterOf(type),
   holders: filterOf(user),
   externalId: filterOf(externalId),
+  tag: filterOf(storedTag),
   q: seldom(question),
 });
 
@@ -108,7 +113,7 @@ function noteChange(
 /** An item of an upsert: a new asset with a marker as its tag, or the changes of a known asset. */
 type Upsert = { body: object } & ({ id: number; marker?: never } | { marker: string; id?: never });
 
-const upsertGiven = fc.record({ isNew: fc.boolean(), place, asset: newGiven, patch: patchGiven });
+const upsertGiven = fc.record({ isNew: fc.boolean(), place, asset: newGiven, patch: some(upsertFields) });
 
 /** Notes the result of an item with a new tag. Unlike `POST /assets`, an upsert leaves out custom fields that are null. */
 function noteUpserted(turn: Turn, reported: RowResponse, { customFields, ...body }: NewAsset, marker: string): void {
@@ -192,7 +197,8 @@ export const assets = {
       const { assets } = turn.workspace;
       const id = assets.pick(place);
       if (id === undefined) return;
-      const body = withHolder(turn, patch) as AssetPatch;
+      const { tagging, ...fields } = patch;
+      const body = { ...withHolder(turn, fields), ...tagging } as AssetPatch;
       const ifMatch = tagOf(assets.of(id), tag);
       const sent = await turn.ask('assets.update', {
         params: { id },

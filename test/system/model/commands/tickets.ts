@@ -30,6 +30,9 @@ import {
   seldom,
   sending,
   some,
+  storedTag,
+  tagging,
+  tags,
   type UserRef,
   user,
   userId,
@@ -87,6 +90,7 @@ const newTicketGiven = fc.record(
     assets,
     parent,
     externalId: seldom(externalId),
+    tags,
     customFields,
     dueAt,
     imported: fc.record({ history: fc.constantFrom(...histories), assignee: anyUser, requester: anyUser }),
@@ -107,6 +111,7 @@ const patchGiven = some({
   assets,
   parent,
   externalId: fc.option(externalId),
+  tagging,
   customFields,
   resolution: fc.option(words),
   dueAt,
@@ -123,6 +128,7 @@ const queryGiven = fc.record({
   requesters: valuesOf(user),
   watchers: valuesOf(user),
   concerned: valuesOf(place),
+  tag: valuesOf(storedTag),
   parents: valuesOf(place),
   created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
   externalId: valuesOf(externalId),
@@ -136,7 +142,7 @@ const queryGiven = fc.record({
   q: question,
   sort: fc.constantFrom(undefined, 'id', '-id'),
   /** The indexes of the filters that the request uses. If requests used all filters, most lists would be empty. */
-  kept: fc.uniqueArray(fc.nat(9), { maxLength: 3 }),
+  kept: fc.uniqueArray(fc.nat(10), { maxLength: 3 }),
 });
 type QueryInput = typeof queryGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
@@ -189,9 +195,10 @@ function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
 }
 
 function patchBody(turn: Turn, given: PatchInput, marker: string): TicketPatch {
-  const { title, assignee, watchers, assets, parent, ...fields } = given;
+  const { title, assignee, watchers, assets, parent, tagging, ...fields } = given;
   return {
     ...(fields as TicketPatch),
+    ...tagging,
     ...(title && { title: `${title[1]}${marker} ${title[0]}${title[1]}` }),
     ...toReferences(turn, given),
   };

@@ -3,6 +3,7 @@ import { unknownId, unknownText } from '../values.ts';
 import { anyOf, type ListQuery } from './lists.ts';
 import { isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
+import { changeTags, storedTags } from './tags.ts';
 import { type References, rejectionsOf } from './users.ts';
 
 /* Models assets (docs/decisions/data-model.md). */
@@ -27,6 +28,7 @@ export function newAsset(input: NewAsset, references: References): Outcome<Asset
       warrantyExpiresAt: input.warrantyExpiresAt ?? null,
       notes: input.notes ?? null,
       externalId: input.externalId ?? null,
+      tags: storedTags(input.tags ?? []),
       customFields: input.customFields ?? {},
       etag: unknownText,
       createdAt: unknownText,
@@ -36,12 +38,13 @@ export function newAsset(input: NewAsset, references: References): Outcome<Asset
 }
 
 export function changeAsset(before: Asset, patch: AssetPatch, references: References): Outcome<Asset> {
-  const { customFields, name, purchaseCost, ...fields } = patch;
+  const { customFields, name, purchaseCost, tags, addTags, removeTags, ...fields } = patch;
   const after: Asset = {
     ...before,
     ...fields,
     ...(name !== undefined && { name: name.trim() }),
     ...(purchaseCost !== undefined && { purchaseCost: twoDecimals(purchaseCost) }),
+    tags: changeTags(before.tags, { tags, addTags, removeTags }),
     customFields: mergeFields(before.customFields, customFields),
   };
   const isAssigned = after.assignedToId !== before.assignedToId;
@@ -71,6 +74,7 @@ export function isAssetIn(asset: Asset, query: ListQuery): boolean {
     anyOf(query.type, asset.type) &&
     anyOf(query.assignedToId, asset.assignedToId) &&
     anyOf(query.externalId, asset.externalId) &&
+    (query.tag === undefined || asset.tags.some((tag) => anyOf(query.tag, tag))) &&
     (query.q === undefined || holdsWords(query.q as string, [asset.name, asset.assetTag, asset.serialNumber ?? '']))
   );
 }

@@ -5,6 +5,7 @@ import { importRejections } from './imports.ts';
 import { anyOf, type ListQuery } from './lists.ts';
 import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
+import { changeTags, storedTags } from './tags.ts';
 import { type References, rejectionsOf } from './users.ts';
 
 /* Models tickets (docs/decisions/tickets.md). */
@@ -89,6 +90,7 @@ export function newTicket(
       assigneeId: input.assigneeId ?? null,
       watcherUserIds: watchers,
       assetIds,
+      tags: storedTags(input.tags ?? []),
       parentId: input.parentId ?? null,
       externalId: input.externalId ?? null,
       customFields: input.customFields ?? {},
@@ -111,7 +113,7 @@ export function newTicket(
 
 /** Applies a patch to a ticket. Doesn't check for cycles of parents, because quiet.ts checks for them. */
 export function changeTicket(before: TicketState, patch: TicketPatch, references: References): Outcome<TicketState> {
-  const { customFields, watcherUserIds, assetIds, title, ...fields } = patch;
+  const { customFields, watcherUserIds, assetIds, tags, addTags, removeTags, title, ...fields } = patch;
   const isSet = before[isDueAtSet] === true || patch.dueAt !== undefined;
   const after: TicketState = {
     ...before,
@@ -120,6 +122,7 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
     ...(title !== undefined && { title: title.trim() }),
     ...(watcherUserIds && { watcherUserIds: ascending(watcherUserIds) }),
     ...(assetIds && { assetIds: ascending(assetIds) }),
+    tags: changeTags(before.tags, { tags, addTags, removeTags }),
     customFields: mergeFields(before.customFields, customFields),
   };
   const isMove = after.status !== before.status;
@@ -164,6 +167,7 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     anyOf(assignees, assignee) &&
     (query.watcherUserId === undefined || ticket.watcherUserIds.some((id) => anyOf(query.watcherUserId, id))) &&
     (query.assetId === undefined || ticket.assetIds.some((id) => anyOf(query.assetId, id))) &&
+    (query.tag === undefined || ticket.tags.some((tag) => anyOf(query.tag, tag))) &&
     (query.createdSince === undefined || ticket.createdAt >= (query.createdSince as string)) &&
     (query.createdBefore === undefined || ticket.createdAt < (query.createdBefore as string)) &&
     isDueIn(ticket, query) &&

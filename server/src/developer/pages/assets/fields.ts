@@ -1,5 +1,6 @@
 import { type Asset, AssetStatus, AssetType, NewAsset } from '@itsm-api/contract';
 import * as z from 'zod';
+import { TagText } from '../../../resources/shared/tags.ts';
 import { UserReference } from '../../../resources/users/user-reference.ts';
 import type { FormState } from '../../framework/page.ts';
 import { CustomFieldLines, renderOtherFields, toLines } from '../../ui/custom-fields.ts';
@@ -26,6 +27,7 @@ export const AssetFields = z.strictObject({
   purchaseCost: emptyAsNull(shape.purchaseCost),
   warrantyExpiresAt: emptyAsNull(z.preprocess(moment, shape.warrantyExpiresAt)),
   notes: emptyAsNull(unixLines(shape.notes)),
+  tags: TagText,
   customFields: CustomFieldLines,
 });
 
@@ -34,7 +36,7 @@ export const AssetFields = z.strictObject({
  * @param holder the assignee's email address or ID
  */
 export function assetInputs(sent: FormState | undefined, asset?: Asset, holder?: string): SafeHtml {
-  const { name, type, status, serialNumber, manufacturer, model, location, notes } = asset ?? {};
+  const { name, type, status, serialNumber, manufacturer, model, location, notes, tags } = asset ?? {};
   const automatic = { value: '', label: 'Automatic: IN_USE if assigned, otherwise IN_STOCK' };
   const statuses = AssetStatus.options.map(option);
   return html`${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
@@ -49,6 +51,7 @@ ${textField(sent, { name: 'purchaseDate', label: 'Purchase date', type: 'date', 
 ${textField(sent, { name: 'purchaseCost', label: 'Purchase cost', value: asset?.purchaseCost, hint: 'A decimal number, such as 1499.00.' })}
 ${textField(sent, { name: 'warrantyExpiresAt', label: 'Warranty expires', value: day(asset?.warrantyExpiresAt), hint: 'A date such as 2028-03-14, or a time such as 2028-03-14T12:00:00Z.' })}</div>
 ${textArea(sent, { name: 'notes', label: 'Notes', value: notes })}
+${textField(sent, { name: 'tags', label: 'Tags', value: tags?.join(', '), hint: 'Separated by commas, such as leased, front-desk.' })}
 ${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && toLines(asset.customFields), hint: 'One field per line, such as costCentre = CC-104.' })}
 ${asset ? renderOtherFields(asset.customFields) : null}`;
 }

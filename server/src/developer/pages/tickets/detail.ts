@@ -189,6 +189,7 @@ function renderFacts(
     Assignee: person(ticket.assigneeId) ?? 'Unassigned',
     Watchers: ticket.watcherUserIds.map(person).join(', ') || null,
     Assets: assets.join(', ') || null,
+    Tags: ticket.tags.join(', ') || null,
     Parent: ticket.parentId && html`<a href="/developer/tickets/${ticket.parentId}">ticket ${ticket.parentId}</a>`,
     ...formatCustomFields(ticket.customFields),
     Due:
