@@ -51,10 +51,9 @@ const layers: Record<string, Layer> = {
     files: /^server\/src\/resources\/(index|handler-type|handler-wrappers|[\w/-]+\/handlers)\.ts$/,
     imports: ['contract', 'shared', ...queries],
   },
-  // These modules manage tenants or contain nightly jobs. Code that handles requests doesn't use them.
+  // These modules manage tenants or contain scheduled jobs. Code that handles requests doesn't use them.
   'queries over all tenants': {
-    files:
-      /^server\/src\/resources\/(tenants\/.+|tickets\/counters-check|[\w/]+\/(idempotency-retention|attachment-cleanup|audit-retention))\.ts$/,
+    files: /^server\/src\/resources\/(tenants\/.+|[\w/]+\/\w+-(retention|cleanup|check))\.ts$/,
     imports: ['contract', 'shared', 'storage', 'database', 'all tenants', 'webhooks', ...queries],
   },
   resources: {
