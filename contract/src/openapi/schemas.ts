@@ -36,11 +36,13 @@ export function componentNamed($ref: string): string {
   return $ref.slice(componentsBelow.length);
 }
 
-/** Returns the id, the description and the example of a schema. */
+/** Returns the id, the description and the example of the schema of a body or a response. @throws if one is missing */
 export function metaOf(schema: z.ZodType): { id: string; description: string; example: unknown } {
   const { id, description, example } = z.globalRegistry.get(schema) ?? {};
-  if (id === undefined || description === undefined)
-    throw new Error('The schema of a body or a response lacks an id or a description. Add it with `meta`.');
+  if (id === undefined || description === undefined || example === undefined) {
+    const name = id ?? `{ ${Object.keys(schema instanceof z.ZodObject ? schema.shape : {}).join(', ')} }`;
+    throw new Error(`The schema ${name} lacks an id, a description or an example. Add it with \`meta\`.`);
+  }
   return { id, description, example };
 }
 
