@@ -306,7 +306,7 @@ export async function rejectInvalidArguments(api: ItsmClient): Promise<void> {
   // @ts-expect-error: NEW is not a ticket status
   await api.tickets.list({ status: 'NEW' });
   // @ts-expect-error: unknown filter
-  await api.projects.list({ priority: 'HIGH' });
+  await api.projects.list({ unknown: 'HIGH' });
   // @ts-expect-error: the description is missing
   await api.tickets.create({ title: 'VPN drops', type: 'INCIDENT', category: 'NETWORK' });
   // @ts-expect-error: `category` and `categoryConfigId` are missing
