@@ -74,6 +74,8 @@ interface TicketExtras {
   watchers?: Person[];
   /** The tags of the assets that the ticket concerns. */
   concerned?: string[];
+  /** The tags of the ticket, in ascending order. */
+  tags?: string[];
   categoryConfigId?: string;
   externalId?: string;
   customFields?: CustomFields;
@@ -126,7 +128,7 @@ export const tickets: [
     'No network on the second floor',
     'The second floor has had no network since this morning, neither by cable nor by WLAN.',
     'A patch cable to the floor distributor was left out when the core switch was replaced. Plugged in.',
-    { parent: 'CHG-1', watchers: ['ada'], customFields: { site: 'Leipzig', floor: 2, affectedUsers: 14 } },
+    { parent: 'CHG-1', watchers: ['ada'], tags: ['outage', 'site:leipzig'], customFields: { site: 'Leipzig', floor: 2, affectedUsers: 14 } },
   ],
   [
     [35, 'SERVICE_REQUEST', 'ACCESS', 'MEDIUM', 'CLOSED', 'priya', 'jonas', 7],
@@ -146,7 +148,7 @@ export const tickets: [
     'VPN gateway drops sessions under load',
     'Above about 60 users the VPN gateway drops sessions every ten minutes. Seen on three mornings.',
     'The session table was set to 64 entries. Raised to 512 and added to the monitoring.',
-    { watchers: ['jonas'], customFields: { rootCause: 'session table too small' } },
+    { watchers: ['jonas'], tags: ['vpn'], customFields: { rootCause: 'session table too small' } },
   ],
   [
     [33, 'INCIDENT', 'NETWORK', 'HIGH', 'CLOSED', 'priya', 'jonas', 6],
@@ -277,6 +279,7 @@ export const tickets: [
     {
       watchers: ['ada'],
       concerned: ['LT-0301', 'LT-0302'],
+      tags: ['docking-station'],
       customFields: { model: 'ThinkPad T14 Gen 5', affectedAssets: 5 },
     },
   ],
@@ -285,14 +288,14 @@ export const tickets: [
     'Second screen stays black after lunch',
     'When I wake the laptop after lunch the second screen stays black until I unplug the dock.',
     null,
-    { parent: 'PRB-3' },
+    { parent: 'PRB-3', tags: ['docking-station'] },
   ],
   [
     [12, 'INCIDENT', 'ACCESS', 'HIGH', 'RESOLVED', 'priya', 'ada', 4],
     'Suspicious login from abroad',
     'I got a mail about a login to my account from a country I have never been to.',
     'Password reset, sessions ended, second factor set up again. The log shows no access to data.',
-    { watchers: ['jonas'] },
+    { watchers: ['jonas'], tags: ['security', 'vip'] },
   ],
   [
     [11, 'SERVICE_REQUEST', 'SOFTWARE', 'LOW', 'RESOLVED', 'priya', 'jonas', 70],
@@ -435,6 +438,8 @@ type AssetFacts = [
 ];
 
 interface AssetExtras {
+  /** The tags of the asset, in ascending order. */
+  tags?: string[];
   serialNumber?: string;
   location?: string;
   notes?: string;
@@ -459,6 +464,7 @@ export const assets: [facts: AssetFacts, name: string, extras: AssetExtras][] = 
     {
       serialNumber: 'VC9Z301122',
       location: 'Leipzig, floor 2, copy room',
+      tags: ['leased', 'site:leipzig'],
       customFields: { contract: 'Kyocera 2231-8' },
     },
   ],

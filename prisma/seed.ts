@@ -204,6 +204,7 @@ async function addTickets(
         requesterId: users[requester].id,
         assigneeId: assignee && users[assignee].id,
         parentId: parent === undefined ? null : (ids.get(parent) ?? null),
+        watcherUserIds: watchers.map((watcher) => users[watcher].id).sort((a, b) => Number(a - b)),
         assetIds: [...assetIds].filter(([tag]) => concerned.includes(tag)).map(([, id]) => id),
         commentCount: comments.length,
         attachmentCount: demoNumber === 'INC-17' ? 1 : 0,
@@ -217,9 +218,6 @@ async function addTickets(
     const { id } = ticket;
     ids.set(demoNumber, id);
     history.push(...ticketHistory(ticket, { requester, assignee, comments }));
-    await prisma.ticketWatcher.createMany({
-      data: watchers.map((watcher) => ({ tenantId, ticketId: id, userId: users[watcher].id })),
-    });
     await prisma.comment.createMany({
       data: comments.map(([hours, author, visibility, body, externalId = null]) => {
         const createdAt = hoursLater(hours);

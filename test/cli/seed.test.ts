@@ -1,4 +1,5 @@
 import {
+  type Asset,
   type Comment,
   type Delivery,
   type DeliveryDetail,
@@ -70,8 +71,11 @@ describe('seed', () => {
     expect(data.filter(({ parentId }) => parentId !== null)).toHaveLength(6);
   });
 
-  it('creates demo tickets with assets and links', async () => {
+  it('creates demo tickets with watchers, tags, assets and links', async () => {
     const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
+    expect(data.filter(({ watcherUserIds }) => watcherUserIds.length > 0)).toHaveLength(9);
+    expect(data.filter(({ tags }) => tags.length > 0)).toHaveLength(5);
+    expect(((await call('GET', '/assets?tag=leased')) as { data: Asset[] }).data).toHaveLength(1);
     expect(data.filter(({ assetIds }) => assetIds.length > 0)).toHaveLength(6);
     const linked = data.filter(({ linkCount }) => linkCount > 0);
     expect(linked).toHaveLength(10);
