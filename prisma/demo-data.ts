@@ -128,7 +128,12 @@ export const tickets: [
     'No network on the second floor',
     'The second floor has had no network since this morning, neither by cable nor by WLAN.',
     'A patch cable to the floor distributor was left out when the core switch was replaced. Plugged in.',
-    { parent: 'CHG-1', watchers: ['ada'], tags: ['outage', 'site:leipzig'], customFields: { site: 'Leipzig', floor: 2, affectedUsers: 14 } },
+    {
+      parent: 'CHG-1',
+      watchers: ['ada'],
+      tags: ['outage', 'site:leipzig'],
+      customFields: { site: 'Leipzig', floor: 2, affectedUsers: 14 },
+    },
   ],
   [
     [35, 'SERVICE_REQUEST', 'ACCESS', 'MEDIUM', 'CLOSED', 'priya', 'jonas', 7],

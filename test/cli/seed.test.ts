@@ -73,7 +73,7 @@ describe('seed', () => {
 
   it('creates demo tickets with watchers, tags, assets and links', async () => {
     const { data } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
-    expect(data.filter(({ watcherUserIds }) => watcherUserIds.length > 0)).toHaveLength(9);
+    expect(data.filter(({ watcherUserIds }) => watcherUserIds.length > 0)).toHaveLength(10);
     expect(data.filter(({ tags }) => tags.length > 0)).toHaveLength(5);
     expect(((await call('GET', '/assets?tag=leased')) as { data: Asset[] }).data).toHaveLength(1);
     expect(data.filter(({ assetIds }) => assetIds.length > 0)).toHaveLength(6);

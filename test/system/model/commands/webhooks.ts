@@ -4,7 +4,7 @@ import { changeSubscription, deactivated, newSubscription, type Subscription, se
 import { changed, conditionStep, made, type RowResponse, readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
 import { isRejection } from '../world.ts';
-import { paging, place, priority } from './arbitraries.ts';
+import { paging, place, priority, storedTag } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, noteList } from './lists.ts';
 
@@ -16,6 +16,13 @@ const filter = fc.oneof(
     weight: 1,
     arbitrary: fc.record(
       { priority: fc.uniqueArray(priority, { minLength: 1, maxLength: 2 }) },
+      { noNullPrototype: true },
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record(
+      { tags: fc.uniqueArray(storedTag, { minLength: 1, maxLength: 2 }) },
       { noNullPrototype: true },
     ),
   },

@@ -45,10 +45,14 @@ export function newSubscription(input: NewWebhook & { secret: string }, keyId: n
 
 /**
  * Returns true if every event type of a subscription has the fields that the filter uses. Filters in the model use only
- * the priority.
+ * the priority, which assets don't have, and the tags, which tasks don't have.
  */
 function isFilterOf({ events, filter }: Pick<Subscription, 'events' | 'filter'>): boolean {
-  return filter === null || !('priority' in filter) || !events.includes('asset.created');
+  if (filter === null) return true;
+  return (
+    !('priority' in filter && events.includes('asset.created')) &&
+    !('tags' in filter && events.includes('task.updated'))
+  );
 }
 
 /** Applies a patch to a subscription. Returns NOT_FOUND for a deactivated subscription. */
@@ -97,7 +101,7 @@ export function takes(
     !(skipOwn && line.includes(keyId)) &&
     Object.entries(filter ?? {}).every(([name, values]) => {
       const reported = [row[name], ...(name in changes ? [changes[name]?.from] : [])];
-      return reported.some((value) => (values as unknown[]).includes(value));
+      return reported.flat().some((value) => (values as unknown[]).includes(value));
     })
   );
 }
