@@ -53,6 +53,21 @@ export const people = {
 } as const;
 export type Person = keyof typeof people;
 
+/** The demo teams, oldest first. */
+export const teams = {
+  serviceDesk: {
+    name: 'Service desk',
+    description: 'First contact for all incidents and requests.',
+    members: ['ada', 'jonas'],
+  },
+  network: { name: 'Network', description: 'Switches, WLAN and VPN of all sites.', members: ['ada'] },
+  migration: { name: 'Mail migration', description: null, active: false, members: ['jonas'] },
+} as const satisfies Record<
+  string,
+  { name: string; description: string | null; active?: boolean; members: readonly Person[] }
+>;
+export type DemoTeam = keyof typeof teams;
+
 type TicketFacts = [
   createdDaysAgo: number,
   type: TicketType,

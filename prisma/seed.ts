@@ -10,8 +10,8 @@ import type { SystemClient } from '../server/src/database/client/prisma.ts';
 import { createUnique } from '../server/src/database/client/unique-violation.ts';
 import type { ActivityResource } from '../server/src/resources/activities/record.ts';
 import { redactedText } from '../server/src/resources/privacy/redacted-copy.ts';
+import { toNameKey } from '../server/src/resources/shared/name-key.ts';
 import { formatTicketNumber } from '../server/src/resources/shared/ticket-number.ts';
-import { tenantNameKey } from '../server/src/resources/tenants/queries.ts';
 import { presentTicket } from '../server/src/resources/tickets/presenter.ts';
 import { selectTicketsByIds } from '../server/src/resources/tickets/sql.ts';
 import { toTenantId } from '../server/src/shared/tenant-id.ts';
@@ -29,6 +29,7 @@ import {
   type Person,
   people,
   projects,
+  teams,
   tickets,
   webhook,
 } from './demo-data.ts';
@@ -81,7 +82,7 @@ export async function seedAnother(
 }
 
 async function addTenant(prisma: SystemClient, name: string): Promise<Users> {
-  const data = { name, nameKey: tenantNameKey(name), ...unchangedSince(daysSinceStart) };
+  const data = { name, nameKey: toNameKey(name), ...unchangedSince(daysSinceStart) };
   const { id } = await createUnique(
     'name',
     `${name} is already used by another tenant or by an interrupted seed. Choose another name.`,
@@ -95,6 +96,7 @@ async function fill(
   tenant: string,
   { users, services: { storage, secretCipher } }: { users: Users; services: Services },
 ): Promise<DemoWorkspace> {
+  await addTeams(prisma, users);
   const tickets = await addTickets(prisma, users, await addAssets(prisma, users));
   await addAttachment(prisma, storage, { ticketId: tickets.get('INC-17') as bigint, uploader: users.priya });
   await addProjects(prisma, users);
@@ -147,6 +149,18 @@ async function addUsers(prisma: SystemClient, tenantId: bigint): Promise<Users> 
     ...{ ada: await add('ada'), jonas: await add('jonas'), priya: await add('priya') },
     exporter: await add('exporter'),
   };
+}
+
+async function addTeams(prisma: SystemClient, users: Users): Promise<void> {
+  const { tenantId } = users.ada;
+  for (const { name, members, ...columns } of Object.values(teams)) {
+    const { id: teamId } = await prisma.team.create({
+      data: { tenantId, name, nameKey: toNameKey(name), ...columns, ...unchangedSince(daysSinceStart) },
+    });
+    await prisma.teamMember.createMany({
+      data: members.map((member) => ({ tenantId, teamId, userId: users[member].id })),
+    });
+  }
 }
 
 /**

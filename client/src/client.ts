@@ -30,6 +30,7 @@ export class ItsmClient implements generated.Resources {
   declare readonly projects: generated.Projects;
   declare readonly tasks: generated.Tasks;
   declare readonly users: generated.Users;
+  declare readonly teams: generated.Teams;
   declare readonly webhooks: generated.Webhooks;
   declare readonly deliveries: generated.Deliveries;
 

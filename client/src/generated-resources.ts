@@ -40,6 +40,8 @@ import type {
   Task,
   TaskPatch,
   TaskQuery,
+  Team,
+  TeamQuery,
   Ticket,
   TicketActivity,
   TicketActivityQuery,
@@ -74,7 +76,7 @@ export interface Me {
   /**
    * Describe the API key of the request.
    *
-   * Returns the name, scopes, user, workspace and rate limits of the API key, but not the key itself.
+   * Returns the name, scopes, user, teams, workspace and rate limits of the API key, but not the key itself.
    *
    * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
@@ -736,7 +738,7 @@ export interface Users {
    *
    * Returns the newest users first. Different filters combine with AND. Several values of one filter combine with OR.
    *
-   * Requires the scope `users:read`: list and read users.
+   * Requires the scope `users:read`: list and read users and teams.
    *
    * Each request counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
@@ -750,7 +752,7 @@ export interface Users {
    *
    * Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
    *
-   * Requires the scope `users:read`: list and read users.
+   * Requires the scope `users:read`: list and read users and teams.
    *
    * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
@@ -762,7 +764,7 @@ export interface Users {
   /**
    * Get a user.
    *
-   * Requires the scope `users:read`: list and read users.
+   * Requires the scope `users:read`: list and read users and teams.
    *
    * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
@@ -770,6 +772,48 @@ export interface Users {
    * const user = await client.users.get(2);
    */
   get(id: number | string, options?: RequestOptions): ApiPromise<User>;
+}
+
+export interface Teams {
+  /**
+   * List teams.
+   *
+   * Returns the newest teams first.
+   *
+   * Requires the scope `users:read`: list and read users and teams.
+   *
+   * Each request counts against the rate limit `users`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const team of client.teams.list()) console.log(team.id);
+   */
+  list(query?: TeamQuery, options?: RequestOptions): ApiList<Team>;
+
+  /**
+   * List changed teams.
+   *
+   * Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
+   *
+   * Requires the scope `users:read`: list and read users and teams.
+   *
+   * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const team of client.teams.changes({ since: '2026-11-20T10:00:00Z' })) console.log(team.id);
+   */
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Team>;
+
+  /**
+   * Get a team.
+   *
+   * Requires the scope `users:read`: list and read users and teams.
+   *
+   * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const team = await client.teams.get(1);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<Team>;
 }
 
 export interface Webhooks {
@@ -944,6 +988,8 @@ export interface Resources {
   readonly tasks: Tasks;
   /** The users of the workspace. */
   readonly users: Users;
+  /** Teams of users. You create and change them in the developer area or with the command line. */
+  readonly teams: Teams;
   /** Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events. */
   readonly webhooks: Webhooks;
   /** Deliveries of events to subscriptions, and their attempts. */

@@ -132,12 +132,14 @@ export interface Limit {
   windowSeconds: number;
 }
 
-/** The API key of the request, its user, its workspace and its rate limits. */
+/** The API key of the request, its user, the teams of the user, its workspace and its rate limits. */
 export interface Identity {
   /** An API key, without its secret part. */
   key: Key;
   /** The user of the API key: the person who created the key, or the person for whom the key was created. */
   user: User;
+  /** The ids of the teams that contain the user, in ascending order. Includes inactive teams. */
+  teamIds: number[];
   /** The workspace of the API key. The key can access only this workspace. */
   workspace: Workspace;
   /** The rate limits of the API key: `global`, then each endpoint group. */
@@ -1344,6 +1346,36 @@ export interface UserQuery {
   q?: string | undefined;
 }
 
+/** A team of users, which tickets can belong to. */
+export interface Team {
+  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  id: number;
+  /** The name of the team, unique in the workspace regardless of case, also among inactive teams. 1 to 100 characters. */
+  name: string;
+  /** What the team does, or null if not set. 1 to 1000 characters. */
+  description: string | null;
+  /** Whether the team is active. You can set only active teams as the team of a ticket. */
+  active: boolean;
+  /** The users in the team, in ascending order: at most 500 ids. Inactive users stay members. */
+  memberIds: number[];
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
+}
+
+/** The page and the filters of a list of teams. */
+export interface TeamQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
+  /** 1 to 100 items. */
+  active?: boolean | 'true' | 'false' | readonly (boolean | 'true' | 'false')[] | undefined;
+}
+
 /** The type of an event. */
 export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 'task.updated';
 
@@ -1864,6 +1896,11 @@ export const routes = {
     list: 'GET /users users:read query',
     changes: 'GET /users/changes users:read changes',
     get: 'GET /users/:id users:read',
+  },
+  teams: {
+    list: 'GET /teams users:read query',
+    changes: 'GET /teams/changes users:read changes',
+    get: 'GET /teams/:id users:read',
   },
   webhooks: {
     list: 'GET /webhooks webhooks:manage query',

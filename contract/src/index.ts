@@ -25,6 +25,7 @@ export * from './resources/me.ts';
 export * from './resources/ping.ts';
 export * from './resources/projects.ts';
 export * from './resources/tasks.ts';
+export * from './resources/teams.ts';
 export * from './resources/ticket-reference.ts';
 export * from './resources/tickets.ts';
 export * from './resources/users.ts';

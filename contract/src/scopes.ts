@@ -8,7 +8,7 @@ export const scopes = {
   'assets:write': 'Create and update assets',
   'projects:read': 'List and read projects and their tasks',
   'projects:write': 'Create and update tasks',
-  'users:read': 'List and read users',
+  'users:read': 'List and read users and teams',
   'kb:read': 'List and read the articles of the knowledge base',
   'webhooks:manage': 'List, read, register, change and deactivate webhook subscriptions',
 } as const;

@@ -16,6 +16,7 @@ const names = [
   'projects',
   'tasks',
   'users',
+  'teams',
   'webhooks',
   'deliveries',
 ] as const;

@@ -33,6 +33,7 @@ describe('GET /me', () => {
         lastUsedAt: null,
       },
       user: (await workspace.call('GET', `/users/${workspace.userId}`)).body.data,
+      teamIds: [],
       workspace: { name },
       limits: expect.any(Array),
     });
@@ -51,6 +52,13 @@ describe('GET /me', () => {
     ]);
     expect(headers.ratelimit).toMatch(/^"global";r=57;t=\d+, "users";r=29;t=\d+$/);
     expect((await owner.call('GET', '/me')).body.data.limits[1]).toMatchObject({ name: 'tickets', remaining: 28 });
+  });
+
+  it('returns the teams of the user in GET /me', async () => {
+    const memberIds = [workspace.userId];
+    const teams = [await workspace.createTeam({ memberIds }), await workspace.createTeam({ memberIds })];
+    await workspace.createTeam({ memberIds: [(await workspace.createUser()).id] });
+    expect((await workspace.call('GET', '/me')).body.data.teamIds).toEqual(teams.map(({ id }) => id));
   });
 
   it('returns the user and the workspace of the API key in GET /me', async () => {

@@ -166,6 +166,7 @@ describe('requests generated from the document', () => {
       return Promise.all(Array.from({ length: 20 }, async () => (await make()).id));
     };
     const project = await workspace.createProject();
+    const team = await workspace.createTeam();
     const [users, tickets] = [await idsOf(() => workspace.createUser()), await idsOf(() => workspace.createTicket())];
     const assets = await idsOf(() => workspace.createAsset());
     const inPath: Record<string, () => Promise<number[]>> = {
@@ -180,6 +181,7 @@ describe('requests generated from the document', () => {
       },
       projects: async () => [project.id],
       users: async () => users,
+      teams: async () => [team.id],
       tasks: () => idsOf(() => workspace.createTask({}, project)),
       webhooks: () => idsOf(() => workspace.createWebhook()),
       deliveries: () => idsOf(() => workspace.createDelivery()),

@@ -16,6 +16,7 @@ let importKey: string;
 /** For each resource, the id of one row of the other tenant. */
 let their: Record<
   | 'user'
+  | 'team'
   | 'ticket'
   | 'comment'
   | 'asset'
@@ -61,6 +62,7 @@ beforeAll(async () => {
   const ticket = await theirs.createTicket({ assigneeId: theirs.userId, watcherUserIds: [theirs.userId] });
   their = {
     user: theirs.userId,
+    team: (await theirs.createTeam({ memberIds: [theirs.userId] })).id,
     ticket: ticket.id,
     comment: (await theirs.createComment(ticket.id)).id,
     asset: (await theirs.createAsset({ assignedToId: theirs.userId })).id,
@@ -79,7 +81,15 @@ afterAll(() => api.close());
 
 /** Reads all data of the other tenant from the API to detect changes. */
 async function readTheirData(): Promise<unknown[]> {
-  const paths = ['/tickets', '/assets', '/projects', `/projects/${their.project}/tasks`, '/users', '/webhooks'];
+  const paths = [
+    '/tickets',
+    '/assets',
+    '/projects',
+    `/projects/${their.project}/tasks`,
+    '/users',
+    '/teams',
+    '/webhooks',
+  ];
   paths.push(
     `/tickets/${their.ticket}/comments`,
     `/tickets/${their.ticket}/activity`,

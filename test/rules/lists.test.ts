@@ -50,6 +50,10 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
   await client.query(`
     INSERT INTO users (tenant_id, name, email, role, active, updated_at)
       SELECT ${tenantId}, 'User', 'u' || i || '@example.com', ${of(['AGENT', 'REQUESTER'], 1)}, i % 9 > 0, now() ${each};
+    INSERT INTO teams (tenant_id, name, name_key, active, updated_at)
+      SELECT ${tenantId}, 'Team', 'team ' || i, i % 9 > 0, now() ${each};
+    INSERT INTO team_members (tenant_id, team_id, user_id)
+      SELECT tenant_id, id, ${userId} FROM teams WHERE tenant_id = ${tenantId};
     INSERT INTO assets (tenant_id, name, asset_tag, serial_number, external_id, type, status, assigned_to_id, updated_at)
       SELECT ${tenantId}, 'Asset', 'A' || i, 'S' || i, 'old:' || i, ${of(['LAPTOP', 'SERVER', 'OTHER'], 1)},
         ${of(['IN_USE', 'IN_STOCK', 'RETIRED', 'LOST'], 3)}, ${assignee}, now() ${each};

@@ -182,6 +182,8 @@ describe('the roles', () => {
       'public.tagged_assets': 'SELECT',
       'public.tagged_tickets': 'SELECT',
       'public.tasks': 'INSERT, SELECT, UPDATE',
+      'public.team_members': 'DELETE, INSERT, SELECT',
+      'public.teams': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
       'public.ticket_assets': 'SELECT',
       'public.ticket_counts': 'SELECT',

@@ -108,6 +108,11 @@ const samples: Samples = {
     changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createUser()).id } }),
   },
+  teams: {
+    list: async () => ({}),
+    changes: async () => ({}),
+    get: async (workspace) => ({ params: { id: (await workspace.createTeam()).id } }),
+  },
   webhooks: {
     list: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),

@@ -12,12 +12,14 @@ import type {
   NewLink,
   NewProject,
   NewTask,
+  NewTeam,
   NewTicket,
   NewUser,
   NewWebhook,
   Project,
   Scope,
   Task,
+  Team,
   Ticket,
   User,
   Webhook,
@@ -29,6 +31,7 @@ import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resou
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
+import { createTeam } from '@itsm-api/server/resources/teams/queries.ts';
 import { createUser } from '@itsm-api/server/resources/users/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
@@ -55,6 +58,7 @@ export interface Workspace {
   createArticle(overrides?: Partial<NewArticle>): Promise<Article>;
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
+  createTeam(overrides?: Partial<NewTeam>): Promise<Team>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
   /**
    * Creates a delivery. All calls use the same subscription, because a workspace has a maximum number of subscriptions.
@@ -135,6 +139,7 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
       const { id } = project ?? (await addProject());
       return made(`/projects/${id}/tasks`, { title: 'Order cables', ...overrides });
     },
+    createTeam: (overrides = {}) => createTeam(context, { name: `Team ${unique()}`, ...overrides }),
     createWebhook: (overrides = {}) => made('/webhooks', { ...webhook, ...overrides }),
     createDelivery: async () => {
       ofDeliveries ??= made('/webhooks', webhook);

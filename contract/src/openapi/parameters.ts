@@ -7,6 +7,7 @@ import { Delivery } from '../resources/deliveries.ts';
 import { Link } from '../resources/links.ts';
 import { Project } from '../resources/projects.ts';
 import { Task } from '../resources/tasks.ts';
+import { Team } from '../resources/teams.ts';
 import { Ticket } from '../resources/tickets.ts';
 import { User } from '../resources/users.ts';
 import { Webhook } from '../resources/webhooks.ts';
@@ -117,6 +118,7 @@ const owners: Record<string, z.ZodType> = {
   Project,
   Task,
   User,
+  Team,
   Webhook,
   Delivery,
 };

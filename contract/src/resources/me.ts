@@ -42,6 +42,11 @@ export const Identity = z
       description:
         'The user of the API key: the person who created the key, or the person for whom the key was created.',
     }),
+    teamIds: z
+      .array(Id)
+      .meta({
+        description: 'The ids of the teams that contain the user, in ascending order. Includes inactive teams.',
+      }),
     workspace: z
       .object({ name: z.string().meta({ description: 'The name of the workspace.' }) })
       .meta({ id: 'Workspace', description: 'The workspace of the API key. The key can access only this workspace.' }),
@@ -49,7 +54,7 @@ export const Identity = z
   })
   .meta({
     id: 'Identity',
-    description: 'The API key of the request, its user, its workspace and its rate limits.',
+    description: 'The API key of the request, its user, the teams of the user, its workspace and its rate limits.',
     example: {
       key: {
         id: 1,
@@ -62,6 +67,7 @@ export const Identity = z
         lastUsedAt: '2026-11-20T09:59:00.000Z',
       },
       user: z.globalRegistry.get(User)?.example,
+      teamIds: [1],
       workspace: { name: 'Acme Corporation' },
       limits: [
         { name: 'global', limit: 60, remaining: 57, resetSeconds: 31, windowSeconds: 60 },
@@ -77,7 +83,8 @@ export const me = endpoints({
     method: 'GET',
     path: '/me',
     summary: 'Describe the API key of the request',
-    description: 'Returns the name, scopes, user, workspace and rate limits of the API key, but not the key itself.',
+    description:
+      'Returns the name, scopes, user, teams, workspace and rate limits of the API key, but not the key itself.',
     metadata: meta({
       scope: 'any',
       group: 'users',

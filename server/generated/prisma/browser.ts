@@ -38,6 +38,16 @@ export type Tenant = Prisma.TenantModel
  */
 export type User = Prisma.UserModel
 /**
+ * Model Team
+ * A team, to which tickets can be assigned. A team is never deleted (docs/decisions/teams.md).
+ */
+export type Team = Prisma.TeamModel
+/**
+ * Model TeamMember
+ * A member of a team. Each change of the members also updates the row of the team, which has their version.
+ */
+export type TeamMember = Prisma.TeamMemberModel
+/**
  * Model ApiKey
  * 
  */

@@ -10,6 +10,7 @@ const lockable = [
   'tasks',
   'articles',
   'users',
+  'teams',
   'webhook_subscriptions',
   'api_keys',
 ] as const;

@@ -14,6 +14,7 @@ import { me } from './me/handlers.ts';
 import { ping } from './ping/handlers.ts';
 import { projects } from './projects/handlers.ts';
 import { tasks } from './tasks/handlers.ts';
+import { teams } from './teams/handlers.ts';
 import { attachments } from './tickets/attachments/handlers.ts';
 import { comments } from './tickets/comments/handlers.ts';
 import { tickets } from './tickets/handlers.ts';
@@ -37,6 +38,7 @@ export async function addResources(app: FastifyInstance, limiters: Limiters): Pr
     projects,
     tasks,
     users,
+    teams,
     webhooks,
     deliveries,
   };

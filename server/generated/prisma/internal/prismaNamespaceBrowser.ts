@@ -55,6 +55,8 @@ export const ModelName = {
   DeletedTenant: 'DeletedTenant',
   Tenant: 'Tenant',
   User: 'User',
+  Team: 'Team',
+  TeamMember: 'TeamMember',
   ApiKey: 'ApiKey',
   KeyPolicy: 'KeyPolicy',
   Invitation: 'Invitation',
@@ -167,6 +169,30 @@ export const UserScalarFieldEnum = {
 } as const
 
 export type UserScalarFieldEnum = (typeof UserScalarFieldEnum)[keyof typeof UserScalarFieldEnum]
+
+
+export const TeamScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  name: 'name',
+  nameKey: 'nameKey',
+  description: 'description',
+  active: 'active',
+  version: 'version',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type TeamScalarFieldEnum = (typeof TeamScalarFieldEnum)[keyof typeof TeamScalarFieldEnum]
+
+
+export const TeamMemberScalarFieldEnum = {
+  tenantId: 'tenantId',
+  teamId: 'teamId',
+  userId: 'userId'
+} as const
+
+export type TeamMemberScalarFieldEnum = (typeof TeamMemberScalarFieldEnum)[keyof typeof TeamMemberScalarFieldEnum]
 
 
 export const ApiKeyScalarFieldEnum = {

@@ -303,6 +303,7 @@ export type UserWhereInput = {
   requestedTickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   assignedTickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
+  teams?: Prisma.TeamMemberListRelationFilter | runtime.Types.Skip
   assets?: Prisma.AssetListRelationFilter | runtime.Types.Skip
   managedProjects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
   tasks?: Prisma.TaskListRelationFilter | runtime.Types.Skip
@@ -335,6 +336,7 @@ export type UserOrderByWithRelationInput = {
   requestedTickets?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherOrderByRelationAggregateInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberOrderByRelationAggregateInput | runtime.Types.Skip
   assets?: Prisma.AssetOrderByRelationAggregateInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectOrderByRelationAggregateInput | runtime.Types.Skip
   tasks?: Prisma.TaskOrderByRelationAggregateInput | runtime.Types.Skip
@@ -372,6 +374,7 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   requestedTickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   assignedTickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherListRelationFilter | runtime.Types.Skip
+  teams?: Prisma.TeamMemberListRelationFilter | runtime.Types.Skip
   assets?: Prisma.AssetListRelationFilter | runtime.Types.Skip
   managedProjects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
   tasks?: Prisma.TaskListRelationFilter | runtime.Types.Skip
@@ -445,6 +448,7 @@ export type UserCreateInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -476,6 +480,7 @@ export type UserUncheckedCreateInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -507,6 +512,7 @@ export type UserUpdateInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -538,6 +544,7 @@ export type UserUncheckedUpdateInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -741,6 +748,20 @@ export type IntFieldUpdateOperationsInput = {
   decrement?: number | runtime.Types.Skip
   multiply?: number | runtime.Types.Skip
   divide?: number | runtime.Types.Skip
+}
+
+export type UserCreateNestedOneWithoutTeamsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutTeamsInput, Prisma.UserUncheckedCreateWithoutTeamsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutTeamsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutTeamsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutTeamsInput, Prisma.UserUncheckedCreateWithoutTeamsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutTeamsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutTeamsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutTeamsInput, Prisma.UserUpdateWithoutTeamsInput>, Prisma.UserUncheckedUpdateWithoutTeamsInput> | runtime.Types.Skip
 }
 
 export type UserCreateNestedOneWithoutApiKeysInput = {
@@ -965,6 +986,7 @@ export type UserCreateWithoutTenantInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -995,6 +1017,7 @@ export type UserUncheckedCreateWithoutTenantInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1053,6 +1076,146 @@ export type UserScalarWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"User"> | Date | string | runtime.Types.Skip
 }
 
+export type UserCreateWithoutTeamsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutTeamsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutTeamsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutTeamsInput, Prisma.UserUncheckedCreateWithoutTeamsInput>
+}
+
+export type UserUpsertWithoutTeamsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutTeamsInput, Prisma.UserUncheckedUpdateWithoutTeamsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutTeamsInput, Prisma.UserUncheckedCreateWithoutTeamsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutTeamsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutTeamsInput, Prisma.UserUncheckedUpdateWithoutTeamsInput>
+}
+
+export type UserUpdateWithoutTeamsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutTeamsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
 export type UserCreateWithoutApiKeysInput = {
   id?: bigint | number | runtime.Types.Skip
   name: string
@@ -1071,6 +1234,7 @@ export type UserCreateWithoutApiKeysInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1101,6 +1265,7 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1147,6 +1312,7 @@ export type UserUpdateWithoutApiKeysInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1177,6 +1343,7 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1208,6 +1375,7 @@ export type UserCreateWithoutInvitationsInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1238,6 +1406,7 @@ export type UserUncheckedCreateWithoutInvitationsInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1284,6 +1453,7 @@ export type UserUpdateWithoutInvitationsInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1314,6 +1484,7 @@ export type UserUncheckedUpdateWithoutInvitationsInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1344,6 +1515,7 @@ export type UserCreateWithoutPasswordInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1374,6 +1546,7 @@ export type UserUncheckedCreateWithoutPasswordInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1420,6 +1593,7 @@ export type UserUpdateWithoutPasswordInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1450,6 +1624,7 @@ export type UserUncheckedUpdateWithoutPasswordInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1480,6 +1655,7 @@ export type UserCreateWithoutPasskeysInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1510,6 +1686,7 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1556,6 +1733,7 @@ export type UserUpdateWithoutPasskeysInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1586,6 +1764,7 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1616,6 +1795,7 @@ export type UserCreateWithoutSessionsInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1646,6 +1826,7 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1692,6 +1873,7 @@ export type UserUpdateWithoutSessionsInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1722,6 +1904,7 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1751,6 +1934,7 @@ export type UserCreateWithoutRequestedTicketsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1781,6 +1965,7 @@ export type UserUncheckedCreateWithoutRequestedTicketsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1816,6 +2001,7 @@ export type UserCreateWithoutAssignedTicketsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1846,6 +2032,7 @@ export type UserUncheckedCreateWithoutAssignedTicketsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -1892,6 +2079,7 @@ export type UserUpdateWithoutRequestedTicketsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1922,6 +2110,7 @@ export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1963,6 +2152,7 @@ export type UserUpdateWithoutAssignedTicketsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -1993,6 +2183,7 @@ export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -2023,6 +2214,7 @@ export type UserCreateWithoutWatchedTicketsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -2053,6 +2245,7 @@ export type UserUncheckedCreateWithoutWatchedTicketsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -2099,6 +2292,7 @@ export type UserUpdateWithoutWatchedTicketsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -2129,6 +2323,7 @@ export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -2160,6 +2355,7 @@ export type UserCreateWithoutCommentsInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -2190,6 +2386,7 @@ export type UserUncheckedCreateWithoutCommentsInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -2236,6 +2433,7 @@ export type UserUpdateWithoutCommentsInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -2266,6 +2464,7 @@ export type UserUncheckedUpdateWithoutCommentsInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -2296,6 +2495,7 @@ export type UserCreateWithoutAttachmentsInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -2326,6 +2526,7 @@ export type UserUncheckedCreateWithoutAttachmentsInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -2372,6 +2573,7 @@ export type UserUpdateWithoutAttachmentsInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -2402,6 +2604,7 @@ export type UserUncheckedUpdateWithoutAttachmentsInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -2432,6 +2635,7 @@ export type UserCreateWithoutAssetsInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
@@ -2462,6 +2666,7 @@ export type UserUncheckedCreateWithoutAssetsInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
@@ -2508,6 +2713,7 @@ export type UserUpdateWithoutAssetsInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
@@ -2538,6 +2744,7 @@ export type UserUncheckedUpdateWithoutAssetsInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
@@ -2568,6 +2775,7 @@ export type UserCreateWithoutCsvUploadsInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -2598,6 +2806,7 @@ export type UserUncheckedCreateWithoutCsvUploadsInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
@@ -2644,6 +2853,7 @@ export type UserUpdateWithoutCsvUploadsInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -2674,6 +2884,7 @@ export type UserUncheckedUpdateWithoutCsvUploadsInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -2704,6 +2915,7 @@ export type UserCreateWithoutManagedProjectsInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
@@ -2734,6 +2946,7 @@ export type UserUncheckedCreateWithoutManagedProjectsInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
@@ -2780,6 +2993,7 @@ export type UserUpdateWithoutManagedProjectsInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
@@ -2810,6 +3024,7 @@ export type UserUncheckedUpdateWithoutManagedProjectsInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
@@ -2840,6 +3055,7 @@ export type UserCreateWithoutTasksInput = {
   requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
@@ -2870,6 +3086,7 @@ export type UserUncheckedCreateWithoutTasksInput = {
   requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
@@ -2916,6 +3133,7 @@ export type UserUpdateWithoutTasksInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
@@ -2946,6 +3164,7 @@ export type UserUncheckedUpdateWithoutTasksInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
@@ -2991,6 +3210,7 @@ export type UserUpdateWithoutTenantInput = {
   requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -3021,6 +3241,7 @@ export type UserUncheckedUpdateWithoutTenantInput = {
   requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
   assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
@@ -3059,6 +3280,7 @@ export type UserCountOutputType = {
   requestedTickets: number
   assignedTickets: number
   watchedTickets: number
+  teams: number
   assets: number
   managedProjects: number
   tasks: number
@@ -3075,6 +3297,7 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   requestedTickets?: boolean | UserCountOutputTypeCountRequestedTicketsArgs
   assignedTickets?: boolean | UserCountOutputTypeCountAssignedTicketsArgs
   watchedTickets?: boolean | UserCountOutputTypeCountWatchedTicketsArgs
+  teams?: boolean | UserCountOutputTypeCountTeamsArgs
   assets?: boolean | UserCountOutputTypeCountAssetsArgs
   managedProjects?: boolean | UserCountOutputTypeCountManagedProjectsArgs
   tasks?: boolean | UserCountOutputTypeCountTasksArgs
@@ -3122,6 +3345,13 @@ export type UserCountOutputTypeCountAssignedTicketsArgs<ExtArgs extends runtime.
  */
 export type UserCountOutputTypeCountWatchedTicketsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.TicketWatcherWhereInput | runtime.Types.Skip
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountTeamsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TeamMemberWhereInput | runtime.Types.Skip
 }
 
 /**
@@ -3208,6 +3438,7 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   requestedTickets?: boolean | Prisma.User$requestedTicketsArgs<ExtArgs> | runtime.Types.Skip
   assignedTickets?: boolean | Prisma.User$assignedTicketsArgs<ExtArgs> | runtime.Types.Skip
   watchedTickets?: boolean | Prisma.User$watchedTicketsArgs<ExtArgs> | runtime.Types.Skip
+  teams?: boolean | Prisma.User$teamsArgs<ExtArgs> | runtime.Types.Skip
   assets?: boolean | Prisma.User$assetsArgs<ExtArgs> | runtime.Types.Skip
   managedProjects?: boolean | Prisma.User$managedProjectsArgs<ExtArgs> | runtime.Types.Skip
   tasks?: boolean | Prisma.User$tasksArgs<ExtArgs> | runtime.Types.Skip
@@ -3281,6 +3512,7 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   requestedTickets?: boolean | Prisma.User$requestedTicketsArgs<ExtArgs> | runtime.Types.Skip
   assignedTickets?: boolean | Prisma.User$assignedTicketsArgs<ExtArgs> | runtime.Types.Skip
   watchedTickets?: boolean | Prisma.User$watchedTicketsArgs<ExtArgs> | runtime.Types.Skip
+  teams?: boolean | Prisma.User$teamsArgs<ExtArgs> | runtime.Types.Skip
   assets?: boolean | Prisma.User$assetsArgs<ExtArgs> | runtime.Types.Skip
   managedProjects?: boolean | Prisma.User$managedProjectsArgs<ExtArgs> | runtime.Types.Skip
   tasks?: boolean | Prisma.User$tasksArgs<ExtArgs> | runtime.Types.Skip
@@ -3308,6 +3540,7 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     requestedTickets: Prisma.$TicketPayload<ExtArgs>[]
     assignedTickets: Prisma.$TicketPayload<ExtArgs>[]
     watchedTickets: Prisma.$TicketWatcherPayload<ExtArgs>[]
+    teams: Prisma.$TeamMemberPayload<ExtArgs>[]
     assets: Prisma.$AssetPayload<ExtArgs>[]
     managedProjects: Prisma.$ProjectPayload<ExtArgs>[]
     tasks: Prisma.$TaskPayload<ExtArgs>[]
@@ -3742,6 +3975,7 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   requestedTickets<T extends Prisma.User$requestedTicketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$requestedTicketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   assignedTickets<T extends Prisma.User$assignedTicketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$assignedTicketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   watchedTickets<T extends Prisma.User$watchedTicketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$watchedTicketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketWatcherPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  teams<T extends Prisma.User$teamsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$teamsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TeamMemberPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   assets<T extends Prisma.User$assetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$assetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   managedProjects<T extends Prisma.User$managedProjectsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$managedProjectsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tasks<T extends Prisma.User$tasksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$tasksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaskPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4289,6 +4523,30 @@ export type User$watchedTicketsArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TicketWatcherScalarFieldEnum | Prisma.TicketWatcherScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.teams
+ */
+export type User$teamsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the TeamMember
+   */
+  select?: Prisma.TeamMemberSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the TeamMember
+   */
+  omit?: Prisma.TeamMemberOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TeamMemberInclude<ExtArgs> | null
+  where?: Prisma.TeamMemberWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.TeamMemberOrderByWithRelationInput | Prisma.TeamMemberOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.TeamMemberWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.TeamMemberScalarFieldEnum | Prisma.TeamMemberScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

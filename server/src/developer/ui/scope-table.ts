@@ -32,7 +32,7 @@ const resources: Record<ScopeResource, string> = {
   tickets: 'Tickets and comments',
   assets: 'Assets',
   projects: 'Projects and tasks',
-  users: 'Users',
+  users: 'Users and teams',
   kb: 'Knowledge base',
   webhooks: 'Webhooks and deliveries',
 };

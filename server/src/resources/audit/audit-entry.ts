@@ -4,6 +4,7 @@ import type { Context } from '../shared/context.ts';
 /** The types of objects that audit entries refer to. */
 export const auditTargetTypes = [
   'user',
+  'team',
   'key',
   'webhook',
   'workspace',

@@ -90,3 +90,12 @@ export function pageMeta(
 export function anyOf<Column extends string, Value>(column: Column, values: Value[] | undefined) {
   return values === undefined ? {} : ({ [column]: { in: values } } as Record<Column, { in: Value[] }>);
 }
+
+/**
+ * Builds the Prisma condition for the filter `active`, because Prisma doesn't support `in` for booleans. If the filter
+ * contains both true and false, the condition is empty.
+ */
+export function anyOfActive(values: boolean[] | undefined): { active?: boolean } {
+  const distinct = [...new Set(values)];
+  return distinct[0] === undefined || distinct.length > 1 ? {} : { active: distinct[0] };
+}

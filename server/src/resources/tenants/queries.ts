@@ -9,6 +9,7 @@ import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shar
 import { toTenantId } from '../../shared/tenant-id.ts';
 import { auditChanges, auditRow, type NewAuditEntry, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, type Services, transaction } from '../shared/context.ts';
+import { toNameKey } from '../shared/name-key.ts';
 import { presentTargets, type ResolutionTargets, writeResolutionTargets } from '../tickets/due-date.ts';
 import { presentUser } from '../users/queries.ts';
 
@@ -60,16 +61,8 @@ interface TenantDetails {
 }
 
 /**
- * Normalizes a name. Names that differ only in case or in compatible characters (NFKC) have the same normalized form.
- * Converts the name to upper case first, because only this conversion maps ß to SS (Unicode §3.13 D146).
- */
-export function tenantNameKey(name: string): string {
-  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
-}
-
-/**
  * Creates a tenant with its first user.
- * @throws ApiError VALIDATION_ERROR if another tenant has the same normalized name (`tenantNameKey`)
+ * @throws ApiError VALIDATION_ERROR if another tenant has the same normalized name (`toNameKey`)
  */
 export async function createTenant(
   prisma: SystemClient,
@@ -82,7 +75,7 @@ export async function createTenant(
       const created = await prisma.tenant.create({
         data: {
           name,
-          nameKey: tenantNameKey(name),
+          nameKey: toNameKey(name),
           users: { create: { name: adminName, email: adminEmail, role: 'ADMIN' } },
         },
         include: { users: true },
@@ -117,7 +110,7 @@ export async function listTenants(prisma: SystemClient): Promise<Tenant[]> {
  */
 export async function findTenant(prisma: SystemClient, nameOrId: string): Promise<Tenant> {
   const name = nameOrId.trim();
-  const where = isId(name) ? { id: BigInt(name) > maxId ? -1n : BigInt(name) } : { nameKey: tenantNameKey(name) };
+  const where = isId(name) ? { id: BigInt(name) > maxId ? -1n : BigInt(name) } : { nameKey: toNameKey(name) };
   const row = await prisma.tenant.findUnique({ where });
   if (row === null)
     throw new ApiError(
@@ -160,7 +153,7 @@ export async function updateTenant(
   const { id, name: before } = await findTenant(prisma, nameOrId);
   return transaction(createContext(sources, { id }), async (context) => {
     if (name !== undefined) {
-      const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey: tenantNameKey(name) } });
+      const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey: toNameKey(name) } });
       await createUnique('name', takenBy('tenant', name), update);
     }
     const { targets, changes } = await writeResolutionTargets(context.db, patch);

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Connection } from '../../database/client/connection.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
 import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
-import { tenantNameKey } from './queries.ts';
+import { toNameKey } from '../shared/name-key.ts';
 import { fault, type Manifest, openFile, readManifest, verify } from './tenant-folder.ts';
 import * as db from './tenant-rows.ts';
 import { checkRelation, copyRows, orderRows, readStaged, stageTable } from './tenant-staging.ts';
@@ -147,7 +147,7 @@ function repeatImport(id: number): string {
 
 async function checkAbsent(connection: Connection, { tenant: { id, name } }: Manifest): Promise<void> {
   const existing = 'SELECT id, name, incomplete FROM tenants WHERE id = $1 OR name_key = $2';
-  const [found] = (await connection.query(existing, [id, tenantNameKey(name)])).rows;
+  const [found] = (await connection.query(existing, [id, toNameKey(name)])).rows;
   if (found === undefined) return;
   const [same, remedy] = found.id === String(id) ? ['id', 'Delete it first.'] : ['name', 'Rename it first.'];
   const next = found.incomplete ? repeatImport(found.id) : remedy;

@@ -16,8 +16,8 @@ import {
 } from '@itsm-api/contract';
 import pg from 'pg';
 import * as z from 'zod';
+import { toNameKey } from '../shared/name-key.ts';
 import { ResolutionTargets } from '../tickets/due-date.ts';
-import { tenantNameKey } from './queries.ts';
 import type { Manifest } from './tenant-folder.ts';
 import type { TenantColumn, TenantTable } from './tenant-rows.ts';
 
@@ -147,7 +147,7 @@ export function rulesOf(table: TenantTable, { tenant, lastIds }: Manifest): Rule
           },
           {
             columns: ['name_key'],
-            condition: `"name_key" = ${pg.escapeLiteral(tenantNameKey(tenant.name))}`,
+            condition: `"name_key" = ${pg.escapeLiteral(toNameKey(tenant.name))}`,
             problem: "doesn't match the name",
           },
         ]

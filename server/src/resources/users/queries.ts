@@ -9,7 +9,7 @@ import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
-import { anyOf, type Page, pageMeta, readSearchablePage } from '../shared/lists.ts';
+import { anyOf, anyOfActive, type Page, pageMeta, readSearchablePage } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { type KeyChoice, revokeUserKeys, type UserKey } from './key-revocation.ts';
 import type { UserReference } from './user-reference.ts';
@@ -321,13 +321,4 @@ export function presentUser(row: UserRow): User {
     timeZone: row.timeZone,
     ...serializeTimestamps(row),
   });
-}
-
-/**
- * Builds the Prisma condition for the filter `active`, because Prisma doesn't support `in` for booleans. If the filter
- * contains both true and false, the condition is empty.
- */
-function anyOfActive(values: boolean[] | undefined): { active?: boolean } {
-  const distinct = [...new Set(values)];
-  return distinct[0] === undefined || distinct.length > 1 ? {} : { active: distinct[0] };
 }

@@ -1,0 +1,141 @@
+import type { NewTeam, Team, TeamPatch, TeamQuery } from '@itsm-api/contract';
+import type { Prisma } from '../../../generated/prisma/client.ts';
+import { createUnique } from '../../database/client/unique-violation.ts';
+import { lockRow } from '../../database/row-lock.ts';
+import { notFound, takenBy } from '../../shared/errors.ts';
+import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
+import { auditChanges, recordAudit } from '../audit/audit-entry.ts';
+import { type Context, transaction } from '../shared/context.ts';
+import { diffFields } from '../shared/diff.ts';
+import { checkUsers, listed } from '../shared/foreign-keys.ts';
+import { anyOfActive, type Page, readPage } from '../shared/lists.ts';
+import { toNameKey } from '../shared/name-key.ts';
+import type { Rows } from '../sync/change-feed.ts';
+
+const withMembers = {
+  include: { members: { select: { userId: true }, orderBy: { userId: 'asc' } } },
+} satisfies Prisma.TeamDefaultArgs;
+
+/** Returns a page of teams, newest first (spec §4). */
+export function listTeams({ db }: Context, query: TeamQuery): Promise<Page<Team>> {
+  const where = anyOfActive(query.active);
+  return readPage(query, {
+    count: () => db.team.count({ where }),
+    find: async (range) => {
+      const rows = await db.team.findMany({ where, orderBy: { id: 'desc' }, ...range, ...withMembers });
+      return rows.map(presentTeam);
+    },
+  });
+}
+
+/** Functions that read teams for incremental sync and exports. */
+export const teamRows: Rows<Team> = {
+  resource: 'teams',
+  selectRows: async (db, ids) => {
+    return (await db.team.findMany({ where: { id: { in: ids } }, ...withMembers })).map(presentTeam);
+  },
+  after: async (db, id, take) => {
+    const rows = await db.team.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take, ...withMembers });
+    return rows.map(presentTeam);
+  },
+};
+
+/** Returns one team. @throws ApiError NOT_FOUND */
+export function getTeam(context: Pick<Context, 'db'>, id: number): Promise<Team> {
+  return findTeam(context, id);
+}
+
+/** Finds a team by id or by name, regardless of case. @throws ApiError NOT_FOUND */
+export async function findTeam({ db }: Pick<Context, 'db'>, reference: string | number): Promise<Team> {
+  const where = typeof reference === 'number' ? { id: reference } : { nameKey: toNameKey(reference) };
+  const row = await db.team.findFirst({ where, ...withMembers });
+  if (row === null) throw notFound('team');
+  return presentTeam(row);
+}
+
+/** Returns the ids of the teams that contain a user, in ascending order. Includes inactive teams. */
+export async function listTeamIds({ db }: Pick<Context, 'db'>, userId: bigint): Promise<number[]> {
+  const rows = await db.teamMember.findMany({
+    where: { userId },
+    select: { teamId: true },
+    orderBy: { teamId: 'asc' },
+  });
+  return rows.map(({ teamId }) => serializeId(teamId));
+}
+
+/**
+ * Creates an active team. Only the command line and the developer area use this function, because API v1 has no endpoint
+ * for it.
+ * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if another team has the same name
+ */
+export function createTeam(context: Context, { name, description = null, memberIds = [] }: NewTeam): Promise<Team> {
+  return transaction(context, async (context) => {
+    await checkUsers(context, listed('memberIds', memberIds));
+    const data = { name, nameKey: toNameKey(name), description };
+    const { id } = await createUnique('name', takenBy('team', name), () => context.db.team.create({ data }));
+    await addMembers(context, id, memberIds);
+    const team = await getTeam(context, serializeId(id));
+    const changes = auditChanges({}, team, stored);
+    await recordAudit(context, { action: 'team.created', target: targetOf(team), changes });
+    return team;
+  });
+}
+
+/**
+ * Updates a team. If the patch changes nothing, `updatedAt` stays the same. Only the command line and the developer area
+ * use this function, because API v1 has no endpoint for it.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE, or VALIDATION_ERROR if another team has the same
+ * name
+ */
+export function updateTeam(context: Context, id: number, patch: TeamPatch): Promise<Team> {
+  return transaction(context, async (context) => {
+    const { db, ifMatch } = context;
+    if (!(await lockRow(db, 'teams', id))) throw notFound('team');
+    const before = await getTeam(context, id);
+    requireMatch(ifMatch, before);
+    const { memberIds = before.memberIds, ...fields } = patch;
+    const members = new Set(memberIds);
+    const after = { ...before, ...fields, memberIds: [...members].sort((a, b) => a - b) };
+    if (Object.keys(diffFields(before, after)).length === 0) return before;
+    await checkUsers(context, listed('memberIds', memberIds, before.memberIds));
+    const { name, description, active } = after;
+    // A change of the members alone also updates the row, so that the team gets a new version.
+    const data = { name, nameKey: toNameKey(name), description, active, updatedAt: new Date() };
+    await createUnique('name', takenBy('team', name), () => db.team.updateMany({ where: { id }, data }));
+    const removed = before.memberIds.filter((userId) => !members.has(userId));
+    await db.teamMember.deleteMany({ where: { teamId: id, userId: { in: removed } } });
+    await addMembers(
+      context,
+      id,
+      after.memberIds.filter((userId) => !before.memberIds.includes(userId)),
+    );
+    const changes = auditChanges(before, after, stored, nameOnly);
+    await recordAudit(context, { action: 'team.updated', target: targetOf(before), changes });
+    return getTeam(context, id);
+  });
+}
+
+async function addMembers({ db }: Context, teamId: number | bigint, userIds: readonly number[]): Promise<void> {
+  await db.teamMember.createMany({ data: [...new Set(userIds)].map((userId) => ({ teamId, userId })) });
+}
+
+/** The fields of a team whose values the audit log stores. Of other fields, it stores only that they changed. */
+const stored = ['active', 'memberIds'] as const;
+const nameOnly = ['name', 'description'] as const;
+
+function targetOf({ id }: Team) {
+  return { type: 'team', id } as const;
+}
+
+/** Serializes a team for API responses. */
+function presentTeam(row: Prisma.TeamGetPayload<typeof withMembers>): Team {
+  return withEtag(row.version, {
+    id: serializeId(row.id),
+    name: row.name,
+    description: row.description,
+    active: row.active,
+    memberIds: row.members.map(({ userId }) => serializeId(userId)),
+    ...serializeTimestamps(row),
+  });
+}
