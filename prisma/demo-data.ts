@@ -86,6 +86,7 @@ type TicketFacts = [
 interface TicketExtras {
   /** The ticket number of the parent ticket, which must be earlier in `tickets`. */
   parent?: string;
+  team?: DemoTeam;
   watchers?: Person[];
   /** The tags of the assets that the ticket concerns. */
   concerned?: string[];
@@ -132,6 +133,7 @@ export const tickets: [
     'The old core switch gets no more firmware. Swap it for the new one, move the uplinks, check all VLANs.',
     'Done within the window. All VLANs and uplinks tested; the old switch stays in the rack for two weeks.',
     {
+      team: 'network',
       watchers: ['jonas'],
       externalId: 'zendesk:4702',
       concerned: ['NET-0003', 'NET-0007'],
@@ -144,6 +146,7 @@ export const tickets: [
     'The second floor has had no network since this morning, neither by cable nor by WLAN.',
     'A patch cable to the floor distributor was left out when the core switch was replaced. Plugged in.',
     {
+      team: 'network',
       parent: 'CHG-1',
       watchers: ['ada'],
       tags: ['outage', 'site:leipzig'],
@@ -168,7 +171,7 @@ export const tickets: [
     'VPN gateway drops sessions under load',
     'Above about 60 users the VPN gateway drops sessions every ten minutes. Seen on three mornings.',
     'The session table was set to 64 entries. Raised to 512 and added to the monitoring.',
-    { watchers: ['jonas'], tags: ['vpn'], customFields: { rootCause: 'session table too small' } },
+    { team: 'network', watchers: ['jonas'], tags: ['vpn'], customFields: { rootCause: 'session table too small' } },
   ],
   [
     [33, 'INCIDENT', 'NETWORK', 'HIGH', 'CLOSED', 'priya', 'jonas', 6],
@@ -176,6 +179,7 @@ export const tickets: [
     'Working from home, the VPN client loses its connection every ten minutes and the ERP logs me out.',
     'Moved to the backup gateway until the cause is found.',
     {
+      team: 'network',
       parent: 'PRB-1',
       externalId: 'zendesk:4711',
       comments: [
@@ -263,7 +267,11 @@ export const tickets: [
     'Reject mail that fails DMARC',
     'The reports of the last quarter show no legitimate sender failing. Set the policy from quarantine to reject.',
     'Policy set to reject. Reports are clean after a day.',
-    { watchers: ['jonas'], customFields: { risk: 'medium', maintenanceWindow: 'Sunday 06:00-08:00' } },
+    {
+      team: 'migration',
+      watchers: ['jonas'],
+      customFields: { risk: 'medium', maintenanceWindow: 'Sunday 06:00-08:00' },
+    },
   ],
   [
     [20, 'INCIDENT', 'EMAIL', 'HIGH', 'CLOSED', 'priya', 'ada', 5],
@@ -308,7 +316,7 @@ export const tickets: [
     'Second screen stays black after lunch',
     'When I wake the laptop after lunch the second screen stays black until I unplug the dock.',
     null,
-    { parent: 'PRB-3', tags: ['docking-station'] },
+    { team: 'serviceDesk', parent: 'PRB-3', tags: ['docking-station'] },
   ],
   [
     [12, 'INCIDENT', 'ACCESS', 'HIGH', 'RESOLVED', 'priya', 'ada', 4],
@@ -339,7 +347,7 @@ export const tickets: [
     'Meeting room Elbe has a weak WLAN',
     'Video calls in meeting room Elbe break up; the signal there is at -78 dBm.',
     'Moved the access point from the corridor to the ceiling of the room: -54 dBm.',
-    { concerned: ['NET-0011'] },
+    { team: 'network', concerned: ['NET-0011'] },
   ],
   [
     [8, 'SERVICE_REQUEST', 'ACCESS', 'MEDIUM', 'RESOLVED', 'priya', 'jonas', 30],
@@ -376,13 +384,14 @@ export const tickets: [
     'Put the building sensors on a network of their own',
     'The heating and door sensors share the office network. Give them a VLAN without a way to the file servers.',
     null,
-    { customFields: { risk: 'medium', maintenanceWindow: 'Saturday 20:00-24:00' } },
+    { team: 'network', customFields: { risk: 'medium', maintenanceWindow: 'Saturday 20:00-24:00' } },
   ],
   [
     [4, 'INCIDENT', 'HARDWARE', 'LOW', 'RESOLVED', 'priya', 'jonas', 5],
     'Headset crackles in calls',
     'In calls the others hear a crackling. It happens with two different laptops.',
     'Exchanged the headset.',
+    { team: 'serviceDesk' },
   ],
   [
     [4, 'CHANGE', 'OTHER', 'LOW', 'CANCELLED', 'jonas', 'ada', 8],
@@ -423,16 +432,22 @@ export const tickets: [
     [1, 'INCIDENT', 'HARDWARE', 'MEDIUM', 'OPEN', 'priya', 'jonas', 1],
     'Projector in meeting room Saale shows a green tint',
     'Everything has a green tint, with every laptop and cable that we tried.',
+    null,
+    { team: 'serviceDesk' },
   ],
   [
     [0.4, 'SERVICE_REQUEST', 'ACCESS', 'MEDIUM', 'OPEN', 'priya', null, 0],
     'Access to the archive of the closed Dresden office',
     'For the audit I need the supplier contracts of the Dresden office, which are in the archive.',
+    null,
+    { team: 'serviceDesk' },
   ],
   [
     [0.1, 'INCIDENT', 'EMAIL', 'LOW', 'OPEN', 'priya', null, 0],
     'Signature shows the old address',
     'My mail signature still shows the old office address, although I changed it twice.',
+    null,
+    { team: 'serviceDesk' },
   ],
 ];
 

@@ -96,8 +96,8 @@ async function fill(
   tenant: string,
   { users, services: { storage, secretCipher } }: { users: Users; services: Services },
 ): Promise<DemoWorkspace> {
-  await addTeams(prisma, users);
-  const tickets = await addTickets(prisma, users, await addAssets(prisma, users));
+  const [teamIds, assetIds] = [await addTeams(prisma, users), await addAssets(prisma, users)];
+  const tickets = await addTickets(prisma, users, { teamIds, assetIds });
   await addAttachment(prisma, storage, { ticketId: tickets.get('INC-17') as bigint, uploader: users.priya });
   await addProjects(prisma, users);
   await addArticles(prisma, users);
@@ -151,26 +151,30 @@ async function addUsers(prisma: SystemClient, tenantId: bigint): Promise<Users> 
   };
 }
 
-async function addTeams(prisma: SystemClient, users: Users): Promise<void> {
+/** Returns the ids of the demo teams. */
+async function addTeams(prisma: SystemClient, users: Users): Promise<Map<string, bigint>> {
   const { tenantId } = users.ada;
-  for (const { name, members, ...columns } of Object.values(teams)) {
+  const ids = new Map<string, bigint>();
+  for (const [team, { name, members, ...columns }] of Object.entries(teams)) {
     const { id: teamId } = await prisma.team.create({
       data: { tenantId, name, nameKey: toNameKey(name), ...columns, ...unchangedSince(daysSinceStart) },
     });
     await prisma.teamMember.createMany({
       data: members.map((member) => ({ tenantId, teamId, userId: users[member].id })),
     });
+    ids.set(team, teamId);
   }
+  return ids;
 }
 
 /**
  * Returns the ids of the demo tickets by number.
- * @param assetIds the ids of the demo assets by tag, in ascending order
+ * @param given the ids of the demo teams, and the ids of the demo assets by tag, in ascending order
  */
 async function addTickets(
   prisma: SystemClient,
   users: Users,
-  assetIds: ReadonlyMap<string, bigint>,
+  { teamIds, assetIds }: Record<'teamIds' | 'assetIds', ReadonlyMap<string, bigint>>,
 ): Promise<Map<string, bigint>> {
   const { tenantId } = users.ada;
   const before = await prisma.ticketSequence.findUnique({ where: { tenantId } });
@@ -186,7 +190,7 @@ async function addTickets(
   const history: DemoActivity[] = [];
   for (const [facts, title, description, resolution = null, extras = {}] of tickets) {
     const [daysAgo, type, category, priority, status, requester, assignee, hours] = facts;
-    const { parent, watchers = [], concerned = [], comments = [], ...columns } = extras;
+    const { parent, team, watchers = [], concerned = [], comments = [], ...columns } = extras;
     const number = ++lastNumbers[type];
     // The numbers in `tickets` start at 1, even if `addOlder` has already added tickets to the database.
     const demoNumber = formatTicketNumber(type, number - numbered[type]);
@@ -217,6 +221,7 @@ async function addTickets(
         },
         requesterId: users[requester].id,
         assigneeId: assignee && users[assignee].id,
+        teamId: team === undefined ? null : (teamIds.get(team) ?? null),
         parentId: parent === undefined ? null : (ids.get(parent) ?? null),
         watcherUserIds: watchers.map((watcher) => users[watcher].id).sort((a, b) => Number(a - b)),
         assetIds: [...assetIds].filter(([tag]) => concerned.includes(tag)).map(([, id]) => id),

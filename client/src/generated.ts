@@ -197,6 +197,8 @@ export interface Ticket {
   requesterId: number;
   /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId: number | null;
+  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  teamId: number | null;
   /** The users who watch the ticket: at most 100 ids. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds: number[];
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
@@ -238,6 +240,9 @@ export interface Ticket {
 /** The id or the email address of a user, `me` for the user of the API key, or `none` for no assignee. */
 export type TicketAssignee = number | `${string}@${string}` | 'me' | 'none';
 
+/** The id of a team, or `none` for no team. */
+export type TicketTeam = number | 'none';
+
 /** A reference to a user: an id or an email address. */
 export type UserReference = number | `${string}@${string}`;
 
@@ -256,6 +261,8 @@ export interface TicketQuery {
   priority?: Open<Priority> | readonly Open<Priority>[] | undefined;
   /** 1 to 100 items. */
   assigneeId?: TicketAssignee | readonly TicketAssignee[] | undefined;
+  /** 1 to 100 items. */
+  teamId?: TicketTeam | readonly TicketTeam[] | undefined;
   /** 1 to 100 items. */
   type?: Open<TicketType> | readonly Open<TicketType>[] | undefined;
   /** 1 to 100 items. */
@@ -317,6 +324,8 @@ export type NewTicket = AtLeastOne<{
   requesterId?: UserReference | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
+  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  teamId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds?: readonly UserReference[] | null | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
@@ -360,6 +369,8 @@ export interface TicketPatch {
   categoryConfigId?: string | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
+  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  teamId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds?: readonly UserReference[] | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
@@ -420,6 +431,8 @@ export type NewTicketItem = AtLeastOne<{
   requesterId?: UserReference | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
+  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  teamId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds?: readonly UserReference[] | null | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
@@ -466,6 +479,8 @@ export interface TicketPatchItem {
   categoryConfigId?: string | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
+  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  teamId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds?: readonly UserReference[] | undefined;
   /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
@@ -916,6 +931,13 @@ export type TicketChanges = Record<string, {
   } | undefined;
   /** The change to `assigneeId`. Absent if unchanged. */
   assigneeId?: {
+    /** The value before the change. */
+    from: number | null;
+    /** The value after the change. */
+    to: number | null;
+  } | undefined;
+  /** The change to `teamId`. Absent if unchanged. */
+  teamId?: {
     /** The value before the change. */
     from: number | null;
     /** The value after the change. */

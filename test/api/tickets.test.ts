@@ -41,6 +41,7 @@ describe('POST /tickets', () => {
         categoryConfigId: null,
         requesterId: workspace.userId,
         assigneeId: null,
+        teamId: null,
         watcherUserIds: [],
         assetIds: [],
         tags: [],

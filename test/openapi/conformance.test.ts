@@ -197,6 +197,7 @@ describe('requests generated from the document', () => {
       id: named,
       taskId: named,
       requesterId: users,
+      teamId: [team.id],
       assigneeId: users,
       assignedToId: users,
       watcherUserId: users,

@@ -38,6 +38,7 @@ const fieldResources: Record<string, keyof typeof their> = {
   assigneeId: 'user',
   authorId: 'user',
   assignedToId: 'user',
+  teamId: 'team',
   watcherUserIds: 'user',
   assetIds: 'asset',
   attachmentIds: 'attachment',
@@ -59,10 +60,13 @@ beforeAll(async () => {
   own = { watcherUserIds: mine.userId, assetIds: (await mine.createAsset()).id };
   const project = await theirs.createProject();
   const delivery = await theirs.createDelivery();
-  const ticket = await theirs.createTicket({ assigneeId: theirs.userId, watcherUserIds: [theirs.userId] });
+  const team = await theirs.createTeam({ memberIds: [theirs.userId] });
+  const ticket = await theirs.createTicket({
+    ...{ assigneeId: theirs.userId, teamId: team.id, watcherUserIds: [theirs.userId] },
+  });
   their = {
     user: theirs.userId,
-    team: (await theirs.createTeam({ memberIds: [theirs.userId] })).id,
+    team: team.id,
     ticket: ticket.id,
     comment: (await theirs.createComment(ticket.id)).id,
     asset: (await theirs.createAsset({ assignedToId: theirs.userId })).id,
@@ -269,7 +273,7 @@ describe("a webhook filter with the other tenant's ids", () => {
   it.each(['POST', 'PATCH'])(
     "delivers nothing if a %s request sets a webhook filter with another tenant's ids",
     async (method) => {
-      const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user' } as const;
+      const fields = { id: 'ticket', requesterId: 'user', assigneeId: 'user', teamId: 'team' } as const;
       for (const [field, resource] of Object.entries(fields)) {
         const known = await mine.createWebhook();
         const ids: number[] = [];

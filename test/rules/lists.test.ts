@@ -71,10 +71,11 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 3000, 3000);
     INSERT INTO tickets (tenant_id, ordinal, number, external_id, type, title, description, status, priority, category, requester_id,
-        assignee_id, due_at, updated_at)
+        assignee_id, team_id, due_at, updated_at)
       SELECT ${tenantId}, i, i, 'old:' || i, ${of(['INCIDENT', 'CHANGE', 'PROBLEM'], 1)}, 'Ticket', 'It is broken.',
         ${of(['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'], 3)}, ${of(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'], 12)},
         NULLIF(${of(['EMAIL', 'ACCESS', 'NONE'], 48)}, 'NONE'), ${userId}, ${assignee},
+        CASE WHEN i % 6 = 0 THEN (SELECT min(id) + i % 40 FROM teams WHERE tenant_id = ${tenantId}) END,
         CASE WHEN i % 5 = 0 THEN now() - i * interval '1 hour' END, now() ${each};
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id)
       SELECT ${tenantId}, (SELECT max(id) FROM tickets), ${userId}, 'Comment', 'PUBLIC', 'old:' || i ${each};
@@ -194,6 +195,7 @@ const excludedParameters = [
   'perPage',
   'sort',
   'q',
+  'teamId',
   'requesterId',
   'parentId',
   'watcherUserId',
@@ -244,11 +246,15 @@ it('uses indexes for every combination of GET /tickets filters', async () => {
 it('uses indexes for ticket filters that have no stored totals', async () => {
   const { userId } = workspace;
   const assetId = Number(await getNewestId('/assets'));
+  const teamId = Number(await getNewestId('/teams'));
   const columns: Record<string, string[]> = {
     // All tickets have the same requester. PostgreSQL would not use an index for the id of this requester, so the test
     // uses unknown ids.
     'requesterId=999999': ['requester_id'],
     'requesterId=999998,999999': ['requester_id'],
+    [`teamId=${teamId}`]: ['team_id'],
+    [`teamId=${teamId}&status=OPEN`]: ['team_id'],
+    [`teamId=${teamId},${teamId - 1}&sort=id`]: ['team_id'],
     'parentId=1': ['parent_id'],
     'externalId=old:1': ['external_id'],
     'externalId=old:1,old:2&status=OPEN&sort=id': ['external_id'],

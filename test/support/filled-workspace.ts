@@ -11,6 +11,7 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
   await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
   const { id } = await workspace.createTicket({
     assigneeId: workspace.userId,
+    teamId: (await workspace.createTeam({ memberIds: [workspace.userId] })).id,
     watcherUserIds: [workspace.userId],
     assetIds: [(await workspace.createAsset({ tags: ['leased'] })).id],
     tags: ['vip'],
@@ -22,7 +23,6 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
   const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
-  await workspace.createTeam({ memberIds: [workspace.userId] });
   await workspace.createArticle();
   await setKeyPolicy(workspace.context, { maxLifetimeDays: 90 });
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });

@@ -42,11 +42,9 @@ export const Identity = z
       description:
         'The user of the API key: the person who created the key, or the person for whom the key was created.',
     }),
-    teamIds: z
-      .array(Id)
-      .meta({
-        description: 'The ids of the teams that contain the user, in ascending order. Includes inactive teams.',
-      }),
+    teamIds: z.array(Id).meta({
+      description: 'The ids of the teams that contain the user, in ascending order. Includes inactive teams.',
+    }),
     workspace: z
       .object({ name: z.string().meta({ description: 'The name of the workspace.' }) })
       .meta({ id: 'Workspace', description: 'The workspace of the API key. The key can access only this workspace.' }),

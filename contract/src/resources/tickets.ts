@@ -100,6 +100,11 @@ const NamedAssignee = NamedUser.meta({
   description: 'The assigned user, by id or email address, or null if unassigned. You can assign only active users.',
 });
 
+const TeamId = Id.meta({
+  description:
+    'The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user.',
+});
+
 /** Returns the schema of a list of watchers. @param references what the list contains */
 function watchers<User extends z.ZodType>(user: User, references: string) {
   return z
@@ -151,6 +156,7 @@ export const Ticket = z
       description: 'The user who requested the ticket. The default is the user of the API key. Never changes.',
     }),
     assigneeId: AssigneeId.nullable(),
+    teamId: TeamId.nullable(),
     watcherUserIds: WatcherUserIds,
     assetIds: AssetIds,
     tags: Tags,
@@ -195,6 +201,7 @@ export const Ticket = z
       categoryConfigId: null,
       requesterId: 3,
       assigneeId: 2,
+      teamId: 2,
       watcherUserIds: [1, 3],
       assetIds: [],
       tags: [],
@@ -274,6 +281,7 @@ export const NewTicket = z
       description: 'The user who requests the ticket, by id or email address. The default is the user of the API key.',
     }),
     assigneeId: NamedAssignee.nullish(),
+    teamId: TeamId.nullish(),
     watcherUserIds: NamedWatchers.nullish(),
     assetIds: AssetIds.nullish(),
     tags: Tags.nullish(),
@@ -328,6 +336,7 @@ const patchFields = {
   category: Category.optional(),
   categoryConfigId: CategoryConfigId.nullable().optional(),
   assigneeId: NamedAssignee.nullable().optional(),
+  teamId: TeamId.nullable().optional(),
   watcherUserIds: NamedWatchers.optional(),
   assetIds: AssetIds.optional(),
   ...tagChanges,
@@ -456,6 +465,10 @@ const TicketAssignee = reference(
     }),
 );
 
+const TicketTeam = z
+  .union([Id, z.literal('none')], { error: 'must be a positive integer or `none`' })
+  .meta({ id: 'TicketTeam', description: 'The id of a team, or `none` for no team.' });
+
 /** The statuses of tickets that can be overdue. The partial index of the filter `overdue` has the same list. */
 export const unresolvedStatuses: readonly TicketStatus[] = ['OPEN', 'IN_PROGRESS', 'PENDING'];
 
@@ -470,6 +483,7 @@ export const TicketQuery = listQuery({
   status: filter(TicketStatus),
   priority: filter(Priority),
   assigneeId: filter(z.preprocess(numberFromText<number | EmailAddress | 'me' | 'none'>, TicketAssignee)),
+  teamId: filter(z.preprocess(numberFromText<number | 'none'>, TicketTeam)),
   type: filter(TicketType),
   category: filter(TicketCategory),
   requesterId: userFilter(),

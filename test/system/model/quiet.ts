@@ -380,6 +380,7 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
     type: Object.keys(prefixes),
     category: ['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'],
     assigneeId: ['none', 'me', ...workspace.users.map(({ id }) => id)],
+    teamId: ['none', ...workspace.teams.map(({ id }) => id)],
   };
   for (const [name, some] of Object.entries(values)) {
     for (const value of some) await askTickets({ page: 1, perPage: 2, [name]: [value] });

@@ -4,6 +4,7 @@ import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
+import { createTeam, listTeams, updateTeam } from '@itsm-api/server/resources/teams/queries.ts';
 import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
 import { createUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
 import { openInstallation } from '../../support/installation.ts';
@@ -192,7 +193,7 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
   );
 }
 
-/** Creates the users, projects and API keys of a workspace. Doesn't use the API, because the API can't create them. */
+/** Creates the users, teams, projects and API keys of a workspace. Doesn't use the API, because the API can't create them. */
 async function fill(made: Made, name: string): Promise<Workspace> {
   const { context, tenantId, userId, key } = made;
   const roles: NewUser['role'][] = ['AGENT', 'AGENT', 'REQUESTER', 'REQUESTER'];
@@ -213,6 +214,12 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     await updateArticle(context, id, { status: 'PUBLISHED' });
     articles.push(await getArticle(context, id));
   }
+  const users = (await listUsers(context, { page: 1, perPage: 100 })).data;
+  for (const [index, name] of ['Network', 'Email', 'Dissolved'].entries()) {
+    const memberIds = users.flatMap(({ id, active }) => (active ? [id] : [])).slice(index);
+    const { id } = await createTeam(context, { name, memberIds });
+    await updateTeam(context, id, { active: name !== 'Dissolved' });
+  }
   await setResolutionTargets(context, resolutionTargets);
   const id = Number(context.keyId);
   const first: Key = { id, key, userId, scopes: allScopes, isImport: false, line: [id] };
@@ -226,7 +233,8 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     members: [first, { ...rotated, line: [rotated.id, id] }, other],
     reader: await addKey(made, 'reader', { scopes: readScopes }),
     importer: await addKey(made, 'importer', { isImport: true }),
-    users: (await listUsers(context, { page: 1, perPage: 100 })).data,
+    users,
+    teams: (await listTeams(context, { page: 1, perPage: 100 })).data,
     projects: (await listProjects(context, { page: 1, perPage: 100 })).data,
     articles,
     tickets: new Table(),

@@ -1,4 +1,4 @@
-import type { Article, Asset, ErrorCode, Project, Scope, Task, Ticket, User } from '@itsm-api/contract';
+import type { Article, Asset, ErrorCode, Project, Scope, Task, Team, Ticket, User } from '@itsm-api/contract';
 import type { Step } from './linearize.ts';
 import type { ListQuery } from './resources/lists.ts';
 import type { State } from './resources/rows.ts';
@@ -140,6 +140,7 @@ export const followed = {
   tasks: 'tasks.changes',
   projects: 'projects.changes',
   users: 'users.changes',
+  teams: 'teams.changes',
   articles: 'articles.changes',
 } as const;
 /** The operations of the change feeds whose rows never change. */
@@ -149,8 +150,8 @@ export const followedLogs = {
   assetActivity: 'activities.ofAssets',
 } as const;
 /** Returns true if no endpoint changes the rows of a resource, so that they stay the same in an episode. */
-export function isFixed(resource: string): resource is 'projects' | 'users' | 'articles' {
-  return ['projects', 'users', 'articles'].includes(resource);
+export function isFixed(resource: string): resource is 'projects' | 'users' | 'teams' | 'articles' {
+  return ['projects', 'users', 'teams', 'articles'].includes(resource);
 }
 export type Followed = keyof typeof followed | keyof typeof followedLogs;
 
@@ -164,6 +165,7 @@ export interface Workspace {
   reader: Key;
   importer: Key;
   users: readonly User[];
+  teams: readonly Team[];
   projects: readonly Project[];
   articles: readonly Article[];
   tickets: Table<Ticket>;

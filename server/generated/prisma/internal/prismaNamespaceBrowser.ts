@@ -333,6 +333,7 @@ export const TicketScalarFieldEnum = {
   categoryConfigId: 'categoryConfigId',
   requesterId: 'requesterId',
   assigneeId: 'assigneeId',
+  teamId: 'teamId',
   parentId: 'parentId',
   externalId: 'externalId',
   watcherUserIds: 'watcherUserIds',

@@ -260,6 +260,7 @@ export type TeamWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"Team"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   members?: Prisma.TeamMemberListRelationFilter | runtime.Types.Skip
+  tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
 }
 
 export type TeamOrderByWithRelationInput = {
@@ -274,6 +275,7 @@ export type TeamOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
   members?: Prisma.TeamMemberOrderByRelationAggregateInput | runtime.Types.Skip
+  tickets?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type TeamWhereUniqueInput = Prisma.AtLeast<{
@@ -293,6 +295,7 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"Team"> | Date | string | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   members?: Prisma.TeamMemberListRelationFilter | runtime.Types.Skip
+  tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_nameKey">
 
 export type TeamOrderByWithAggregationInput = {
@@ -338,6 +341,7 @@ export type TeamCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTeamsInput | runtime.Types.Skip
   members?: Prisma.TeamMemberCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedCreateInput = {
@@ -351,6 +355,7 @@ export type TeamUncheckedCreateInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamUpdateInput = {
@@ -364,6 +369,7 @@ export type TeamUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTeamsNestedInput | runtime.Types.Skip
   members?: Prisma.TeamMemberUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedUpdateInput = {
@@ -377,6 +383,7 @@ export type TeamUncheckedUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamCreateManyInput = {
@@ -487,6 +494,11 @@ export type TeamScalarRelationFilter = {
   isNot?: Prisma.TeamWhereInput | runtime.Types.Skip
 }
 
+export type TeamNullableScalarRelationFilter = {
+  is?: Prisma.TeamWhereInput | null | runtime.Types.Skip
+  isNot?: Prisma.TeamWhereInput | null | runtime.Types.Skip
+}
+
 export type TeamCreateNestedManyWithoutTenantInput = {
   create?: Prisma.XOR<Prisma.TeamCreateWithoutTenantInput, Prisma.TeamUncheckedCreateWithoutTenantInput> | Prisma.TeamCreateWithoutTenantInput[] | Prisma.TeamUncheckedCreateWithoutTenantInput[] | runtime.Types.Skip
   connectOrCreate?: Prisma.TeamCreateOrConnectWithoutTenantInput | Prisma.TeamCreateOrConnectWithoutTenantInput[] | runtime.Types.Skip
@@ -543,6 +555,22 @@ export type TeamUpdateOneRequiredWithoutMembersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TeamUpdateToOneWithWhereWithoutMembersInput, Prisma.TeamUpdateWithoutMembersInput>, Prisma.TeamUncheckedUpdateWithoutMembersInput> | runtime.Types.Skip
 }
 
+export type TeamCreateNestedOneWithoutTicketsInput = {
+  create?: Prisma.XOR<Prisma.TeamCreateWithoutTicketsInput, Prisma.TeamUncheckedCreateWithoutTicketsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TeamCreateOrConnectWithoutTicketsInput | runtime.Types.Skip
+  connect?: Prisma.TeamWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TeamUpdateOneWithoutTicketsNestedInput = {
+  create?: Prisma.XOR<Prisma.TeamCreateWithoutTicketsInput, Prisma.TeamUncheckedCreateWithoutTicketsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TeamCreateOrConnectWithoutTicketsInput | runtime.Types.Skip
+  upsert?: Prisma.TeamUpsertWithoutTicketsInput | runtime.Types.Skip
+  disconnect?: Prisma.TeamWhereInput | boolean | runtime.Types.Skip
+  delete?: Prisma.TeamWhereInput | boolean | runtime.Types.Skip
+  connect?: Prisma.TeamWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TeamUpdateToOneWithWhereWithoutTicketsInput, Prisma.TeamUpdateWithoutTicketsInput>, Prisma.TeamUncheckedUpdateWithoutTicketsInput> | runtime.Types.Skip
+}
+
 export type TeamCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   name: string
@@ -553,6 +581,7 @@ export type TeamCreateWithoutTenantInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedCreateWithoutTenantInput = {
@@ -565,6 +594,7 @@ export type TeamUncheckedCreateWithoutTenantInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamCreateOrConnectWithoutTenantInput = {
@@ -618,6 +648,7 @@ export type TeamCreateWithoutMembersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTeamsInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedCreateWithoutMembersInput = {
@@ -630,6 +661,7 @@ export type TeamUncheckedCreateWithoutMembersInput = {
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamCreateOrConnectWithoutMembersInput = {
@@ -658,6 +690,7 @@ export type TeamUpdateWithoutMembersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTeamsNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedUpdateWithoutMembersInput = {
@@ -670,6 +703,75 @@ export type TeamUncheckedUpdateWithoutMembersInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+}
+
+export type TeamCreateWithoutTicketsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  description?: string | null | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutTeamsInput | runtime.Types.Skip
+  members?: Prisma.TeamMemberCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+}
+
+export type TeamUncheckedCreateWithoutTicketsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  description?: string | null | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  members?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+}
+
+export type TeamCreateOrConnectWithoutTicketsInput = {
+  where: Prisma.TeamWhereUniqueInput
+  create: Prisma.XOR<Prisma.TeamCreateWithoutTicketsInput, Prisma.TeamUncheckedCreateWithoutTicketsInput>
+}
+
+export type TeamUpsertWithoutTicketsInput = {
+  update: Prisma.XOR<Prisma.TeamUpdateWithoutTicketsInput, Prisma.TeamUncheckedUpdateWithoutTicketsInput>
+  create: Prisma.XOR<Prisma.TeamCreateWithoutTicketsInput, Prisma.TeamUncheckedCreateWithoutTicketsInput>
+  where?: Prisma.TeamWhereInput | runtime.Types.Skip
+}
+
+export type TeamUpdateToOneWithWhereWithoutTicketsInput = {
+  where?: Prisma.TeamWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TeamUpdateWithoutTicketsInput, Prisma.TeamUncheckedUpdateWithoutTicketsInput>
+}
+
+export type TeamUpdateWithoutTicketsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutTeamsNestedInput | runtime.Types.Skip
+  members?: Prisma.TeamMemberUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+}
+
+export type TeamUncheckedUpdateWithoutTicketsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  members?: Prisma.TeamMemberUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamCreateManyTenantInput = {
@@ -693,6 +795,7 @@ export type TeamUpdateWithoutTenantInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedUpdateWithoutTenantInput = {
@@ -705,6 +808,7 @@ export type TeamUncheckedUpdateWithoutTenantInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedUpdateManyWithoutTenantInput = {
@@ -725,10 +829,12 @@ export type TeamUncheckedUpdateManyWithoutTenantInput = {
 
 export type TeamCountOutputType = {
   members: number
+  tickets: number
 }
 
 export type TeamCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | TeamCountOutputTypeCountMembersArgs
+  tickets?: boolean | TeamCountOutputTypeCountTicketsArgs
 }
 
 /**
@@ -748,6 +854,13 @@ export type TeamCountOutputTypeCountMembersArgs<ExtArgs extends runtime.Types.Ex
   where?: Prisma.TeamMemberWhereInput | runtime.Types.Skip
 }
 
+/**
+ * TeamCountOutputType without action
+ */
+export type TeamCountOutputTypeCountTicketsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+}
+
 
 export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -761,6 +874,7 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   updatedAt?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   members?: boolean | Prisma.Team$membersArgs<ExtArgs> | runtime.Types.Skip
+  tickets?: boolean | Prisma.Team$ticketsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TeamCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["team"]>
 
@@ -806,6 +920,7 @@ export type TeamOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = run
 export type TeamInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   members?: boolean | Prisma.Team$membersArgs<ExtArgs> | runtime.Types.Skip
+  tickets?: boolean | Prisma.Team$ticketsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TeamCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TeamIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -820,6 +935,7 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   objects: {
     tenant: Prisma.$TenantPayload<ExtArgs>
     members: Prisma.$TeamMemberPayload<ExtArgs>[]
+    tickets: Prisma.$TicketPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -1230,6 +1346,7 @@ export interface Prisma__TeamClient<T, Null = never, ExtArgs extends runtime.Typ
   readonly [Symbol.toStringTag]: "PrismaPromise"
   tenant<T extends Prisma.TenantDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TenantDefaultArgs<ExtArgs>>): Prisma.Prisma__TenantClient<runtime.Types.Result.GetResult<Prisma.$TenantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   members<T extends Prisma.Team$membersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Team$membersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TeamMemberPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  tickets<T extends Prisma.Team$ticketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Team$ticketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1690,6 +1807,30 @@ export type Team$membersArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TeamMemberScalarFieldEnum | Prisma.TeamMemberScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Team.tickets
+ */
+export type Team$ticketsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Ticket
+   */
+  select?: Prisma.TicketSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Ticket
+   */
+  omit?: Prisma.TicketOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TicketInclude<ExtArgs> | null
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.TicketOrderByWithRelationInput | Prisma.TicketOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.TicketScalarFieldEnum | Prisma.TicketScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

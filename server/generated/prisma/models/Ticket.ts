@@ -35,6 +35,7 @@ export type TicketAvgAggregateOutputType = {
   number: number | null
   requesterId: number | null
   assigneeId: number | null
+  teamId: number | null
   parentId: number | null
   watcherUserIds: number | null
   assetIds: number | null
@@ -51,6 +52,7 @@ export type TicketSumAggregateOutputType = {
   number: number | null
   requesterId: bigint | null
   assigneeId: bigint | null
+  teamId: bigint | null
   parentId: bigint | null
   watcherUserIds: bigint[]
   assetIds: bigint[]
@@ -74,6 +76,7 @@ export type TicketMinAggregateOutputType = {
   categoryConfigId: string | null
   requesterId: bigint | null
   assigneeId: bigint | null
+  teamId: bigint | null
   parentId: bigint | null
   externalId: string | null
   resolution: string | null
@@ -105,6 +108,7 @@ export type TicketMaxAggregateOutputType = {
   categoryConfigId: string | null
   requesterId: bigint | null
   assigneeId: bigint | null
+  teamId: bigint | null
   parentId: bigint | null
   externalId: string | null
   resolution: string | null
@@ -136,6 +140,7 @@ export type TicketCountAggregateOutputType = {
   categoryConfigId: number
   requesterId: number
   assigneeId: number
+  teamId: number
   parentId: number
   externalId: number
   watcherUserIds: number
@@ -166,6 +171,7 @@ export type TicketAvgAggregateInputType = {
   number?: true | runtime.Types.Skip
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
+  teamId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
   watcherUserIds?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
@@ -182,6 +188,7 @@ export type TicketSumAggregateInputType = {
   number?: true | runtime.Types.Skip
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
+  teamId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
   watcherUserIds?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
@@ -205,6 +212,7 @@ export type TicketMinAggregateInputType = {
   categoryConfigId?: true | runtime.Types.Skip
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
+  teamId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   resolution?: true | runtime.Types.Skip
@@ -236,6 +244,7 @@ export type TicketMaxAggregateInputType = {
   categoryConfigId?: true | runtime.Types.Skip
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
+  teamId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   resolution?: true | runtime.Types.Skip
@@ -267,6 +276,7 @@ export type TicketCountAggregateInputType = {
   categoryConfigId?: true | runtime.Types.Skip
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
+  teamId?: true | runtime.Types.Skip
   parentId?: true | runtime.Types.Skip
   externalId?: true | runtime.Types.Skip
   watcherUserIds?: true | runtime.Types.Skip
@@ -389,6 +399,7 @@ export type TicketGroupByOutputType = {
   categoryConfigId: string | null
   requesterId: bigint
   assigneeId: bigint | null
+  teamId: bigint | null
   parentId: bigint | null
   externalId: string | null
   watcherUserIds: bigint[]
@@ -447,6 +458,7 @@ export type TicketWhereInput = {
   categoryConfigId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
@@ -469,6 +481,7 @@ export type TicketWhereInput = {
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   requester?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
   assignee?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
+  team?: Prisma.XOR<Prisma.TeamNullableScalarRelationFilter, Prisma.TeamWhereInput> | null | runtime.Types.Skip
   parent?: Prisma.XOR<Prisma.TicketNullableScalarRelationFilter, Prisma.TicketWhereInput> | null | runtime.Types.Skip
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
@@ -491,6 +504,7 @@ export type TicketOrderByWithRelationInput = {
   categoryConfigId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  teamId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
@@ -513,6 +527,7 @@ export type TicketOrderByWithRelationInput = {
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
   requester?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
   assignee?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
+  team?: Prisma.TeamOrderByWithRelationInput | runtime.Types.Skip
   parent?: Prisma.TicketOrderByWithRelationInput | runtime.Types.Skip
   children?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
   comments?: Prisma.CommentOrderByRelationAggregateInput | runtime.Types.Skip
@@ -542,6 +557,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   categoryConfigId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
@@ -564,6 +580,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   requester?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
   assignee?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
+  team?: Prisma.XOR<Prisma.TeamNullableScalarRelationFilter, Prisma.TeamWhereInput> | null | runtime.Types.Skip
   parent?: Prisma.XOR<Prisma.TicketNullableScalarRelationFilter, Prisma.TicketWhereInput> | null | runtime.Types.Skip
   children?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
@@ -586,6 +603,7 @@ export type TicketOrderByWithAggregationInput = {
   categoryConfigId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  teamId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
@@ -629,6 +647,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   categoryConfigId?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntWithAggregatesFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
@@ -682,6 +701,7 @@ export type TicketCreateInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -704,6 +724,7 @@ export type TicketUncheckedCreateInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -762,6 +783,7 @@ export type TicketUpdateInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -784,6 +806,7 @@ export type TicketUncheckedUpdateInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -824,6 +847,7 @@ export type TicketCreateManyInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -890,6 +914,7 @@ export type TicketUncheckedUpdateManyInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -969,6 +994,7 @@ export type TicketCountOrderByAggregateInput = {
   categoryConfigId?: Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
+  teamId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
@@ -997,6 +1023,7 @@ export type TicketAvgOrderByAggregateInput = {
   number?: Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
+  teamId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
@@ -1020,6 +1047,7 @@ export type TicketMaxOrderByAggregateInput = {
   categoryConfigId?: Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
+  teamId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrder | runtime.Types.Skip
@@ -1051,6 +1079,7 @@ export type TicketMinOrderByAggregateInput = {
   categoryConfigId?: Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
+  teamId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   externalId?: Prisma.SortOrder | runtime.Types.Skip
   resolution?: Prisma.SortOrder | runtime.Types.Skip
@@ -1075,6 +1104,7 @@ export type TicketSumOrderByAggregateInput = {
   number?: Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
+  teamId?: Prisma.SortOrder | runtime.Types.Skip
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
@@ -1212,6 +1242,48 @@ export type TicketUncheckedUpdateManyWithoutAssigneeNestedInput = {
   connect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
   update?: Prisma.TicketUpdateWithWhereUniqueWithoutAssigneeInput | Prisma.TicketUpdateWithWhereUniqueWithoutAssigneeInput[] | runtime.Types.Skip
   updateMany?: Prisma.TicketUpdateManyWithWhereWithoutAssigneeInput | Prisma.TicketUpdateManyWithWhereWithoutAssigneeInput[] | runtime.Types.Skip
+  deleteMany?: Prisma.TicketScalarWhereInput | Prisma.TicketScalarWhereInput[] | runtime.Types.Skip
+}
+
+export type TicketCreateNestedManyWithoutTeamInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutTeamInput, Prisma.TicketUncheckedCreateWithoutTeamInput> | Prisma.TicketCreateWithoutTeamInput[] | Prisma.TicketUncheckedCreateWithoutTeamInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutTeamInput | Prisma.TicketCreateOrConnectWithoutTeamInput[] | runtime.Types.Skip
+  createMany?: Prisma.TicketCreateManyTeamInputEnvelope | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+}
+
+export type TicketUncheckedCreateNestedManyWithoutTeamInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutTeamInput, Prisma.TicketUncheckedCreateWithoutTeamInput> | Prisma.TicketCreateWithoutTeamInput[] | Prisma.TicketUncheckedCreateWithoutTeamInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutTeamInput | Prisma.TicketCreateOrConnectWithoutTeamInput[] | runtime.Types.Skip
+  createMany?: Prisma.TicketCreateManyTeamInputEnvelope | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+}
+
+export type TicketUpdateManyWithoutTeamNestedInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutTeamInput, Prisma.TicketUncheckedCreateWithoutTeamInput> | Prisma.TicketCreateWithoutTeamInput[] | Prisma.TicketUncheckedCreateWithoutTeamInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutTeamInput | Prisma.TicketCreateOrConnectWithoutTeamInput[] | runtime.Types.Skip
+  upsert?: Prisma.TicketUpsertWithWhereUniqueWithoutTeamInput | Prisma.TicketUpsertWithWhereUniqueWithoutTeamInput[] | runtime.Types.Skip
+  createMany?: Prisma.TicketCreateManyTeamInputEnvelope | runtime.Types.Skip
+  set?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+  disconnect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+  delete?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+  update?: Prisma.TicketUpdateWithWhereUniqueWithoutTeamInput | Prisma.TicketUpdateWithWhereUniqueWithoutTeamInput[] | runtime.Types.Skip
+  updateMany?: Prisma.TicketUpdateManyWithWhereWithoutTeamInput | Prisma.TicketUpdateManyWithWhereWithoutTeamInput[] | runtime.Types.Skip
+  deleteMany?: Prisma.TicketScalarWhereInput | Prisma.TicketScalarWhereInput[] | runtime.Types.Skip
+}
+
+export type TicketUncheckedUpdateManyWithoutTeamNestedInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutTeamInput, Prisma.TicketUncheckedCreateWithoutTeamInput> | Prisma.TicketCreateWithoutTeamInput[] | Prisma.TicketUncheckedCreateWithoutTeamInput[] | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutTeamInput | Prisma.TicketCreateOrConnectWithoutTeamInput[] | runtime.Types.Skip
+  upsert?: Prisma.TicketUpsertWithWhereUniqueWithoutTeamInput | Prisma.TicketUpsertWithWhereUniqueWithoutTeamInput[] | runtime.Types.Skip
+  createMany?: Prisma.TicketCreateManyTeamInputEnvelope | runtime.Types.Skip
+  set?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+  disconnect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+  delete?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | Prisma.TicketWhereUniqueInput[] | runtime.Types.Skip
+  update?: Prisma.TicketUpdateWithWhereUniqueWithoutTeamInput | Prisma.TicketUpdateWithWhereUniqueWithoutTeamInput[] | runtime.Types.Skip
+  updateMany?: Prisma.TicketUpdateManyWithWhereWithoutTeamInput | Prisma.TicketUpdateManyWithWhereWithoutTeamInput[] | runtime.Types.Skip
   deleteMany?: Prisma.TicketScalarWhereInput | Prisma.TicketScalarWhereInput[] | runtime.Types.Skip
 }
 
@@ -1387,6 +1459,7 @@ export type TicketCreateWithoutTenantInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1408,6 +1481,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -1477,6 +1551,7 @@ export type TicketScalarWhereInput = {
   categoryConfigId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.BigIntNullableListFilter<"Ticket"> | runtime.Types.Skip
@@ -1529,6 +1604,7 @@ export type TicketCreateWithoutRequesterInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1549,6 +1625,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -1616,6 +1693,7 @@ export type TicketCreateWithoutAssigneeInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1636,6 +1714,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -1704,7 +1783,7 @@ export type TicketUpdateManyWithWhereWithoutAssigneeInput = {
   data: Prisma.XOR<Prisma.TicketUpdateManyMutationInput, Prisma.TicketUncheckedUpdateManyWithoutAssigneeInput>
 }
 
-export type TicketCreateWithoutChildrenInput = {
+export type TicketCreateWithoutTeamInput = {
   id?: bigint | number | runtime.Types.Skip
   type:(import("@itsm-api/contract").TicketType)
   ordinal: number
@@ -1737,6 +1816,112 @@ export type TicketCreateWithoutChildrenInput = {
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
+  children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedCreateWithoutTeamInput = {
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  requesterId: bigint | number
+  assigneeId?: bigint | number | null | runtime.Types.Skip
+  parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+}
+
+export type TicketCreateOrConnectWithoutTeamInput = {
+  where: Prisma.TicketWhereUniqueInput
+  create: Prisma.XOR<Prisma.TicketCreateWithoutTeamInput, Prisma.TicketUncheckedCreateWithoutTeamInput>
+}
+
+export type TicketCreateManyTeamInputEnvelope = {
+  data: Prisma.TicketCreateManyTeamInput | Prisma.TicketCreateManyTeamInput[]
+  skipDuplicates?: boolean | runtime.Types.Skip
+}
+
+export type TicketUpsertWithWhereUniqueWithoutTeamInput = {
+  where: Prisma.TicketWhereUniqueInput
+  update: Prisma.XOR<Prisma.TicketUpdateWithoutTeamInput, Prisma.TicketUncheckedUpdateWithoutTeamInput>
+  create: Prisma.XOR<Prisma.TicketCreateWithoutTeamInput, Prisma.TicketUncheckedCreateWithoutTeamInput>
+}
+
+export type TicketUpdateWithWhereUniqueWithoutTeamInput = {
+  where: Prisma.TicketWhereUniqueInput
+  data: Prisma.XOR<Prisma.TicketUpdateWithoutTeamInput, Prisma.TicketUncheckedUpdateWithoutTeamInput>
+}
+
+export type TicketUpdateManyWithWhereWithoutTeamInput = {
+  where: Prisma.TicketScalarWhereInput
+  data: Prisma.XOR<Prisma.TicketUpdateManyMutationInput, Prisma.TicketUncheckedUpdateManyWithoutTeamInput>
+}
+
+export type TicketCreateWithoutChildrenInput = {
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
+  requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
+  assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
+  parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1757,6 +1942,7 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -1819,6 +2005,7 @@ export type TicketCreateWithoutParentInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -1839,6 +2026,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -1917,6 +2105,7 @@ export type TicketUpdateWithoutChildrenInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -1938,6 +2127,7 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2011,6 +2201,7 @@ export type TicketCreateWithoutLinksInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -2032,6 +2223,7 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2094,6 +2286,7 @@ export type TicketCreateWithoutLinkedByInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -2115,6 +2308,7 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2188,6 +2382,7 @@ export type TicketUpdateWithoutLinksInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2209,6 +2404,7 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2277,6 +2473,7 @@ export type TicketUpdateWithoutLinkedByInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2298,6 +2495,7 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2355,6 +2553,7 @@ export type TicketCreateWithoutCommentsInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -2376,6 +2575,7 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2449,6 +2649,7 @@ export type TicketUpdateWithoutCommentsInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2470,6 +2671,7 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2527,6 +2729,7 @@ export type TicketCreateWithoutAttachmentsInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
   assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
   parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
   children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
@@ -2548,6 +2751,7 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2621,6 +2825,7 @@ export type TicketUpdateWithoutAttachmentsInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2642,6 +2847,7 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2680,6 +2886,7 @@ export type TicketCreateManyTenantInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2732,6 +2939,7 @@ export type TicketUpdateWithoutTenantInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2753,6 +2961,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2792,6 +3001,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2825,6 +3035,7 @@ export type TicketCreateManyRequesterInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2858,6 +3069,7 @@ export type TicketCreateManyAssigneeInput = {
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
+  teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2910,6 +3122,7 @@ export type TicketUpdateWithoutRequesterInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -2930,6 +3143,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2968,6 +3182,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3020,6 +3235,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -3040,6 +3256,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3078,6 +3295,154 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+}
+
+export type TicketCreateManyTeamInput = {
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  requesterId: bigint | number
+  assigneeId?: bigint | number | null | runtime.Types.Skip
+  parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+}
+
+export type TicketUpdateWithoutTeamInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
+  requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
+  assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
+  children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedUpdateWithoutTeamInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedUpdateManyWithoutTeamInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3112,6 +3477,7 @@ export type TicketCreateManyParentInput = {
   categoryConfigId?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3164,6 +3530,7 @@ export type TicketUpdateWithoutParentInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
   requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
   assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
   children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
@@ -3184,6 +3551,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3222,6 +3590,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3323,6 +3692,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   categoryConfigId?: boolean | runtime.Types.Skip
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
+  teamId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   watcherUserIds?: boolean | runtime.Types.Skip
@@ -3345,6 +3715,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignee?: boolean | Prisma.Ticket$assigneeArgs<ExtArgs> | runtime.Types.Skip
+  team?: boolean | Prisma.Ticket$teamArgs<ExtArgs> | runtime.Types.Skip
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
@@ -3368,6 +3739,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   categoryConfigId?: boolean | runtime.Types.Skip
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
+  teamId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   watcherUserIds?: boolean | runtime.Types.Skip
@@ -3390,6 +3762,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignee?: boolean | Prisma.Ticket$assigneeArgs<ExtArgs> | runtime.Types.Skip
+  team?: boolean | Prisma.Ticket$teamArgs<ExtArgs> | runtime.Types.Skip
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticket"]>
 
@@ -3407,6 +3780,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   categoryConfigId?: boolean | runtime.Types.Skip
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
+  teamId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   watcherUserIds?: boolean | runtime.Types.Skip
@@ -3429,6 +3803,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignee?: boolean | Prisma.Ticket$assigneeArgs<ExtArgs> | runtime.Types.Skip
+  team?: boolean | Prisma.Ticket$teamArgs<ExtArgs> | runtime.Types.Skip
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticket"]>
 
@@ -3446,6 +3821,7 @@ export type TicketSelectScalar = {
   categoryConfigId?: boolean | runtime.Types.Skip
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
+  teamId?: boolean | runtime.Types.Skip
   parentId?: boolean | runtime.Types.Skip
   externalId?: boolean | runtime.Types.Skip
   watcherUserIds?: boolean | runtime.Types.Skip
@@ -3467,11 +3843,12 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "teamId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignee?: boolean | Prisma.Ticket$assigneeArgs<ExtArgs> | runtime.Types.Skip
+  team?: boolean | Prisma.Ticket$teamArgs<ExtArgs> | runtime.Types.Skip
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
   children?: boolean | Prisma.Ticket$childrenArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.Ticket$commentsArgs<ExtArgs> | runtime.Types.Skip
@@ -3484,12 +3861,14 @@ export type TicketIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Exten
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignee?: boolean | Prisma.Ticket$assigneeArgs<ExtArgs> | runtime.Types.Skip
+  team?: boolean | Prisma.Ticket$teamArgs<ExtArgs> | runtime.Types.Skip
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TicketIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   assignee?: boolean | Prisma.Ticket$assigneeArgs<ExtArgs> | runtime.Types.Skip
+  team?: boolean | Prisma.Ticket$teamArgs<ExtArgs> | runtime.Types.Skip
   parent?: boolean | Prisma.Ticket$parentArgs<ExtArgs> | runtime.Types.Skip
 }
 
@@ -3499,6 +3878,7 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     tenant: Prisma.$TenantPayload<ExtArgs>
     requester: Prisma.$UserPayload<ExtArgs>
     assignee: Prisma.$UserPayload<ExtArgs> | null
+    team: Prisma.$TeamPayload<ExtArgs> | null
     parent: Prisma.$TicketPayload<ExtArgs> | null
     children: Prisma.$TicketPayload<ExtArgs>[]
     comments: Prisma.$CommentPayload<ExtArgs>[]
@@ -3540,6 +3920,7 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     categoryConfigId: string | null
     requesterId: bigint
     assigneeId: bigint | null
+    teamId: bigint | null
     parentId: bigint | null
     /**
      * The id of the ticket in another system (docs/decisions/external-ids.md).
@@ -3984,6 +4365,7 @@ export interface Prisma__TicketClient<T, Null = never, ExtArgs extends runtime.T
   tenant<T extends Prisma.TenantDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TenantDefaultArgs<ExtArgs>>): Prisma.Prisma__TenantClient<runtime.Types.Result.GetResult<Prisma.$TenantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   requester<T extends Prisma.UserDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.UserDefaultArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   assignee<T extends Prisma.Ticket$assigneeArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$assigneeArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  team<T extends Prisma.Ticket$teamArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$teamArgs<ExtArgs>>): Prisma.Prisma__TeamClient<runtime.Types.Result.GetResult<Prisma.$TeamPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   parent<T extends Prisma.Ticket$parentArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$parentArgs<ExtArgs>>): Prisma.Prisma__TicketClient<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   children<T extends Prisma.Ticket$childrenArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$childrenArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   comments<T extends Prisma.Ticket$commentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$commentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4032,6 +4414,7 @@ export interface TicketFieldRefs {
   readonly categoryConfigId: Prisma.FieldRef<"Ticket", 'String'>
   readonly requesterId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly assigneeId: Prisma.FieldRef<"Ticket", 'BigInt'>
+  readonly teamId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly parentId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly externalId: Prisma.FieldRef<"Ticket", 'String'>
   readonly watcherUserIds: Prisma.FieldRef<"Ticket", 'BigInt[]'>
@@ -4468,6 +4851,25 @@ export type Ticket$assigneeArgs<ExtArgs extends runtime.Types.Extensions.Interna
    */
   include?: Prisma.UserInclude<ExtArgs> | null
   where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+/**
+ * Ticket.team
+ */
+export type Ticket$teamArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Team
+   */
+  select?: Prisma.TeamSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Team
+   */
+  omit?: Prisma.TeamOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.TeamInclude<ExtArgs> | null
+  where?: Prisma.TeamWhereInput | runtime.Types.Skip
 }
 
 /**

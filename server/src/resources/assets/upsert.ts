@@ -27,7 +27,14 @@ import {
   rejectTaken,
   withoutRepeated,
 } from '../shared/external-ids.ts';
-import { assertReferences, findKnown, type Known, noSuchUser, reference } from '../shared/foreign-keys.ts';
+import {
+  assertReferences,
+  findKnown,
+  type Known,
+  noReferences,
+  noSuchUser,
+  reference,
+} from '../shared/foreign-keys.ts';
 import { mergeAsset, presentAsset, toFields } from './queries.ts';
 import { type ChangedAsset, insertNew, writeChanges } from './sql.ts';
 
@@ -170,7 +177,7 @@ async function planItems(context: Context, items: BulkItems<AssetUpsertItem>, ru
   const pending = planned.accepted.filter((plan) => 'creates' in plan || plan.change !== undefined);
   const known = await findKnown(
     context,
-    pending.map(({ item }) => ({ users: assignee(item), tickets: [], assets: [] })),
+    pending.map(({ item }) => ({ ...noReferences, users: assignee(item) })),
   );
   return { planned, pending, known };
 }

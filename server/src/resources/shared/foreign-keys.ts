@@ -13,6 +13,9 @@ export const noSuchTicket = 'must be a ticket of this workspace';
 /** The error message for a reference to an asset that doesn't exist. */
 export const noSuchAsset = 'must be an asset of this workspace';
 
+/** The error message for a reference to a team that doesn't exist or is inactive. */
+const noSuchTeam = 'must be an active team of this workspace';
+
 /** The error message for a reference to an attachment that doesn't exist or belongs to another ticket. */
 export const noSuchAttachment = 'must be an attachment of this ticket';
 
@@ -27,11 +30,15 @@ export interface References {
   users: readonly Reference[];
   tickets: readonly Reference[];
   assets: readonly Reference[];
+  teams: readonly Reference[];
 }
 
+/** Describes a request body without ids. */
+export const noReferences: References = { users: [], tickets: [], assets: [], teams: [] };
+
 /**
- * The valid ids among the referenced ids. An id is valid if it identifies an existing ticket, an existing asset or an
- * active user of the tenant.
+ * The valid ids among the referenced ids. An id is valid if it identifies an existing ticket, an existing asset, an
+ * active user or an active team of the tenant.
  */
 export type Known = Readonly<Record<keyof References, ReadonlySet<number>>>;
 
@@ -63,11 +70,11 @@ export async function checkUsers(
   users: readonly Reference[],
   options: UserOptions = {},
 ): Promise<void> {
-  await checkReferences(context, { users, tickets: [], assets: [] }, options);
+  await checkReferences(context, { ...noReferences, users }, options);
 }
 
 /**
- * Checks that all referenced tickets and assets exist, and that all referenced users are active.
+ * Checks that all referenced tickets and assets exist, and that all referenced users and teams are active.
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with invalid references
  */
 export async function checkReferences(
@@ -85,31 +92,38 @@ export async function findKnown(
   { allowInactive = false }: UserOptions = {},
 ): Promise<Known> {
   const idsOf = (kind: keyof References) => [...new Set(all.flatMap((each) => each[kind].map(({ id }) => id)))];
-  const ids = { users: idsOf('users'), tickets: idsOf('tickets'), assets: idsOf('assets') };
+  const ids = { users: idsOf('users'), tickets: idsOf('tickets'), assets: idsOf('assets'), teams: idsOf('teams') };
   const isEmpty = Object.values(ids).every((some) => some.length === 0);
   const found = isEmpty ? undefined : await db.$sql(selectKnown, { ...ids, allowInactive });
-  return { users: new Set(found?.users), tickets: new Set(found?.tickets), assets: new Set(found?.assets) };
+  return {
+    users: new Set(found?.users),
+    tickets: new Set(found?.tickets),
+    assets: new Set(found?.assets),
+    teams: new Set(found?.teams),
+  };
 }
 
 type Ids = Record<keyof References, number[]>;
 
 const selectKnown = one<Ids & { allowInactive: boolean }, Ids>(
-  ({ tenant, users, tickets, assets, allowInactive }) => sql`SELECT
+  ({ tenant, users, tickets, assets, teams, allowInactive }) => sql`SELECT
     ARRAY(SELECT id FROM users
       WHERE tenant_id = ${tenant} AND id = ANY (${users}::bigint[]) AND (active OR ${allowInactive}::boolean)) AS users,
     ARRAY(SELECT id FROM tickets WHERE tenant_id = ${tenant} AND id = ANY (${tickets}::bigint[])) AS tickets,
-    ARRAY(SELECT id FROM assets WHERE tenant_id = ${tenant} AND id = ANY (${assets}::bigint[])) AS assets`,
+    ARRAY(SELECT id FROM assets WHERE tenant_id = ${tenant} AND id = ANY (${assets}::bigint[])) AS assets,
+    ARRAY(SELECT id FROM teams WHERE tenant_id = ${tenant} AND id = ANY (${teams}::bigint[]) AND active) AS teams`,
 );
 
 /**
  * Checks that all references are in `known`.
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with unknown ids
  */
-export function assertKnown({ users, tickets, assets }: References, known: Known): void {
+export function assertKnown({ users, tickets, assets, teams }: References, known: Known): void {
   reject([
     ...findUnknown(users, known.users, noSuchUser),
     ...findUnknown(tickets, known.tickets, noSuchTicket),
     ...findUnknown(assets, known.assets, noSuchAsset),
+    ...findUnknown(teams, known.teams, noSuchTeam),
   ]);
 }
 

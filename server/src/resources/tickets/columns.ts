@@ -19,6 +19,7 @@ const ticketColumns = {
   categoryConfigId: column(sql`text`, 'INSERT', 'UPDATE'),
   requesterId: column(sql`bigint`, 'INSERT'),
   assigneeId: column(sql`bigint`, 'INSERT', 'UPDATE'),
+  teamId: column(sql`bigint`, 'INSERT', 'UPDATE'),
   parentId: column(sql`bigint`, 'INSERT', 'UPDATE'),
   externalId: column(sql`text`, 'INSERT', 'UPDATE'),
   watcherUserIds: column(sql`bigint[]`, 'INSERT', 'UPDATE'),

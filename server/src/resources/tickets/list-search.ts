@@ -15,12 +15,18 @@ import type { TicketRow } from './sql.ts';
  */
 
 /** All filters of the ticket list. */
-export interface TicketFilters extends CountedFilters, Pick<TicketQuery, (typeof uncounted)[number]> {
+export interface TicketFilters
+  extends CountedFilters,
+    Pick<TicketQuery, Exclude<(typeof uncounted)[number], 'teamId'>> {
+  teamId: number[] | undefined;
   /** Whether to include unassigned tickets, in addition to tickets that match `assigneeId`. */
   unassigned: boolean;
+  /** Whether to include tickets without a team, in addition to tickets that match `teamId`. */
+  withoutTeam: boolean;
 }
 
 const uncounted = [
+  'teamId',
   'requesterId',
   'parentId',
   'watcherUserId',
@@ -37,7 +43,7 @@ const uncounted = [
 
 /** Returns true if there are counters for all filters. In this case, the total is exact. */
 export function isCounted(filters: TicketFilters): boolean {
-  return !filters.unassigned && uncounted.every((name) => filters[name] === undefined);
+  return !filters.unassigned && !filters.withoutTeam && uncounted.every((name) => filters[name] === undefined);
 }
 
 /**
@@ -65,18 +71,21 @@ interface IdQuery {
   /** The SQL condition that is true if `found` selects all matching ids. */
   isComplete: Sql;
   /**
-   * Whether an index on a time finds the tickets. The query then counts the ids without sorting them, because a sort of
-   * 100,000 ids takes as long as the rest of the query.
+   * Whether PostgreSQL doesn't find the tickets in the order of their ids, but by an index on a time, or without an
+   * index. The query then counts the ids without sorting them, because a sort of 100,000 ids takes as long as the rest of
+   * the query.
    */
-  isByTime?: boolean;
+  isUnordered?: boolean;
 }
 
 const all = sql`true`;
 
 function buildByFilters(filters: TicketFilters): IdQuery {
-  const { createdSince, createdBefore, dueSince, dueBefore, overdue } = filters;
+  const { createdSince, createdBefore, dueSince, dueBefore, overdue, withoutTeam } = filters;
   const isByTime = [createdSince, createdBefore, dueSince, dueBefore, overdue].some((time) => time !== undefined);
-  return { ctes: empty, found: sql`SELECT id FROM ${matching(filters)}`, isComplete: all, isByTime };
+  // The index on the team contains only tickets with a team.
+  const isUnordered = isByTime || withoutTeam;
+  return { ctes: empty, found: sql`SELECT id FROM ${matching(filters)}`, isComplete: all, isUnordered };
 }
 
 function buildByWords(q: string, order: Direction): IdQuery {
@@ -131,7 +140,7 @@ function firstOf(found: Sql, max: number): Sql {
 /** Runs the query and reads the tickets on the page. @param max the maximum number of matching rows to count */
 async function runIdQuery(
   db: TenantClient,
-  { ctes, found, isComplete, isByTime = false }: IdQuery,
+  { ctes, found, isComplete, isUnordered = false }: IdQuery,
   { skip, take, sort }: TicketRange,
   max: number,
 ): Promise<TicketPage> {
@@ -140,11 +149,11 @@ async function runIdQuery(
   type Row = { count: number; isComplete: boolean; tickets: TicketRow[] | null };
   const statement = dynamic<Row>(
     ({ tenant }) => sql`WITH ${ctes} found AS MATERIALIZED (
-      SELECT id FROM (${found}) AS matching ${isByTime ? empty : sql`ORDER BY id ${order}`} LIMIT ${max + 1}
+      SELECT id FROM (${found}) AS matching ${isUnordered ? empty : sql`ORDER BY id ${order}`} LIMIT ${max + 1}
     ), counted AS MATERIALIZED (
       SELECT count(*)::int AS n FROM found
     ), page AS (
-      SELECT id FROM ${isByTime ? firstOf(found, max) : sql`found`}
+      SELECT id FROM ${isUnordered ? firstOf(found, max) : sql`found`}
       ORDER BY id ${order} LIMIT ${Math.min(take, remaining)} OFFSET ${Math.min(skip, max)}
     )
     SELECT (SELECT n FROM counted) AS count, ${isComplete} AS "isComplete",
@@ -187,13 +196,23 @@ function matching(filters: TicketFilters, also: { among?: string; condition?: Sq
 
 /** Returns the SQL conditions on columns of the table `tickets`. */
 function buildConditions(filters: TicketFilters): Sql[] {
-  const { assigneeId, unassigned, requesterId, parentId, externalId, createdSince, createdBefore } = filters;
+  const {
+    assigneeId,
+    unassigned,
+    teamId,
+    withoutTeam,
+    requesterId,
+    parentId,
+    externalId,
+    createdSince,
+    createdBefore,
+  } = filters;
   const { dueSince, dueBefore, overdue, status = unresolvedStatuses } = filters;
   // The partial index for overdue tickets contains only these statuses.
   const values = overdue ? { ...filters, status: status.filter(isUnresolved) } : filters;
-  const assigned = anyOf('t.assignee_id', assigneeId, sql`bigint`);
   return [
-    ...(unassigned ? [sql`(${join([sql`t.assignee_id IS NULL`, ...assigned], ' OR ')})`] : assigned),
+    ...anyOfOrNone('t.assignee_id', assigneeId, unassigned),
+    ...anyOfOrNone('t.team_id', teamId, withoutTeam),
     ...filterNames
       .filter((name) => name !== 'assigneeId')
       .flatMap((name) => anyOf(`t.${filterColumns[name].column}`, values[name], filterColumns[name].type)),
@@ -217,6 +236,12 @@ function anyOf(column: string, values: readonly (string | number)[] | undefined,
   const { size } = new Set(values);
   const compared = size === 1 ? sql`${values[0]}::${type}` : sql`ANY (${values}::${type}[])`;
   return [sql`${identifier(column)} = ${compared}`];
+}
+
+/** Builds the SQL condition for a filter by ids. @param isNone whether rows without an id also match */
+function anyOfOrNone(column: string, ids: readonly number[] | undefined, isNone: boolean): Sql[] {
+  const conditions = anyOf(column, ids, sql`bigint`);
+  return isNone ? [sql`(${join([sql`${identifier(column)} IS NULL`, ...conditions], ' OR ')})`] : conditions;
 }
 
 /**

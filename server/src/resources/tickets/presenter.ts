@@ -18,6 +18,7 @@ export function presentTicket(row: TicketRow): Ticket {
     categoryConfigId: row.categoryConfigId,
     requesterId: row.requesterId,
     assigneeId: row.assigneeId,
+    teamId: row.teamId,
     watcherUserIds: row.watcherUserIds,
     assetIds: row.assetIds,
     tags: row.tags,

@@ -30,8 +30,8 @@ import { lockTickets, selectParents, selectTicket, selectTicketsAfter, type Tick
 
 /** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
-  const { page, perPage, sort, assigneeId, ...others } = query;
-  const filters = { ...others, ...parseAssignees(assigneeId, userId) };
+  const { page, perPage, sort, assigneeId, teamId, ...others } = query;
+  const filters = { ...others, ...parseAssignees(assigneeId, userId), ...parseTeams(teamId) };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
   const found = await rejectBroadQuery(() =>
     isCounted(filters) ? selectTickets(db, filters, range) : findTickets(db, filters, range),
@@ -43,6 +43,12 @@ export async function listTickets({ db, userId }: UserContext, query: TicketQuer
 function parseAssignees(requested: TicketQuery['assigneeId'], userId: bigint) {
   const ids = requested?.filter((assignee) => assignee !== 'none').map((id) => (id === 'me' ? Number(userId) : id));
   return { assigneeId: ids?.length === 0 ? undefined : ids, unassigned: requested?.includes('none') ?? false };
+}
+
+/** Converts the team filter. `none` sets `withoutTeam`. */
+function parseTeams(requested: TicketQuery['teamId']) {
+  const ids = requested?.filter((team) => team !== 'none');
+  return { teamId: ids?.length === 0 ? undefined : ids, withoutTeam: requested?.includes('none') ?? false };
 }
 
 /** Functions that read tickets for incremental sync and exports. */
@@ -214,7 +220,7 @@ function addDueAt(change: StoredChange | undefined, { dueAt }: Ticket): Changes 
   return after.dueAt === dueAt ? changes : { ...changes, dueAt: { from: after.dueAt, to: dueAt } };
 }
 
-/** Returns the references to users, tickets and assets that a request body adds. */
+/** Returns the references to users, tickets, assets and teams that a request body adds. */
 export function collectReferences(input: NewTicket | TicketPatch, before?: Ticket): References {
   return {
     users: [
@@ -224,6 +230,7 @@ export function collectReferences(input: NewTicket | TicketPatch, before?: Ticke
     ],
     tickets: reference('parentId', input.parentId, before?.parentId),
     assets: listed('assetIds', input.assetIds, before?.assetIds),
+    teams: reference('teamId', input.teamId, before?.teamId),
   };
 }
 
@@ -313,6 +320,7 @@ export function newRow(context: UserContext, input: NewTicket): NewTicketRow {
     categoryConfigId: input.categoryConfigId ?? null,
     requesterId: input.requesterId ?? Number(context.userId),
     assigneeId: input.assigneeId ?? null,
+    teamId: input.teamId ?? null,
     parentId: input.parentId ?? null,
     externalId: input.externalId ?? null,
     watcherUserIds: ascending(input.watcherUserIds ?? []),

@@ -33,7 +33,7 @@ export const customFields = fc.dictionary(
   { maxKeys: 3, noNullPrototype: true },
 );
 
-/** A reference to a user. Most generated references are valid. */
+/** A reference to a user or a team. Most generated references are valid. */
 export type UserRef = { kind: 'active' | 'inactive' | 'foreign' | 'missing' | 'none'; place: number };
 
 export const user: Arbitrary<UserRef> = fc.record({
@@ -83,14 +83,20 @@ export const answered = (sending: PostMode): PostMode => (sending === 'plain' ? 
 export const missingId = 2 ** 45;
 
 /** Returns the id of the referenced user, or null for the reference `none`. */
-export function userId({ workspace, other }: Turn, { kind, place }: UserRef): number | null {
-  const users = {
-    active: workspace.users.filter(({ active }) => active),
-    inactive: workspace.users.filter(({ active }) => !active),
-  };
+export function userId(turn: Turn, reference: UserRef): number | null {
+  return idIn('users', turn, reference);
+}
+
+/** Returns the id of the referenced team, or null for the reference `none`. */
+export function teamId(turn: Turn, reference: UserRef): number | null {
+  return idIn('teams', turn, reference);
+}
+
+function idIn(rows: 'users' | 'teams', { workspace, other }: Turn, { kind, place }: UserRef): number | null {
   if (kind === 'none') return null;
   if (kind === 'missing') return missingId;
-  const some = kind === 'foreign' ? other.users : users[kind];
+  const some =
+    kind === 'foreign' ? other[rows] : workspace[rows].filter(({ active }) => active === (kind === 'active'));
   return some[Math.floor(place * some.length)]?.id ?? missingId;
 }
 

@@ -63,6 +63,7 @@ export const changes = {
   tasks: follow(3, 'tasks'),
   projects: follow(1, 'projects'),
   users: follow(1, 'users'),
+  teams: follow(1, 'teams'),
   articles: follow(1, 'articles'),
   comments: follow(2, 'comments'),
   ticketActivity: follow(4, 'ticketActivity'),

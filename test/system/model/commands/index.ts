@@ -15,6 +15,7 @@ import { links } from './links.ts';
 import { me, ping } from './me.ts';
 import { projects } from './projects.ts';
 import { tasks } from './tasks.ts';
+import { teams } from './teams.ts';
 import { tickets } from './tickets.ts';
 import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
@@ -33,6 +34,7 @@ const byName: Record<string, Record<string, Kind>> = {
     projects,
     tasks,
     users,
+    teams,
     webhooks,
     deliveries,
   },

@@ -6,13 +6,20 @@ export const me = {
   get: kind(1, fc.constant(null), async (turn) => {
     const sent = await turn.ask('me.get');
     if (sent?.answer === undefined) return;
-    const { key, user, workspace } = sent.answer.body?.data ?? {};
+    const { key, user, teamIds, workspace } = sent.answer.body?.data ?? {};
     const { id, scopes, userId, isImport } = turn.key;
     const isRight =
       key?.id === id &&
       isSame(key?.scopes, scopes) &&
       key?.import === isImport &&
       workspace?.name === turn.workspace.name &&
+      isSame(
+        teamIds,
+        turn.workspace.teams
+          .filter(({ memberIds }) => memberIds.includes(userId))
+          .map((team) => team.id)
+          .toReversed(),
+      ) &&
       isSame(
         user,
         turn.workspace.users.find((each) => each.id === userId),

@@ -33,6 +33,7 @@ import {
   storedTag,
   tagging,
   tags,
+  teamId,
   type UserRef,
   user,
   userId,
@@ -85,6 +86,7 @@ const newTicketGiven = fc.record(
     categoryConfigId: fc.constantFrom('cat-1', 'cat-2'),
     priority,
     assignee: user,
+    team: user,
     requester: user,
     watchers: fc.array(user, { maxLength: 4 }),
     assets,
@@ -107,6 +109,7 @@ const patchGiven = some({
   category: fc.option(category, { freq: 8 }),
   categoryConfigId: fc.option(fc.constantFrom('cat-1', 'cat-2')),
   assignee: user,
+  team: user,
   watchers: fc.array(user, { maxLength: 4 }),
   assets,
   parent,
@@ -125,6 +128,7 @@ const queryGiven = fc.record({
   type: valuesOf(type),
   category: valuesOf(category),
   assignees: valuesOf(fc.oneof(fc.constantFrom('me' as const, 'none' as const), user)),
+  teams: valuesOf(user),
   requesters: valuesOf(user),
   watchers: valuesOf(user),
   concerned: valuesOf(place),
@@ -142,7 +146,7 @@ const queryGiven = fc.record({
   q: question,
   sort: fc.constantFrom(undefined, 'id', '-id'),
   /** The indexes of the filters that the request uses. If requests used all filters, most lists would be empty. */
-  kept: fc.uniqueArray(fc.nat(10), { maxLength: 3 }),
+  kept: fc.uniqueArray(fc.nat(12), { maxLength: 3 }),
 });
 type QueryInput = typeof queryGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
@@ -161,6 +165,7 @@ function rowId({ workspace, other }: Turn, table: 'tickets' | 'assets', { kind, 
 function toReferences(turn: Turn, given: References) {
   return {
     ...(given.assignee && { assigneeId: userId(turn, given.assignee) }),
+    ...(given.team && { teamId: teamId(turn, given.team) }),
     ...(given.watchers && {
       watcherUserIds: given.watchers.map((each) => userId(turn, each)).filter((id) => id !== null),
     }),
@@ -173,13 +178,14 @@ function toReferences(turn: Turn, given: References) {
 
 interface References {
   assignee?: UserRef;
+  team?: UserRef;
   watchers?: UserRef[];
   assets?: RowRef[];
   parent?: RowRef;
 }
 
 function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
-  const { title, assignee, requester, watchers, assets, parent, imported, ...fields } = given;
+  const { title, assignee, team, requester, watchers, assets, parent, imported, ...fields } = given;
   const { assignee: importedAssignee, requester: importedRequester, history } = imported;
   return {
     ...(fields as NewTicket),
@@ -195,7 +201,7 @@ function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
 }
 
 function patchBody(turn: Turn, given: PatchInput, marker: string): TicketPatch {
-  const { title, assignee, watchers, assets, parent, tagging, ...fields } = given;
+  const { title, assignee, team, watchers, assets, parent, tagging, ...fields } = given;
   return {
     ...(fields as TicketPatch),
     ...tagging,
@@ -206,14 +212,28 @@ function patchBody(turn: Turn, given: PatchInput, marker: string): TicketPatch {
 
 /** Returns the query parameters of a ticket list, with references converted to row ids. */
 export function ticketQuery(turn: Turn, given: QueryInput): ListQuery {
-  const { page, perPage, sort, kept, assignees, requesters, watchers, concerned, parents, created, due, ...others } =
-    given;
+  const {
+    page,
+    perPage,
+    sort,
+    kept,
+    assignees,
+    teams,
+    requesters,
+    watchers,
+    concerned,
+    parents,
+    created,
+    due,
+    ...others
+  } = given;
   const ids = (users: UserRef[] | undefined) => users?.map((each) => userId(turn, each) ?? missingId);
   const { tickets, assets } = turn.workspace;
   const moment = created && tickets.of(tickets.pick(created[1]) ?? missingId).state?.row.createdAt;
   const filters: Record<string, unknown> = {
     ...others,
     assigneeId: assignees?.map((each) => (typeof each === 'string' ? each : (userId(turn, each) ?? 'none'))),
+    teamId: teams.map((each) => teamId(turn, each) ?? 'none'),
     requesterId: ids(requesters),
     watcherUserId: ids(watchers),
     assetId: concerned.map((each) => assets.pick(each) ?? missingId),

@@ -9,7 +9,7 @@ export function scopeOf(operation: string): Scope | undefined {
   if (resource === 'me') return undefined;
   if (resource === 'webhooks' || resource === 'deliveries') return 'webhooks:manage';
   if (resource === 'articles') return 'kb:read';
-  if (resource === 'users') return 'users:read';
+  if (resource === 'users' || resource === 'teams') return 'users:read';
   if (resource === 'projects' || resource === 'tasks') return isWrite ? 'projects:write' : 'projects:read';
   if (resource === 'assets' || name === 'ofAsset') return isWrite ? 'assets:write' : 'assets:read';
   return isWrite ? 'tickets:write' : 'tickets:read';

@@ -68,7 +68,12 @@ export function newTicket(
     ...importRejections(input, key),
     ...rejectionsOf(
       { ...references, isActiveUser: key.isImport ? isUser : isActiveUser },
-      { users: [input.requesterId, input.assigneeId, ...watchers], tickets: [input.parentId], assets: assetIds },
+      {
+        users: [input.requesterId, input.assigneeId, ...watchers],
+        tickets: [input.parentId],
+        assets: assetIds,
+        teams: [input.teamId],
+      },
     ),
   ];
   if (codes.length > 0) return { codes };
@@ -88,6 +93,7 @@ export function newTicket(
       categoryConfigId: input.categoryConfigId ?? null,
       requesterId: input.requesterId ?? key.userId,
       assigneeId: input.assigneeId ?? null,
+      teamId: input.teamId ?? null,
       watcherUserIds: watchers,
       assetIds,
       tags: storedTags(input.tags ?? []),
@@ -136,6 +142,7 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
       users: [after.assigneeId === before.assigneeId ? null : after.assigneeId, ...added],
       tickets: [after.parentId === before.parentId ? null : after.parentId],
       assets: after.assetIds.filter((id) => !before.assetIds.includes(id)),
+      teams: [after.teamId === before.teamId ? null : after.teamId],
     }),
   ];
   if (codes.length > 0) return { codes };
@@ -162,6 +169,7 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     anyOf(query.type, ticket.type) &&
     anyOf(query.category, ticket.category) &&
     anyOf(query.requesterId, ticket.requesterId) &&
+    anyOf(query.teamId, ticket.teamId ?? 'none') &&
     anyOf(query.parentId, ticket.parentId) &&
     anyOf(query.externalId, ticket.externalId) &&
     anyOf(assignees, assignee) &&

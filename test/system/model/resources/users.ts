@@ -8,19 +8,26 @@ import { holdsWords } from './search.ts';
 export interface References {
   isActiveUser(id: number): boolean;
   isUser(id: number): boolean;
+  isActiveTeam(id: number): boolean;
   isTicket(id: number): boolean;
   isAsset(id: number): boolean;
 }
 
-/** Returns the expected error codes for a request with new references to users, tickets and assets. */
+/** Returns the expected error codes for a request with new references to users, tickets, assets and teams. */
 export function rejectionsOf(
-  { isActiveUser, isTicket, isAsset }: References,
-  { users, tickets = [], assets = [] }: Record<'users', Ids> & Partial<Record<'tickets' | 'assets', Ids>>,
+  { isActiveUser, isActiveTeam, isTicket, isAsset }: References,
+  {
+    users,
+    tickets = [],
+    assets = [],
+    teams = [],
+  }: Record<'users', Ids> & Partial<Record<'tickets' | 'assets' | 'teams', Ids>>,
 ): ErrorCode[] {
   const isWrong =
     users.some((id) => id != null && !isActiveUser(id)) ||
     tickets.some((id) => id != null && !isTicket(id)) ||
-    assets.some((id) => id != null && !isAsset(id));
+    assets.some((id) => id != null && !isAsset(id)) ||
+    teams.some((id) => id != null && !isActiveTeam(id));
   return isWrong ? ['INVALID_REFERENCE'] : [];
 }
 

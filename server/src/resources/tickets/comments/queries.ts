@@ -29,6 +29,7 @@ import {
   checkUsers,
   findKnown,
   listed,
+  noReferences,
   noSuchAttachment,
   type References,
   reference,
@@ -314,7 +315,7 @@ export function createComments(
     const ticketId = await resolveTicketId(context, ticket);
     if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
     const items = BulkItems.of(given).next((input) => {
-      return { input, references: { users: checkComment(context, input), tickets: [], assets: [] } };
+      return { input, references: { ...noReferences, users: checkComment(context, input) } };
     });
     const known = await findKnown(
       context,
