@@ -46,6 +46,8 @@ const areaPages = {
   'area-assets': '/developer/assets',
   'area-asset': '/developer/assets/3',
   'area-assets-import': '/developer/assets/import',
+  'area-teams': '/developer/teams',
+  'area-team': '/developer/teams/1',
   'area-projects': '/developer/projects',
   'area-project': '/developer/projects/2',
   'area-projects-import': '/developer/projects/import',

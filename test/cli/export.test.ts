@@ -54,6 +54,7 @@ async function idsAfter(owner: Workspace, cursor: string): Promise<number[]> {
 describe('export', { timeout: 120_000 }, () => {
   it('exports each resource in the API format and prints a change feed cursor', async () => {
     const project = await workspace.createProject();
+    await workspace.createTeam({ memberIds: [workspace.userId] });
     const commented = await workspace.createTicket();
     for (let i = 0; i < 3; i++) {
       await workspace.createTicket({ title: `Ünïcödé ${i}`, watcherUserIds: [workspace.userId] });
@@ -68,6 +69,7 @@ describe('export', { timeout: 120_000 }, () => {
       projects: '/projects',
       tasks: `/projects/${project.id}/tasks`,
       users: '/users',
+      teams: '/teams',
     };
     for (const [resource, path] of Object.entries(lists)) {
       const file = join(folder, `${resource}.jsonl`);

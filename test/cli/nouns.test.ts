@@ -183,6 +183,46 @@ describe('keys rotate', { timeout: 180_000 }, () => {
   });
 });
 
+describe('teams', { timeout: 180_000 }, () => {
+  it('creates, changes, lists and deactivates teams with itsm commands', async () => {
+    const { email } = await createTenant('Wernham');
+    const [{ id: ada }] = await json('users list --tenant Wernham');
+    const other = 'users create --tenant Wernham --name Jim --email jim@wernham.example --role AGENT';
+    const { id: jim } = await json(other);
+    const made = await json(`teams create --tenant Wernham --name Network --members ${email},${jim}`);
+    expect(made).toMatchObject({ name: 'Network', description: null, active: true, memberIds: [ada, jim] });
+
+    const update = `teams update ${made.id} --tenant Wernham`;
+    expect(await json(`${update} --description Routers --members JIM@wernham.example`)).toMatchObject({
+      ...{ name: 'Network', description: 'Routers', memberIds: [jim] },
+    });
+    expect(await json(`${update} --description`, '', '--members', '')).toMatchObject({
+      ...{ description: null, memberIds: [] },
+    });
+    expect(await json(`teams deactivate ${made.id} --tenant Wernham`)).toMatchObject({ active: false });
+    expect(await json('teams list --tenant Wernham')).toMatchObject([{ id: made.id, active: false }]);
+    expect((await itsm(`teams activate ${made.id} --tenant Wernham`)).stdout).toBe(
+      `The team Network (ID ${made.id}) is active.\n`,
+    );
+    expect((await itsm(`teams show ${made.id} --tenant Wernham`)).stdout).toContain('Network');
+  });
+
+  it('names the wrong member, and the limit of members', async () => {
+    await createTenant('Sabre');
+    const create = (members: string) => itsm(`teams create --tenant Sabre --name Network --members ${members}`);
+    expect(await create('nobody@sabre.example')).toMatchObject({
+      code: 1,
+      stderr: 'error: --members contains nobody@sabre.example, but no active user has this address\n',
+    });
+    expect((await create('9007199254740991')).stderr).toBe(
+      'error: --members must be an active user of this workspace\n',
+    );
+    expect((await create('Ada')).stderr).toContain('--members must be the email address or the id of a user');
+    const many = Array.from({ length: 501 }, (_, i) => i + 1).join();
+    expect((await create(many)).stderr).toContain('--members must contain at most 500 users');
+  });
+});
+
 describe('projects and assets', { timeout: 180_000 }, () => {
   it('lists and updates projects and assets with itsm commands', async () => {
     const { email } = await createTenant('Hooli');

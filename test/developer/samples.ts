@@ -21,6 +21,11 @@ export const samples: Record<string, Sample> = {
   '/developer/users/new': {},
   '/developer/users/new-service-account': {},
   '/developer/users/:id': { params: async ({ userId }) => ({ id: userId }) },
+  '/developer/teams': {},
+  '/developer/teams/new': {},
+  '/developer/teams/:id': {
+    params: async (workspace) => ({ id: (await workspace.createTeam({ memberIds: [workspace.userId] })).id }),
+  },
   '/developer/assets': {},
   '/developer/assets/new': {},
   '/developer/assets/:id': { params: async (workspace) => ({ id: (await workspace.createAsset()).id }) },

@@ -13,7 +13,7 @@ import { etagOf, type Fields, signIn, upload, type Visitor } from '../support/vi
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests that every change to users, keys, webhooks and settings leaves exactly one audit entry, whether it is made by
+ * Tests that every change to users, teams, keys, webhooks and settings leaves exactly one audit entry, whether it is made by
  * API, in the developer area or on the command line.
  */
 let api: Api;
@@ -42,7 +42,7 @@ describe('endpoints', () => {
   };
 
   it.each(endpoints)(
-    '$title records one audit entry if it changes a user, key, webhook or setting',
+    '$title records one audit entry if it changes a user, team, key, webhook or setting',
     async (endpoint) => {
       const { title, success, sample } = endpoint;
       const call = callOf(endpoint, await sample(mine));
@@ -141,6 +141,12 @@ const formSamples: Record<string, FormSample> = {
       const { email } = await getUser(mine.context, idIn(path));
       return visitor.submit(path, 'erase', { confirmation: email });
     },
+  },
+  '/developer/teams/new create': { fields: { name: 'Network', description: '', memberIds: '' } },
+  '/developer/teams/:id change': {
+    make: async () => `/developer/teams/${(await mine.createTeam()).id}`,
+    fields: { name: 'Other', description: '', memberIds: '' },
+    hasEtag: true,
   },
   '/developer/webhooks/new create': {
     fields: { url: 'https://hooks.example.com/path?token=hidden', events: ['ticket.created'], filter: '', secret: '' },
@@ -256,8 +262,8 @@ describe('forms', () => {
 });
 
 describe('commands', { timeout: 60_000 }, () => {
-  /** The nouns whose verbs change users, keys, webhooks or settings. */
-  const audited = ['tenants', 'users', 'keys', 'webhooks'];
+  /** The nouns whose verbs change users, teams, keys, webhooks or settings. */
+  const audited = ['tenants', 'users', 'teams', 'keys', 'webhooks'];
   const others = [
     ...['projects', 'assets', 'articles', 'deliveries', 'tickets', 'comments', 'tasks', 'audit', 'requests'],
     ...['secrets', 'listen', 'seed', 'doctor', 'migrate', 'completion'],
@@ -278,6 +284,11 @@ describe('commands', { timeout: 60_000 }, () => {
     ['users create --tenant Apex --name Grace --email grace@acme.example --role AGENT', ['user.created']],
     ['users update grace@acme.example --tenant Apex --role ADMIN --phone 1234567', ['user.updated']],
     ['users invite grace@acme.example --tenant Apex', ['user.invited']],
+    ['teams create --tenant Apex --name Network --members grace@acme.example', ['team.created']],
+    ['teams update TEAM --tenant Apex --description Routers', ['team.updated']],
+    ['teams update TEAM --tenant Apex --members grace@acme.example', []],
+    ['teams deactivate TEAM --tenant Apex', ['team.updated']],
+    ['teams activate TEAM --tenant Apex', ['team.updated']],
     [
       'keys create --tenant Apex --user grace@acme.example --name move --scopes all --expires-in-days 7 --import',
       ['key.created'],
@@ -298,7 +309,7 @@ describe('commands', { timeout: 60_000 }, () => {
     ['users erase grace@acme.example --tenant Apex --yes', ['user.erased']],
   ];
 
-  it('has a step for every command that changes users, keys, webhooks or settings', async () => {
+  it('has a step for every command that changes users, teams, keys, webhooks or settings', async () => {
     expect([...audited, ...others].sort()).toEqual(Object.keys(commands).sort());
     const verbs = await Promise.all(
       audited.map(async (noun) => {
@@ -321,7 +332,7 @@ describe('commands', { timeout: 60_000 }, () => {
     const named: Record<string, string> = {};
     for (const [command, actions] of steps) {
       const entries = await entriesOf(async () => {
-        const { code, stderr } = await itsm(command.replace(/\b(KEY|WEBHOOK)\b/, (name) => named[name] ?? name));
+        const { code, stderr } = await itsm(command.replace(/\b(KEY|WEBHOOK|TEAM)\b/, (name) => named[name] ?? name));
         expect(code, stderr).toBe(0);
       });
       expect(
@@ -349,6 +360,13 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
   );
   expect(changesOf('key.created')).toContainEqual(expect.objectContaining({ isImport: { from: null, to: true } }));
   expect(changesOf('user.updated')).toContainEqual({ role: { from: 'AGENT', to: 'ADMIN' }, name: null });
+  expect(changesOf('team.created')).toContainEqual({
+    active: { from: null, to: true },
+    memberIds: { from: null, to: [expect.any(Number)] },
+  });
+  expect(changesOf('team.updated')).toEqual(
+    expect.arrayContaining([{ description: null }, { active: { from: true, to: false } }]),
+  );
   expect(changesOf('webhook.changed')).toContainEqual({ paused: { from: false, to: true } });
   expect(changesOf('webhook.changed')).toContainEqual({ secret: null });
   expect(changesOf('settings.updated')).toContainEqual(
@@ -357,5 +375,5 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
     }),
   );
   const text = JSON.stringify(entries, (_, value) => (typeof value === 'bigint' ? Number(value) : value));
-  expect(text).not.toMatch(/@|Grace|Ada|Sam|exporter|Acme|Apex|t0ken|hidden|whsec_|1234567|scanner/);
+  expect(text).not.toMatch(/@|Grace|Ada|Sam|exporter|Acme|Apex|t0ken|hidden|whsec_|1234567|scanner|Routers/);
 });

@@ -367,6 +367,8 @@ describe('commands', { timeout: 60_000 }, () => {
     ...['tickets redact 1 --tenant T --yes', 'comments redact 1 --tenant T --yes'],
     'keys create --tenant T --user E --name export --scopes tickets:read --expires-in-days 7',
     ...['keys update K --name other', 'keys rotate K --overlap-hours 1', 'keys revoke K', 'keys deactivate K'],
+    'teams create --tenant T --name Network',
+    ...['teams update M --tenant T --name Network', 'teams deactivate M --tenant T', 'teams activate M --tenant T'],
     'projects create --tenant T --key MOVE --name Move',
     ...[
       'projects update P --tenant T --name Move',
@@ -421,10 +423,10 @@ describe('commands', { timeout: 60_000 }, () => {
         W: webhookId,
         FOLDER: files,
       },
-      ...{ P: (await mine.createProject()).id, A: (await mine.createAsset()).id },
+      ...{ P: (await mine.createProject()).id, A: (await mine.createAsset()).id, M: (await mine.createTeam()).id },
     };
     const run = (command: string) =>
-      itsm(command.replace(/\b([TUEKDWPA]|FOLDER)(?=[ /]|$)/g, (name) => `${ids[name]}`));
+      itsm(command.replace(/\b([TUEKDWPAM]|FOLDER)(?=[ /]|$)/g, (name) => `${ids[name]}`));
     expect(await run('tenants maintenance T on')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('is in maintenance.'),

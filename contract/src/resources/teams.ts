@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
 import { endpoints, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { Id, responseText, trimmedText, validateAll, versionFields } from '../fields.ts';
+import { Id, responseText, trimmedText, versionFields } from '../fields.ts';
 import { UserQuery } from './users.ts';
 
 /** The maximum number of members of a team. */
@@ -17,11 +17,6 @@ const Active = z
 const MemberIds = z.array(Id).meta({
   description: `The users in the team, in ascending order: at most ${maxTeamMembers} ids. Inactive users stay members.`,
 });
-const NewMemberIds = MemberIds.refine((ids) => new Set(ids).size <= maxTeamMembers, {
-  ...validateAll,
-  error: `must contain at most ${maxTeamMembers} users`,
-});
-
 export const Team = z
   .object({
     id: Id,
@@ -51,7 +46,7 @@ export type Team = z.output<typeof Team>;
 export const NewTeam = z.strictObject({
   name: Name,
   description: Description.nullish(),
-  memberIds: NewMemberIds.optional(),
+  memberIds: MemberIds.optional(),
 });
 export type NewTeam = z.output<typeof NewTeam>;
 

@@ -13,6 +13,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Manage the users of a tenant: list, show, create, update, deactivate, activate, invite, erase, export',
     load: async () => (await import('./commands/users.ts')).users,
   },
+  teams: {
+    summary: 'Manage the teams of a tenant: list, show, create, update, deactivate, activate, export',
+    load: async () => (await import('./commands/teams.ts')).teams,
+  },
   keys: {
     summary: 'Manage API keys: list, show, create, update, rotate, revoke',
     load: async () => (await import('./commands/keys.ts')).keys,

@@ -17,6 +17,8 @@ import { newProject, project } from './pages/projects/detail.ts';
 import { projectFiles, projects } from './pages/projects/list.ts';
 import { requests } from './pages/requests/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
+import { newTeam, team } from './pages/teams/detail.ts';
+import { teams } from './pages/teams/list.ts';
 import { attachmentContent, ticket } from './pages/tickets/detail.ts';
 import { usage } from './pages/usage/usage-page.ts';
 import { newServiceAccount, newUser, user } from './pages/users/detail.ts';
@@ -33,6 +35,7 @@ export const pages: readonly AnyPage[] = [
   ...[webhooks, newWebhook, webhook, webhookReplay],
   ...[deliveries, delivery],
   ...[users, newUser, newServiceAccount, user],
+  ...[teams, newTeam, team],
   ...[assets, newAsset, asset, ...assetFiles],
   ...[projects, newProject, project, ...projectFiles, ticket, attachmentContent],
   ...[articles, newArticle, article],

@@ -110,13 +110,14 @@ function describe(error: unknown, command: Command | undefined): Report {
 
 /**
  * Returns the option or argument for an invalid field. For example, the option for `assetTag` is `--asset-tag`, and the
- * option for `managerId` is `--manager`.
+ * option for `managerId` is `--manager`, and the option for `memberIds` is `--members`.
  */
 function findLabel(path: string, command: Command | undefined): string {
   const [field, ...rest] = path.split('.');
-  const option = command?.options.find((each) =>
-    [each.attributeName(), `${each.attributeName()}Id`].includes(field ?? ''),
-  );
+  const option = command?.options.find((each) => {
+    const name = each.attributeName();
+    return [name, `${name}Id`, name.replace(/s$/, 'Ids')].includes(field ?? '');
+  });
   const argument = command?.registeredArguments.find((each) => each.name() === field);
   const label = option?.long ?? (argument && `<${argument.name()}>`);
   return label === undefined ? path : [label, ...rest.filter((part) => !/^\d+$/.test(part))].join(' ');

@@ -3,6 +3,7 @@ import type { Runtime } from '../../process/runtime.ts';
 import { listAssets } from '../../resources/assets/queries.ts';
 import { findDeliveries } from '../../resources/deliveries/queries.ts';
 import { listProjects } from '../../resources/projects/queries.ts';
+import { listTeams } from '../../resources/teams/queries.ts';
 import { listTenants, tenantContext } from '../../resources/tenants/queries.ts';
 import { listUsers } from '../../resources/users/queries.ts';
 import { listWebhooks } from '../../resources/webhooks/queries.ts';
@@ -39,6 +40,8 @@ async function findInTenant(
   switch (kind) {
     case 'users':
       return (await listUsers(context, page)).data.map(({ email, name }) => [email, name]);
+    case 'teams':
+      return (await listTeams(context, page)).data.map(({ id, name }) => [String(id), name]);
     case 'keys':
       return (await listKeys(context, page)).data.map(({ id, name, user }) => [String(id), `${name}, ${user}`]);
     case 'webhooks':

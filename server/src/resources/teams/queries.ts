@@ -42,14 +42,8 @@ export const teamRows: Rows<Team> = {
 };
 
 /** Returns one team. @throws ApiError NOT_FOUND */
-export function getTeam(context: Pick<Context, 'db'>, id: number): Promise<Team> {
-  return findTeam(context, id);
-}
-
-/** Finds a team by id or by name, regardless of case. @throws ApiError NOT_FOUND */
-export async function findTeam({ db }: Pick<Context, 'db'>, reference: string | number): Promise<Team> {
-  const where = typeof reference === 'number' ? { id: reference } : { nameKey: toNameKey(reference) };
-  const row = await db.team.findFirst({ where, ...withMembers });
+export async function getTeam({ db }: Pick<Context, 'db'>, id: number): Promise<Team> {
+  const row = await db.team.findFirst({ where: { id }, ...withMembers });
   if (row === null) throw notFound('team');
   return presentTeam(row);
 }

@@ -58,7 +58,7 @@ export async function findUserNames(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,
 ): Promise<Map<number, string>> {
-  return new Map((await findUsersById(context, ids)).map(({ id, name }) => [Number(id), name]));
+  return new Map((await findUsersById(context, ids)).map(({ id, name }) => [id, name]));
 }
 
 /** Returns a map from user id to email address. */
@@ -66,13 +66,19 @@ export async function findEmails(
   context: Pick<Context, 'db'>,
   ids: Iterable<number | null>,
 ): Promise<Map<number, string>> {
-  return new Map((await findUsersById(context, ids)).map(({ id, email }) => [Number(id), email]));
+  return new Map((await findUsersById(context, ids)).map(({ id, email }) => [id, email]));
 }
 
-async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>) {
+/** Returns the id, the name, the email address and the status of users, sorted by id. */
+export async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>) {
   const unique = [...new Set(ids)].filter((id) => id !== null);
   if (unique.length === 0) return [];
-  return db.user.findMany({ where: { id: { in: unique } }, select: { id: true, name: true, email: true } });
+  const rows = await db.user.findMany({
+    where: { id: { in: unique } },
+    select: { id: true, name: true, email: true, active: true },
+    orderBy: { id: 'asc' },
+  });
+  return rows.map(({ id, ...user }) => ({ id: serializeId(id), ...user }));
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   IdParam,
   integerFromText,
   isUnresolved,
+  type Team,
   type Ticket,
   TicketIdParam,
 } from '@itsm-api/contract';
@@ -13,6 +14,7 @@ import * as z from 'zod';
 import { listTicketActivity } from '../../../resources/activities/queries.ts';
 import { findAssetNames } from '../../../resources/assets/queries.ts';
 import { redact } from '../../../resources/privacy/redaction.ts';
+import { getTeam } from '../../../resources/teams/queries.ts';
 import { readContent, storeUploadedFile } from '../../../resources/tickets/attachments/file-transfer.ts';
 import { createAttachment, findFile, listAttachments } from '../../../resources/tickets/attachments/queries.ts';
 import { listComments } from '../../../resources/tickets/comments/queries.ts';
@@ -94,11 +96,12 @@ export const ticket = page({
     const people = [ticket.requesterId, ticket.assigneeId, ...ticket.watcherUserIds, ...authors];
     const names = await findUserNames(visit.context, people);
     const assets = await findAssetNames(visit.context, ticket.assetIds);
+    const team = ticket.teamId === null ? null : await getTeam(visit.context, ticket.teamId);
     const text: ShowText = (name, value, length) =>
       renderText(value, length, query.whole === name, withQuery(address, { whole: name }));
     return {
       title: `${ticket.ticketNumber}: ${ticket.title}`,
-      body: html`${renderFacts(visit, ticket, { names, assets })}
+      body: html`${renderFacts(visit, ticket, { names, team, assets })}
 ${section('Description', text('description', ticket.description, longText))}
 ${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
 ${section(`Attachments (${attachments.meta.totalCount})`, html`${attachmentTable(visit, attachments.data, names)}${pager(attachments.meta, address, { name: 'attachments', label: 'Pages of attachments' })}${renderForm(request, 'attach', (sent) => html`${fileField(sent, { name: 'file', label: 'File', required: true })}${submit('Attach file', 'plain')}`, { upload: true })}`)}
@@ -177,7 +180,7 @@ type ShowText = (name: string, text: string, length: number) => SafeHtml;
 function renderFacts(
   visit: UserContext,
   ticket: Ticket,
-  { names, assets }: { names: ReadonlyMap<number, string>; assets: readonly string[] },
+  { names, team, assets }: { names: ReadonlyMap<number, string>; team: Team | null; assets: readonly string[] },
 ): SafeHtml {
   const person = (id: number | null) => (id === null ? null : (names.get(id) ?? `user ${id}`));
   return facts({
@@ -187,6 +190,7 @@ function renderFacts(
     Category: ticket.category ?? ticket.categoryConfigId,
     Requester: person(ticket.requesterId),
     Assignee: person(ticket.assigneeId) ?? 'Unassigned',
+    Team: team && team.name,
     Watchers: ticket.watcherUserIds.map(person).join(', ') || null,
     Assets: assets.join(', ') || null,
     Tags: ticket.tags.join(', ') || null,
