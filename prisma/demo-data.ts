@@ -66,7 +66,7 @@ export const teams = {
   string,
   { name: string; description: string | null; active?: boolean; members: readonly Person[] }
 >;
-export type DemoTeam = keyof typeof teams;
+type DemoTeam = keyof typeof teams;
 
 type TicketFacts = [
   createdDaysAgo: number,

@@ -24,7 +24,7 @@ const repeatable = [
     'migrate',
     'ping',
   ],
-  ...['projects', 'requests', 'secrets', 'seed', 'tasks', 'tenants', 'tickets', 'users', 'webhooks'],
+  ...['projects', 'requests', 'secrets', 'seed', 'tasks', 'teams', 'tenants', 'tickets', 'users', 'webhooks'],
 ];
 
 /** Returns a message for each violation of the layout rules in a list of source files. */

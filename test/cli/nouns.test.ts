@@ -210,9 +210,9 @@ describe('teams', { timeout: 180_000 }, () => {
   it('names the wrong member, and the limit of members', async () => {
     await createTenant('Sabre');
     const create = (members: string) => itsm(`teams create --tenant Sabre --name Network --members ${members}`);
-    expect(await create('nobody@sabre.example')).toMatchObject({
+    expect(await create('unknown@sabre.example')).toMatchObject({
       code: 1,
-      stderr: 'error: --members contains nobody@sabre.example, but no active user has this address\n',
+      stderr: 'error: --members contains unknown@sabre.example, but no active user has this address\n',
     });
     expect((await create('9007199254740991')).stderr).toBe(
       'error: --members must be an active user of this workspace\n',

@@ -185,6 +185,9 @@ describe('tenants export and import', () => {
     // Open transactions of other test files on this PostgreSQL server can hold back the newest change.
     const countChanges = async () => (await call('GET', '/tickets/changes?perPage=100')).body.data.length;
     await expect.poll(countChanges, { timeout: 10_000 }).toBe(inMaintenance.length + 1);
+    const [team] = (await call('GET', '/teams')).body.data;
+    expect(team.memberIds).toEqual([mine.userId]);
+    expect((await call('GET', `/tickets?teamId=${team.id}`)).body.meta.totalCount).toBe(1);
     const download = await call('GET', `/attachments/${await attachmentId()}/content`);
     expect(download.text).toBe('Connection lost.');
   });

@@ -55,10 +55,10 @@ describe('/developer/teams', () => {
     const create = (fields: object) =>
       admin.submit('/developer/teams/new', 'create', { name: unique(), description: '', memberIds: '', ...fields });
     expect((await create({ name })).text).toContain(`id="error-name">${name} is already used by another team`);
-    const unknown = await create({ memberIds: 'nobody@example.com' });
+    const unknown = await create({ memberIds: 'unknown@example.com' });
     expect(unknown.status).toBe(400);
-    expect(unknown.text).toContain('id="error-memberIds">contains nobody@example.com, but no active user has');
-    expect(unknown.text).toContain('\nnobody@example.com</textarea>');
+    expect(unknown.text).toContain('id="error-memberIds">contains unknown@example.com, but no active user has');
+    expect(unknown.text).toContain('\nunknown@example.com</textarea>');
   });
 
   it('shows the team on the page of a ticket', async () => {

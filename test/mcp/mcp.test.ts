@@ -137,6 +137,18 @@ describe('MCP list tools', () => {
     expect((await callTool(blind, 'list_tickets')).text).not.toContain('Jonas');
   });
 
+  it('shows the names of teams to keys with the scope users:read', async () => {
+    const here = await createWorkspace(api);
+    const team = await here.createTeam({ name: 'Network', memberIds: [here.userId] });
+    const { id } = await here.createTicket({ teamId: team.id });
+    const client = await connect({ key: here.key });
+    expect((await callTool(client, 'get_ticket', { id })).text).toContain(`"teamId": "${team.id} Network"`);
+    expect((await callTool(client, 'get_key')).text).toContain(`"teamIds": ["${team.id} Network"]`);
+    expect((await callTool(client, 'update_ticket', { id, teamId: null })).isError).not.toBe(true);
+    const blind = await connect({ key: await here.createKey({ scopes: ['tickets:read'] }) });
+    expect((await callTool(blind, 'get_key')).text).toContain(`"teamIds": [${team.id}]`);
+  });
+
   it('splits a long MCP list into pages of at most 20,000 tokens', async () => {
     const here = await createWorkspace(api);
     const { ticketNumber: id, id: ticketId } = await here.createTicket();

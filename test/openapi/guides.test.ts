@@ -357,6 +357,12 @@ it('runs the code samples in docs/guides/roles.md', { timeout: 60_000 }, async (
   expect(await admins()).toEqual([workspace.userId]);
   await run('sh', ofUser(guide.take('sh')), env);
   expect(await admins()).toEqual([id, workspace.userId]);
+  expect(await run('sh', ofUser(guide.take('sh')), env)).toContain('with 1 member.');
+  const [team] = (await workspace.call('GET', '/teams')).body.data;
+  const { ticketNumber } = await workspace.createTicket();
+  const ofTeam = guide.take('sh').replace(':2}', `:${team.id}}`).replace('teamId=2', `teamId=${team.id}`);
+  const found = await run('sh', ofTeam.replace('INC-17', ticketNumber));
+  expect(found.split(`"teamId":${team.id},`)).toHaveLength(3);
   expect(await run('sh', ofUser(guide.take('sh')), env)).toContain('/developer/join?token=');
   const folder = await mkdtemp(join(tmpdir(), 'itsm-guide-'));
   const exporting = ofUser(guide.take('sh')).replace('audit.jsonl', join(folder, 'audit.jsonl'));

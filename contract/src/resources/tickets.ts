@@ -466,7 +466,7 @@ const TicketAssignee = reference(
 );
 
 const TicketTeam = z
-  .union([Id, z.literal('none')], { error: 'must be a positive integer or `none`' })
+  .union([Id, z.enum(['none'])], { error: 'must be a positive integer or `none`' })
   .meta({ id: 'TicketTeam', description: 'The id of a team, or `none` for no team.' });
 
 /** The statuses of tickets that can be overdue. The partial index of the filter `overdue` has the same list. */

@@ -162,18 +162,20 @@ function getForwardedHeaders({ headers, id }: FastifyRequest): Record<string, st
 }
 
 /**
- * Returns the names of the users and tickets in a response. Omits names that the API key isn't allowed to read. The
+ * Returns the names of the users, teams and tickets in a response. Omits names that the API key isn't allowed to read. The
  * query doesn't count toward the rate limits, because it is part of the tool call.
  */
 async function loadNames(data: unknown, { request, options }: Exchange): Promise<Names> {
   const { identity, ctx } = request;
   const referred = findReferencedIds(data);
+  const readsUsers = identity.scopes.has('users:read');
   const ids = {
-    users: identity.scopes.has('users:read') ? [...referred.users] : [],
+    users: readsUsers ? [...referred.users] : [],
+    teams: readsUsers ? [...referred.teams] : [],
     tickets: identity.scopes.has('tickets:read') ? [...referred.tickets] : [],
   };
-  const none = { users: new Map(), tickets: new Map() };
-  if (ids.users.length + ids.tickets.length === 0) return none;
+  const none = { users: new Map(), teams: new Map(), tickets: new Map() };
+  if (Object.values(ids).every(({ length }) => length === 0)) return none;
   try {
     return await options.tenantLimiter.run(identity.tenantId, () => findNames(ctx, ids));
   } catch (err) {

@@ -16,18 +16,18 @@ const ofUsers = new Set([
   'watcherUserIds',
 ]);
 
+/** Names of fields that contain a team id or a list of team ids. */
+const ofTeams = new Set(['teamId', 'teamIds']);
+
 /** Names of fields that contain a ticket id. */
 const ofTickets = new Set(['parentId', 'ticketId']);
 
-/** The user ids and ticket ids in a response. */
-export interface ReferencedIds {
-  users: Set<number>;
-  tickets: Set<number>;
-}
+/** The ids of users, teams and tickets in a response. */
+export type ReferencedIds = Record<keyof Names, Set<number>>;
 
-/** Finds all user ids and ticket ids in a response, at any depth. */
+/** Finds all ids of users, teams and tickets in a response, at any depth. */
 export function findReferencedIds(response: unknown): ReferencedIds {
-  const ids: ReferencedIds = { users: new Set(), tickets: new Set() };
+  const ids: ReferencedIds = { users: new Set(), teams: new Set(), tickets: new Set() };
   mapIds('', response, (kind, id) => ids[kind].add(id));
   return ids;
 }
@@ -49,6 +49,7 @@ const maxNameLength = 60;
 function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedIds, id: number) => unknown): unknown {
   if (typeof value === 'number') {
     if (ofUsers.has(field)) return change('users', value);
+    if (ofTeams.has(field)) return change('teams', value);
     return ofTickets.has(field) ? change('tickets', value) : value;
   }
   if (typeof value !== 'object' || value === null || field === 'customFields') return value;

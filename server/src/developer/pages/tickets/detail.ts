@@ -190,7 +190,7 @@ function renderFacts(
     Category: ticket.category ?? ticket.categoryConfigId,
     Requester: person(ticket.requesterId),
     Assignee: person(ticket.assigneeId) ?? 'Unassigned',
-    Team: team && team.name,
+    Team: team?.name ?? null,
     Watchers: ticket.watcherUserIds.map(person).join(', ') || null,
     Assets: assets.join(', ') || null,
     Tags: ticket.tags.join(', ') || null,
