@@ -17,6 +17,7 @@ const Active = z
 const MemberIds = z.array(Id).meta({
   description: `The users in the team, in ascending order: at most ${maxTeamMembers} ids. Inactive users stay members.`,
 });
+
 export const Team = z
   .object({
     id: Id,

@@ -162,8 +162,8 @@ function getForwardedHeaders({ headers, id }: FastifyRequest): Record<string, st
 }
 
 /**
- * Returns the names of the users, teams and tickets in a response. Omits names that the API key isn't allowed to read. The
- * query doesn't count toward the rate limits, because it is part of the tool call.
+ * Returns the names of the users, teams and tickets in a response. Omits names that the API key isn't allowed to read.
+ * The query doesn't count toward the rate limits, because it is part of the tool call.
  */
 async function loadNames(data: unknown, { request, options }: Exchange): Promise<Names> {
   const { identity, ctx } = request;

@@ -109,7 +109,7 @@ function describe(error: unknown, command: Command | undefined): Report {
 }
 
 /**
- * Returns the option or argument for an invalid field. For example, the option for `assetTag` is `--asset-tag`, and the
+ * Returns the option or argument for an invalid field. For example, the option for `assetTag` is `--asset-tag`, the
  * option for `managerId` is `--manager`, and the option for `memberIds` is `--members`.
  */
 function findLabel(path: string, command: Command | undefined): string {

@@ -21,7 +21,7 @@ const description = 'Since this morning the connection is lost every few minutes
 /**
  * For each of the three groups of marked tickets, the number of tickets in the largest tenant for each marked ticket.
  * With ten million tickets, the groups have 1,000, 25,000 and 100,000 tickets. `bench filters` compares filters that
- * find the same group.
+ * find the same group. The tickets of each group in the largest tenant have the same requester, asset and team.
  */
 export const groupSteps = [5000, 200, 50] as const;
 /** The id of the first of three users, who are the requesters of the marked tickets of the largest tenant. */
@@ -61,7 +61,9 @@ export async function loadData(
       SELECT CASE WHEN g > 3 THEN ${firstOverdueTenant} + g - 4 ELSE 1 END, 'Requester ' || g, 'requester' || g || '@example.com',
         'REQUESTER', now() FROM generate_series(1, 6) g ORDER BY g;
       INSERT INTO assets (tenant_id, name, asset_tag, type, updated_at)
-      SELECT 1, 'Asset ' || g, 'A' || g, 'SERVER', now() FROM generate_series(1, 3) g`);
+      SELECT 1, 'Asset ' || g, 'A' || g, 'SERVER', now() FROM generate_series(1, 3) g;
+      INSERT INTO teams (tenant_id, name, name_key, updated_at)
+      SELECT 1, 'Team ' || g, 'team ' || g, now() FROM generate_series(1, 3) g`);
     const keys = await addKeys(client, 1);
     await loadTickets(client, tickets, onProgress);
     if (texts) await loadTexts(client, onProgress);
@@ -108,7 +110,7 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
 
   const copy = client.query(
     copyFrom(`COPY tickets (tenant_id, id, ordinal, type, number, title, description, status, priority, category,
-      category_config_id, requester_id, assignee_id, parent_id, created_at, updated_at, asset_ids, due_at) FROM STDIN`),
+      category_config_id, requester_id, assignee_id, parent_id, created_at, updated_at, asset_ids, team_id, due_at) FROM STDIN`),
   );
   const ordinals = new Array<number>(tenants + 1).fill(0);
   for (let start = 1; start <= count; start += 10_000) {
@@ -188,11 +190,12 @@ function ticketLine(id: number, ordinals: number[]): string {
   // One ticket in a thousand contains the word "printer". The first ticket of tenant 1 has 5,000 child tickets.
   const title = `Ticket ${ordinal} about the ${ordinal % 1000 === 7 ? 'printer' : 'network'}`;
   const parent = tenant === 1 && ordinal > 1 && ordinal <= 5001 ? firstTicketId : '\\N';
-  const assets = group !== undefined && tenant === 1 ? `{${group + 1}}` : '{}';
+  const isMarked = group !== undefined && tenant === 1;
+  const [assets, team] = isMarked ? [`{${group + 1}}`, group + 1] : ['{}', '\\N'];
   return [
     ...[tenant, id, ordinal, pick(types), ordinal, title, description, status, priority, category],
     ...[category === '\\N' ? 'cat-7' : '\\N', requester, assignee, parent, at, at],
-    ...[assets, `${dueAtOf(id, tenant, group)}\n`],
+    ...[assets, team, `${dueAtOf(id, tenant, group)}\n`],
   ].join('\t');
 }
 
