@@ -92,7 +92,12 @@ function comparisons(tickets: number): Comparison[] {
       },
     ];
   });
-  const withoutTeam = { tenantId: 1, found: 100_000, query: 'teamId=none', baseline: 'createdSince=2020-01-01T00:00:00Z' };
+  const withoutTeam = {
+    tenantId: 1,
+    found: 100_000,
+    query: 'teamId=none',
+    baseline: 'createdSince=2020-01-01T00:00:00Z',
+  };
   const alone = [...ofGroups, withoutTeam];
   const withStatus = alone.map(({ query, baseline, ...others }) => ({
     ...others,

@@ -71,21 +71,18 @@ interface IdQuery {
   /** The SQL condition that is true if `found` selects all matching ids. */
   isComplete: Sql;
   /**
-   * Whether PostgreSQL doesn't find the tickets in the order of their ids, but by an index on a time, or without an
-   * index. The query then counts the ids without sorting them, because a sort of 100,000 ids takes as long as the rest of
-   * the query.
+   * Whether an index on a time finds the tickets. The query then counts the ids without sorting them, because a sort of
+   * 100,000 ids takes as long as the rest of the query.
    */
-  isUnordered?: boolean;
+  isByTime?: boolean;
 }
 
 const all = sql`true`;
 
 function buildByFilters(filters: TicketFilters): IdQuery {
-  const { createdSince, createdBefore, dueSince, dueBefore, overdue, withoutTeam } = filters;
+  const { createdSince, createdBefore, dueSince, dueBefore, overdue } = filters;
   const isByTime = [createdSince, createdBefore, dueSince, dueBefore, overdue].some((time) => time !== undefined);
-  // The index on the team contains only tickets with a team.
-  const isUnordered = isByTime || withoutTeam;
-  return { ctes: empty, found: sql`SELECT id FROM ${matching(filters)}`, isComplete: all, isUnordered };
+  return { ctes: empty, found: sql`SELECT id FROM ${matching(filters)}`, isComplete: all, isByTime };
 }
 
 function buildByWords(q: string, order: Direction): IdQuery {
@@ -140,7 +137,7 @@ function firstOf(found: Sql, max: number): Sql {
 /** Runs the query and reads the tickets on the page. @param max the maximum number of matching rows to count */
 async function runIdQuery(
   db: TenantClient,
-  { ctes, found, isComplete, isUnordered = false }: IdQuery,
+  { ctes, found, isComplete, isByTime = false }: IdQuery,
   { skip, take, sort }: TicketRange,
   max: number,
 ): Promise<TicketPage> {
@@ -149,11 +146,11 @@ async function runIdQuery(
   type Row = { count: number; isComplete: boolean; tickets: TicketRow[] | null };
   const statement = dynamic<Row>(
     ({ tenant }) => sql`WITH ${ctes} found AS MATERIALIZED (
-      SELECT id FROM (${found}) AS matching ${isUnordered ? empty : sql`ORDER BY id ${order}`} LIMIT ${max + 1}
+      SELECT id FROM (${found}) AS matching ${isByTime ? empty : sql`ORDER BY id ${order}`} LIMIT ${max + 1}
     ), counted AS MATERIALIZED (
       SELECT count(*)::int AS n FROM found
     ), page AS (
-      SELECT id FROM ${isUnordered ? firstOf(found, max) : sql`found`}
+      SELECT id FROM ${isByTime ? firstOf(found, max) : sql`found`}
       ORDER BY id ${order} LIMIT ${Math.min(take, remaining)} OFFSET ${Math.min(skip, max)}
     )
     SELECT (SELECT n FROM counted) AS count, ${isComplete} AS "isComplete",
