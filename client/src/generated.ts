@@ -55,7 +55,7 @@ export type Scope =
 
 /** An API key, without its secret part. */
 export interface Key {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The name of the API key. */
   name: string;
@@ -84,7 +84,7 @@ export type Etag = string;
 
 /** A user of the workspace. */
 export interface User {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The full name of the user. 1 to 255 characters. */
   name: string;
@@ -175,7 +175,7 @@ export type CustomFields = Record<string, CustomFieldValue>;
 
 /** An incident, problem, change or service request. */
 export interface Ticket {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** A prefix (INC-, PRB-, CHG- or REQ-) and a number. Each ticket type of the workspace has its own numbers, which start at 1. The server never reuses a number. */
   ticketNumber: Open<TicketNumber>;
@@ -197,7 +197,7 @@ export interface Ticket {
   requesterId: number;
   /** The assigned user, or null if unassigned. You can assign only active users. */
   assigneeId: number | null;
-  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  /** The team, or null if the ticket has none. You can set only active teams. The assignee can be any user. */
   teamId: number | null;
   /** The users who watch the ticket: at most 100 ids. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds: number[];
@@ -324,7 +324,7 @@ export type NewTicket = AtLeastOne<{
   requesterId?: UserReference | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
-  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  /** The team, or null if the ticket has none. You can set only active teams. The assignee can be any user. */
   teamId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds?: readonly UserReference[] | null | undefined;
@@ -369,7 +369,7 @@ export interface TicketPatch {
   categoryConfigId?: string | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
-  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  /** The team, or null if the ticket has none. You can set only active teams. The assignee can be any user. */
   teamId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds?: readonly UserReference[] | undefined;
@@ -431,7 +431,7 @@ export type NewTicketItem = AtLeastOne<{
   requesterId?: UserReference | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
-  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  /** The team, or null if the ticket has none. You can set only active teams. The assignee can be any user. */
   teamId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds?: readonly UserReference[] | null | undefined;
@@ -479,7 +479,7 @@ export interface TicketPatchItem {
   categoryConfigId?: string | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
-  /** The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user. */
+  /** The team, or null if the ticket has none. You can set only active teams. The assignee can be any user. */
   teamId?: number | null | undefined;
   /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
   watcherUserIds?: readonly UserReference[] | undefined;
@@ -505,7 +505,7 @@ export interface TicketPatchItem {
 
 /** A file that is attached to a ticket. `GET /attachments/{id}/content` returns its content. */
 export interface Attachment {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The ticket to which the file is attached. */
   ticketId: number;
@@ -525,7 +525,7 @@ export interface Attachment {
 
 /** A comment on a ticket. */
 export interface Comment {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The ticket to which the comment belongs. */
   ticketId: number;
@@ -571,7 +571,7 @@ export type LinkDirection = 'OUTGOING' | 'INCOMING';
 
 /** A link between two tickets, from the perspective of the ticket in the path. */
 export interface Link {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** How the ticket is related to the other ticket. An INCOMING link describes how the other ticket is related to this ticket. RELATES_TO has no direction. */
   type: Open<LinkType>;
@@ -617,7 +617,7 @@ export type AssetStatus =
 
 /** A device, a license or another item that the workspace manages. */
 export interface Asset {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The name of the asset. 1 to 255 characters. */
   name: string;
@@ -801,7 +801,7 @@ export type ArticleStatus = 'PUBLISHED' | 'ARCHIVED';
 
 /** An article of the knowledge base without its text. */
 export interface ArticleSummary {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
@@ -831,7 +831,7 @@ export interface ArticleSummaryQuery {
 
 /** An article of the knowledge base. */
 export interface Article {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title: string;
@@ -874,7 +874,7 @@ export interface ChangedLink {
 
 /** An attachment that was added or deleted. */
 export interface ChangedAttachment {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The name of the file, without a path. 1 to 255 characters. */
   name: string;
@@ -1066,7 +1066,7 @@ export type TicketChanges = Record<string, {
 
 /** An action on a ticket. */
 export interface TicketActivity {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The ticket. */
   ticketId: number;
@@ -1204,7 +1204,7 @@ export type AssetChanges = Record<string, {
 
 /** An action on an asset. */
 export interface AssetActivity {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The asset. */
   assetId: number;
@@ -1231,7 +1231,7 @@ export type ProjectStatus = 'PLANNED' | 'ACTIVE' | 'ON_HOLD' | 'COMPLETED' | 'CA
 
 /** A project. List its tasks with `GET /projects/{id}/tasks`. */
 export interface Project {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The short name of the project, unique in the workspace. */
   key: string;
@@ -1274,7 +1274,7 @@ export type TaskStatus = 'TODO' | 'IN_PROGRESS' | 'BLOCKED' | 'DONE' | 'CANCELLE
 
 /** A task of a project. */
 export interface Task {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The project of the task. A task never moves to another project. */
   projectId: number;
@@ -1370,7 +1370,7 @@ export interface UserQuery {
 
 /** A team of users, which tickets can belong to. */
 export interface Team {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The name of the team, unique in the workspace regardless of case, also among inactive teams. 1 to 100 characters. */
   name: string;
@@ -1409,7 +1409,7 @@ export type WebhookHealth = 'HEALTHY' | 'RETRYING' | 'CIRCUIT_OPEN' | 'PAUSED' |
 
 /** A webhook subscription, without its signing secret. */
 export interface Webhook {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The URL that receives events. It must use https and a public host, without a user name or password. 1 to 2048 characters. */
   url: string;
@@ -1451,7 +1451,7 @@ export interface WebhookQuery {
 
 /** A new subscription, with its signing secret if the server generated it. No other endpoint returns the secret. */
 export interface CreatedWebhook {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The URL that receives events. It must use https and a public host, without a user name or password. 1 to 2048 characters. */
   url: string;
@@ -1522,7 +1522,7 @@ export type DeliveryState = 'PENDING' | 'DELIVERED' | 'EXHAUSTED' | 'CANCELLED';
 
 /** The delivery of one event to one subscription. */
 export interface Delivery {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The subscription that receives the event. */
   webhookId: number;
@@ -1592,7 +1592,7 @@ export interface DeliveryAttempt {
 
 /** A delivery and its attempts. */
 export interface DeliveryDetail {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The subscription that receives the event. */
   webhookId: number;
@@ -1632,7 +1632,7 @@ export interface TicketCreatedEvent {
 
 /** A comment on the ticket of the event. */
 export interface EventComment {
-  /** The identifier, unique within its resource type. It never changes and is never reused. */
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The author: the user of the API key that created the comment, or the author that an import key set. */
   authorId: number;

@@ -12,7 +12,7 @@ export const validateAll = {
 
 /** An id in JSON bodies and responses: a positive integer up to 2^53-1 (docs/decisions/api-conventions.md). */
 export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInteger }).meta({
-  description: 'The identifier, unique within its resource type. It never changes and is never reused.',
+  description: 'The identifier. It is unique within its resource type, never changes and is never reused.',
   format: 'int64',
   example: 42,
 });

@@ -101,8 +101,7 @@ const NamedAssignee = NamedUser.meta({
 });
 
 const TeamId = Id.meta({
-  description:
-    'The team of the ticket, or null if it has none. You can set only active teams. The assignee can be any user.',
+  description: 'The team, or null if the ticket has none. You can set only active teams. The assignee can be any user.',
 });
 
 /** Returns the schema of a list of watchers. @param references what the list contains */

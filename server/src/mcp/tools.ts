@@ -44,7 +44,7 @@ function ownArguments(route: Endpoint): Record<string, InputSchema> {
     return {
       [idempotencyArgument]: {
         type: 'string',
-        description: 'A unique value of your choice. Send it again when you retry',
+        description: 'A unique value. Send it again when you retry',
       },
     };
   }
