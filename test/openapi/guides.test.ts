@@ -166,6 +166,7 @@ it('has a test for the code samples of every guide', async () => {
     'relate-tickets.md',
     'retry-safely.md',
     'roles.md',
+    'route-tickets.md',
     'search-and-filter.md',
     'sync-assets.md',
     'sync-changes.md',
@@ -391,6 +392,30 @@ it('runs the code samples in docs/guides/relate-tickets.md', async () => {
   const guide = await readGuide('relate-tickets');
   expect(await run('ts', guide.take('ts'))).toMatch(/^INC-\d+ concerns PR-0042\n$/);
   expect(await run('ts', guide.take('ts'))).toBe('CAUSED_BY INCOMING\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/route-tickets.md', async () => {
+  const guide = await readGuide('route-tickets');
+  const own = await createWorkspace(api);
+  const env = {
+    ...{ DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey },
+    ...{ ITSM_KEY: own.key, HOOK_URL: 'https://example.com/hook' },
+  };
+  const create = guide.take('sh').replace('./itsm', itsm).replace('Acme Corporation', String(own.tenantId));
+  expect(await run('sh', create, env)).toContain('Network on call');
+  const other = await own.createTicket({ title: 'Badge', description: 'Lost.', tags: ['new'] });
+  const { id } = await own.createTicket({ title: 'The WLAN is slow', description: 'On all floors.', tags: ['new'] });
+  const { data } = JSON.parse(await run('sh', guide.take('sh'), env));
+  expect(data).toMatchObject({ id, tags: ['site:berlin', 'vpn'] });
+
+  const route = guide.take('ts');
+  expect(await run('ts', route, env)).toBe('Routed 1 of 1 tickets.\n');
+  const read = async (of: number) => (await own.call('GET', `/tickets/${of}`)).body.data;
+  expect(await read(id)).toMatchObject({ teamId: expect.any(Number), tags: ['network', 'site:berlin', 'vpn'] });
+  expect(await read(other.id)).toMatchObject({ teamId: null, tags: ['new'] });
+  expect(await run('ts', route, env)).toBe('Routed 0 of 0 tickets.\n');
+  expect(JSON.parse(await run('sh', guide.take('sh'), env)).data.filter).toEqual({ tags: ['network'] });
   expect(guide.blocks).toEqual([]);
 });
 

@@ -33,8 +33,8 @@ interface Comparison {
 }
 
 /**
- * Compares the filters `assetId`, `teamId`, `dueSince` with `dueBefore`, and `overdue` with the filter `requesterId`, and
- * `teamId=none` with `createdSince`, alone and with `status`. Sends one request at a time.
+ * Compares the filters `assetId`, `tag`, `teamId`, `dueSince` with `dueBefore`, and `overdue` with the filter
+ * `requesterId`, and `teamId=none` with `createdSince`, alone and with `status`. Sends one request at a time.
  */
 export async function benchTicketFilters({ dataDir, tickets, rounds, onProgress }: Options) {
   const settings = { shared_buffers: '1GB', max_wal_size: '8GB' };
@@ -82,6 +82,7 @@ function comparisons(tickets: number): Comparison[] {
     const ofLargestTenant = { tenantId: 1, found, baseline: `requesterId=${requester}` };
     return [
       { ...ofLargestTenant, query: `assetId=${group + 1}` },
+      { ...ofLargestTenant, query: `tag=tag-${group + 1}` },
       { ...ofLargestTenant, query: `teamId=${group + 1}` },
       { ...ofLargestTenant, query: due },
       {

@@ -21,7 +21,7 @@ const description = 'Since this morning the connection is lost every few minutes
 /**
  * For each of the three groups of marked tickets, the number of tickets in the largest tenant for each marked ticket.
  * With ten million tickets, the groups have 1,000, 25,000 and 100,000 tickets. `bench filters` compares filters that
- * find the same group. The tickets of each group in the largest tenant have the same requester, asset and team.
+ * find the same group. The tickets of each group in the largest tenant have the same requester, asset, tag and team.
  */
 export const groupSteps = [5000, 200, 50] as const;
 /** The id of the first of three users, who are the requesters of the marked tickets of the largest tenant. */
@@ -110,7 +110,7 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
 
   const copy = client.query(
     copyFrom(`COPY tickets (tenant_id, id, ordinal, type, number, title, description, status, priority, category,
-      category_config_id, requester_id, assignee_id, parent_id, created_at, updated_at, asset_ids, team_id, due_at) FROM STDIN`),
+      category_config_id, requester_id, assignee_id, parent_id, created_at, updated_at, asset_ids, tags, team_id, due_at) FROM STDIN`),
   );
   const ordinals = new Array<number>(tenants + 1).fill(0);
   for (let start = 1; start <= count; start += 10_000) {
@@ -134,6 +134,8 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
       SELECT tenant_id, id, unnest(watcher_ids) FROM tickets WHERE watcher_ids <> '{}';
     INSERT INTO ticket_assets (tenant_id, ticket_id, asset_id, status)
       SELECT tenant_id, id, unnest(asset_ids), status FROM tickets WHERE asset_ids <> '{}';
+    INSERT INTO tagged_tickets (tenant_id, ticket_id, tag, status)
+      SELECT tenant_id, id, unnest(tags), status FROM tickets WHERE tags <> '{}';
     INSERT INTO ticket_sequences SELECT tenant_id, count(*), max(number) FILTER (WHERE type = 'INCIDENT'),
       max(number) FILTER (WHERE type = 'PROBLEM'), max(number) FILTER (WHERE type = 'CHANGE'),
       max(number) FILTER (WHERE type = 'SERVICE_REQUEST') FROM tickets GROUP BY 1;
@@ -150,9 +152,8 @@ async function loadTickets(client: pg.Client, count: number, onProgress: (text: 
 
 async function vacuum(client: pg.Client, onProgress: (text: string) => void): Promise<void> {
   onProgress('vacuuming');
-  for (const table of ['tickets', 'ticket_counts', 'ticket_watchers', 'ticket_assets', 'changes', 'texts']) {
-    await client.query(`VACUUM (ANALYZE) ${table}`);
-  }
+  const tables = ['tickets', 'ticket_counts', 'ticket_watchers', 'ticket_assets', 'tagged_tickets', 'changes', 'texts'];
+  for (const table of tables) await client.query(`VACUUM (ANALYZE) ${table}`);
   // Writes dirty pages to disk before the measurements start.
   await client.query('CHECKPOINT');
 }
@@ -191,11 +192,11 @@ function ticketLine(id: number, ordinals: number[]): string {
   const title = `Ticket ${ordinal} about the ${ordinal % 1000 === 7 ? 'printer' : 'network'}`;
   const parent = tenant === 1 && ordinal > 1 && ordinal <= 5001 ? firstTicketId : '\\N';
   const isMarked = group !== undefined && tenant === 1;
-  const [assets, team] = isMarked ? [`{${group + 1}}`, group + 1] : ['{}', '\\N'];
+  const [assets, tags, team] = isMarked ? [`{${group + 1}}`, `{tag-${group + 1}}`, group + 1] : ['{}', '{}', '\\N'];
   return [
     ...[tenant, id, ordinal, pick(types), ordinal, title, description, status, priority, category],
     ...[category === '\\N' ? 'cat-7' : '\\N', requester, assignee, parent, at, at],
-    ...[assets, team, `${dueAtOf(id, tenant, group)}\n`],
+    ...[assets, tags, team, `${dueAtOf(id, tenant, group)}\n`],
   ].join('\t');
 }
 
