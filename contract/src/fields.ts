@@ -236,7 +236,7 @@ function withinLimits<Map extends z.ZodType<Record<string, unknown>>>(map: Map, 
 const customFieldsMeta = {
   id: 'CustomFields',
   description: 'The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON.',
-  example: { costCentre: 'CC-104', tags: ['vip', 'floor-3'] },
+  example: { costCentre: 'CC-104', buildings: ['north', 'south'] },
 };
 
 /** The custom fields in a request: at most 50 keys and 16 KiB as JSON (docs/decisions/data-model.md). */
@@ -250,7 +250,7 @@ export const CustomFieldsPatch = GivenMap.meta({
     'The server merges these fields into the existing custom fields. ' +
     'A value replaces the existing value, and null removes the key. ' +
     'The result has at most 50 keys and 16 KiB as JSON.',
-  example: { costCentre: 'CC-104', tags: null },
+  example: { costCentre: 'CC-104', buildings: null },
 });
 
 /** The custom fields of a new resource, without the null values of its request. Their values are already validated. */

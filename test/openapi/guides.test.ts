@@ -460,7 +460,7 @@ it('runs the code samples in docs/guides/attachments.md', async () => {
 it('runs the code samples in docs/guides/custom-fields.md', async () => {
   const guide = await readGuide('custom-fields');
   const { data } = JSON.parse(await run('sh', guide.take('sh')));
-  expect(data.customFields).toEqual({ costCentre: 'CC-104', floor: 3, tags: ['vip', 'berlin'] });
+  expect(data.customFields).toEqual({ costCentre: 'CC-104', floor: 3, buildings: ['north', 'south'] });
   const changed = JSON.parse(await run('sh', guide.take('sh').replace('/tickets/1"', `/tickets/${data.id}"`))).data;
   expect(changed.customFields).toEqual({ costCentre: 'CC-104', floor: 4 });
   expect(guide.blocks).toEqual([]);
