@@ -246,7 +246,9 @@ describe('scheduled jobs', () => {
     await maintain(false);
     const served = await rowsOf(mine);
     await runAll();
-    expect(changedTables(served, await rowsOf(mine))).toEqual([
+    // The API writes the last use of keys once per minute, independent of the jobs.
+    const changed = changedTables(served, await rowsOf(mine)).filter((table) => table !== 'api_keys');
+    expect(changed).toEqual([
       ...['audit_entries', 'deleted_attachments', 'deliveries', 'events', 'idempotency_keys', 'request_log'],
       ...['request_log_minutes', 'usage_hours', 'usage_minutes', 'webhook_replays', 'webhook_subscriptions'],
     ]);
