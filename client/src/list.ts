@@ -18,11 +18,11 @@ export interface Page<Row> {
   next(): Promise<Page<Row> | undefined>;
 }
 
-/** A row of a list. */
-export interface Identified {
-  /** The id of the row, which is unique among all rows of the same type. */
-  id: number;
-}
+/**
+ * A row of a list. The id is unique among all rows of the same type. Definitions of custom fields have no id. Their order
+ * never changes, so no page repeats a row.
+ */
+export type Identified = { id: number } | { id?: never; key: string };
 
 /** The options of `ApiList.toArray`. */
 export interface ArrayOptions {
@@ -87,7 +87,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
    * for await (const page of client.tickets.list().pages()) console.log(page.data.length, page.meta.totalCount);
    */
   async *pages(): AsyncGenerator<Page<Row>, void, undefined> {
-    const seen = new Set<number>();
+    const seen = new Set<unknown>();
     const perPage = this.#query.perPage ?? iterationPerPage;
     for (let page = Number(this.#query.page ?? 1), more = true; more; page += 1) {
       const { data } = await this.#read({ ...this.#query, page, perPage }).catch((error: unknown) => {
@@ -95,7 +95,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
         throw error;
       });
       more = data.hasNext;
-      yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
+      yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id ?? {}).size) };
       // Without this error, the program couldn't detect that the list is incomplete.
       if (!more && data.meta.totalCountCapped) {
         throw createError('There may be more rows. Narrow the filters.', {

@@ -17,6 +17,7 @@ const names = [
   'tasks',
   'users',
   'teams',
+  'fields',
   'webhooks',
   'deliveries',
 ] as const;

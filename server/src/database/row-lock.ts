@@ -66,6 +66,7 @@ const advisoryLocks = {
   assetExternalIds: 7,
   articles: 8,
   keyPolicy: 9,
+  customFields: 10,
 } as const;
 
 const lockName = rows<{ name: string; number: number }, object>(

@@ -8,6 +8,7 @@ export const auditTargetTypes = [
   'key',
   'webhook',
   'workspace',
+  'field',
   'ticket',
   'comment',
   'asset',
