@@ -1,8 +1,9 @@
-import type { ErrorDetail } from '@itsm-api/contract';
+import type { CustomFieldResource, ErrorDetail } from '@itsm-api/contract';
 import { sql } from '../../database/client/sql.ts';
 import { one } from '../../database/client/statements.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Context } from './context.ts';
+import { type CustomFieldRules, rulesJson } from './custom-field-rules.ts';
 
 /** The error message for a reference to a user that doesn't exist or is inactive. */
 export const noSuchUser = 'must be an active user of this workspace';
@@ -40,7 +41,10 @@ export const noReferences: References = { users: [], tickets: [], assets: [], te
  * The valid ids among the referenced ids. An id is valid if it identifies an existing ticket, an existing asset, an
  * active user or an active team of the tenant.
  */
-export type Known = Readonly<Record<keyof References, ReadonlySet<number>>>;
+export interface Known extends Readonly<Record<keyof References, ReadonlySet<number>>> {
+  /** The rules for custom fields. Undefined if they weren't requested. */
+  fields?: CustomFieldRules | undefined;
+}
 
 /** Returns the reference in a field as a list. The list is empty if the field is null, absent or unchanged. */
 export function reference(path: string, id: number | null | undefined, before?: number | null): Reference[] {
@@ -56,9 +60,11 @@ export function listed(
   return (ids ?? []).map((id, index) => ({ path: `${path}.${index}`, id })).filter(({ id }) => !before.includes(id));
 }
 
-/** Whether inactive users are valid. Tickets and comments that an import key creates can belong to people who have left. */
-interface UserOptions {
+interface LookupOptions {
+  /** Whether inactive users are valid. Tickets and comments that an import key creates can belong to people who have left. */
   allowInactive?: boolean | undefined;
+  /** The resource whose rules for custom fields the lookup also returns. */
+  fieldsOf?: CustomFieldResource | undefined;
 }
 
 /**
@@ -68,7 +74,7 @@ interface UserOptions {
 export async function checkUsers(
   context: Context,
   users: readonly Reference[],
-  options: UserOptions = {},
+  options: LookupOptions = {},
 ): Promise<void> {
   await checkReferences(context, { ...noReferences, users }, options);
 }
@@ -80,38 +86,49 @@ export async function checkUsers(
 export async function checkReferences(
   context: Context,
   references: References,
-  options: UserOptions = {},
-): Promise<void> {
-  assertKnown(references, await findKnown(context, [references], options));
+  options: LookupOptions = {},
+): Promise<Known> {
+  const known = await findKnown(context, [references], options);
+  assertKnown(references, known);
+  return known;
 }
 
-/** Looks up all referenced ids in one statement. If there are no ids, doesn't query the database. */
+/**
+ * Looks up all referenced ids, and the rules for custom fields, in one statement. If there is nothing to look up, doesn't
+ * query the database.
+ */
 export async function findKnown(
   { db }: Context,
   all: readonly References[],
-  { allowInactive = false }: UserOptions = {},
+  { allowInactive = false, fieldsOf }: LookupOptions = {},
 ): Promise<Known> {
   const idsOf = (kind: keyof References) => [...new Set(all.flatMap((each) => each[kind].map(({ id }) => id)))];
   const ids = { users: idsOf('users'), tickets: idsOf('tickets'), assets: idsOf('assets'), teams: idsOf('teams') };
-  const isEmpty = Object.values(ids).every((some) => some.length === 0);
-  const found = isEmpty ? undefined : await db.$sql(selectKnown, { ...ids, allowInactive });
+  const isEmpty = fieldsOf === undefined && Object.values(ids).every((some) => some.length === 0);
+  const options = { allowInactive, fieldsOf: fieldsOf ?? null };
+  const found = isEmpty ? undefined : await db.$sql(selectKnown, { ...ids, ...options });
   return {
     users: new Set(found?.users),
     tickets: new Set(found?.tickets),
     assets: new Set(found?.assets),
     teams: new Set(found?.teams),
+    fields: found?.fields ?? undefined,
   };
 }
 
 type Ids = Record<keyof References, number[]>;
 
-const selectKnown = one<Ids & { allowInactive: boolean }, Ids>(
-  ({ tenant, users, tickets, assets, teams, allowInactive }) => sql`SELECT
+const selectKnown = one<
+  Ids & { allowInactive: boolean; fieldsOf: CustomFieldResource | null },
+  Ids & { fields: CustomFieldRules | null }
+>(
+  ({ tenant, users, tickets, assets, teams, allowInactive, fieldsOf }) => sql`SELECT
     ARRAY(SELECT id FROM users
       WHERE tenant_id = ${tenant} AND id = ANY (${users}::bigint[]) AND (active OR ${allowInactive}::boolean)) AS users,
     ARRAY(SELECT id FROM tickets WHERE tenant_id = ${tenant} AND id = ANY (${tickets}::bigint[])) AS tickets,
     ARRAY(SELECT id FROM assets WHERE tenant_id = ${tenant} AND id = ANY (${assets}::bigint[])) AS assets,
-    ARRAY(SELECT id FROM teams WHERE tenant_id = ${tenant} AND id = ANY (${teams}::bigint[]) AND active) AS teams`,
+    ARRAY(SELECT id FROM teams WHERE tenant_id = ${tenant} AND id = ANY (${teams}::bigint[]) AND active) AS teams,
+    CASE WHEN ${fieldsOf}::text IS NOT NULL THEN ${rulesJson({ tenant, resource: fieldsOf })} END AS fields`,
 );
 
 /**

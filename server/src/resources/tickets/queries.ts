@@ -12,6 +12,7 @@ import { lockTenant } from '../../database/row-lock.ts';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
+import { checkCustomFields, checkRequired } from '../custom-fields/value-checks.ts';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, mergeExternalId } from '../shared/external-ids.ts';
@@ -67,28 +68,50 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
 
 /**
  * Creates a ticket with status OPEN and the next number of its type. Emits `ticket.created`.
- * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS
+ * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, VALIDATION_ERROR
  */
 export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
-  await checkReferences(context, collectReferences(input), { allowInactive: context.isImport });
+  const { customFields, externalId } = input;
+  await checkInput(context, { references: collectReferences(input), customFields }, context.isImport);
   return transaction(context, async (context) => {
-    await lockExternalId(context, 'ticket', input.externalId);
-    const [ticket] = await writeNew(context, [newRow(context, input)]);
+    await lockExternalId(context, 'ticket', externalId);
+    const [ticket] = await writeNew(context, [newRow(context, input)], async (tickets, required) => {
+      if (context.isImport !== true) checkRequired(required, customFields);
+      return tickets;
+    });
     return ticket as Ticket;
   });
 }
 
 /**
+ * Checks the references and the custom fields of a request. Runs at most one statement.
+ * @param allowInactive whether inactive users are valid
+ * @throws ApiError INVALID_REFERENCE, VALIDATION_ERROR
+ */
+async function checkInput(
+  context: Context,
+  { references, customFields }: Pick<Change, 'references'> & Pick<NewTicket, 'customFields'>,
+  allowInactive = false,
+): Promise<void> {
+  const known = await checkReferences(context, references, {
+    allowInactive,
+    fieldsOf: customFields ? 'TICKET' : undefined,
+  });
+  checkCustomFields(known.fields, customFields);
+}
+
+/**
  * Inserts tickets and emits `ticket.created` for each of them. Returns the tickets in the given order.
- * @param complete changes the new tickets before the events, and returns them in the same order
+ * @param complete changes the new tickets before the events, and returns them in the same order. Its second argument
+ * contains the keys of the custom fields that new tickets must have.
  */
 export async function writeNew(
   context: Context & Transaction,
   rows: readonly NewTicketRow[],
-  complete = async (tickets: Ticket[]) => tickets,
+  complete = async (tickets: Ticket[], _required: string[]) => tickets,
 ): Promise<Ticket[]> {
-  const { tickets, hasSubscribers } = await insertTickets(context, rows);
-  const created = await complete(tickets.map(presentTicket));
+  const { tickets, required, hasSubscribers } = await insertTickets(context, rows);
+  const created = await complete(tickets.map(presentTicket), required);
   if (hasSubscribers) {
     const emissions = created.map((payload) => ({ payload }));
     await emitAll(context, 'ticket.created', emissions);
@@ -125,7 +148,7 @@ async function patchUnlocked(
   // A new parent and an external id require a lock of the tenant.
   const { references, changes } = change;
   if (references.tickets.length > 0 || 'externalId' in changes) return undefined;
-  await checkReferences(context, references);
+  await checkInput(context, change);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
 }
@@ -141,7 +164,7 @@ async function patchLocked(
   const before = presentTicket(locked);
   const change = computeRequestedChange(context, before, patch, locked);
   if (change === undefined) return before;
-  await checkReferences(context, change.references);
+  await checkInput(context, change);
   rejectCycle(change, await lockParents(context, [change]));
   await lockExternalId(context, 'ticket', newExternalId(change));
   const [ticket] = await writeChanges(context, [change]);
@@ -170,6 +193,8 @@ export interface Change {
   changes: Changes;
   /** The ids of other rows that the patch adds. */
   references: References;
+  /** The custom fields that the patch names. */
+  customFields: TicketPatch['customFields'];
 }
 
 /**
@@ -187,7 +212,8 @@ export function computeChange(
   const changes = diffFields(before, after);
   const dueAtSet = given.dueAtSet || patch.dueAt !== undefined;
   if (Object.keys(changes).length === 0 && dueAtSet === given.dueAtSet) return undefined;
-  return { before, after, dueAtSet, changes, references: collectReferences(patch, before) };
+  const references = collectReferences(patch, before);
+  return { before, after, dueAtSet, changes, references, customFields: patch.customFields };
 }
 
 /**

@@ -1,0 +1,90 @@
+import { CalendarDate, type CustomFields, type CustomFieldType } from '@itsm-api/contract';
+import { detailsOf, validationError } from '../../shared/validation.ts';
+import type { CustomFieldRules } from '../shared/custom-field-rules.ts';
+
+type Definition = CustomFieldRules['definitions'][number];
+type Given = CustomFields | null | undefined;
+
+const notDefined = 'is not defined in this workspace. Remove it, or define it first.';
+
+/** The maximum number of allowed values in an error message. */
+const maxListed = 50;
+
+/** The values of each type, and their description in an error message. `allowed` are the values of active options. */
+const types: Record<
+  CustomFieldType,
+  { fits(value: unknown, allowed: readonly unknown[]): boolean; expected(allowed: string): string }
+> = {
+  TEXT: { fits: (value) => typeof value === 'string', expected: () => 'must be a string' },
+  NUMBER: { fits: (value) => typeof value === 'number', expected: () => 'must be a number' },
+  BOOLEAN: { fits: (value) => typeof value === 'boolean', expected: () => 'must be true or false' },
+  DATE: {
+    fits: (value) => CalendarDate.safeParse(value).success,
+    expected: () => 'must be a date such as 2026-11-20',
+  },
+  SELECT: {
+    fits: (value, allowed) => allowed.includes(value),
+    expected: (allowed) => `must be one of: ${allowed}`,
+  },
+  MULTI_SELECT: {
+    fits: (value, allowed) =>
+      Array.isArray(value) && new Set(value).size === value.length && value.every((each) => allowed.includes(each)),
+    expected: (allowed) => `must be an array of different values. Allowed values: ${allowed}`,
+  },
+  USER: {
+    fits: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+    expected: () => 'must be the id of a user',
+  },
+};
+
+/** Returns the validation message if a value doesn't fit its definition. Every value fits an inactive definition. */
+export function findMisfit({ type, options, active }: Definition, value: unknown): string | undefined {
+  const allowed = (options ?? []).flatMap((option) => (option.active ? option.value : []));
+  if (!active || types[type].fits(value, allowed)) return undefined;
+  const listed = allowed.slice(0, maxListed).join(', ');
+  return types[type].expected(allowed.length > maxListed ? `${listed}, …` : listed);
+}
+
+/**
+ * Checks the custom fields of a request (docs/decisions/custom-fields.md). A value that is null is always valid, because
+ * it removes the field.
+ * @param rules the rules of the resource; undefined if the request names no custom field
+ * @param isNew whether the request creates a row that must have all required fields
+ * @throws ApiError VALIDATION_ERROR with a detail for each invalid or missing field
+ */
+export function checkCustomFields(rules: CustomFieldRules | undefined, given: Given, { isNew = false } = {}): void {
+  if (rules === undefined) return;
+  const { isStrict, definitions } = rules;
+  const misfits = Object.entries(given ?? {}).flatMap(([key, value]) => {
+    if (value === null) return [];
+    const definition = definitions.find((each) => each.key === key);
+    const message = definition === undefined ? (isStrict ? notDefined : undefined) : findMisfit(definition, value);
+    return message === undefined ? [] : [{ key, message }];
+  });
+  const required = definitions.flatMap(({ key, required, active }) => (required && active ? key : []));
+  reject([...misfits, ...(isNew ? findMissing(required, given) : [])]);
+}
+
+/**
+ * Checks that a new row has all required custom fields.
+ * @param required the keys of the required fields
+ * @throws ApiError VALIDATION_ERROR with a detail for each missing field
+ */
+export function checkRequired(required: readonly string[], given: Given): void {
+  reject(findMissing(required, given));
+}
+
+function findMissing(required: readonly string[], given: Given) {
+  return required.flatMap((key) => (valueOf(given ?? {}, key) === null ? { key, message: 'is required' } : []));
+}
+
+/** Returns the value of a field, or null if it has none. A key can be the name of a method, such as `constructor`. */
+export function valueOf(fields: CustomFields, key: string): CustomFields[string] {
+  return (Object.hasOwn(fields, key) ? fields[key] : undefined) ?? null;
+}
+
+function reject(problems: { key: string; message: string }[]): void {
+  if (problems.length === 0) return;
+  const issues = problems.map(({ key, message }) => ({ path: ['customFields', key], message }));
+  throw validationError(detailsOf(issues, 'is unknown'));
+}
