@@ -1,4 +1,5 @@
-import { type CustomFieldDefinition, type NewCustomFieldDefinition, pathPrefix } from '@itsm-api/contract';
+import { type CustomFieldDefinition, type NewCustomFieldDefinition, pathPrefix, type Ticket } from '@itsm-api/contract';
+import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
 import { createDefinition, updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -223,6 +224,33 @@ describe('a strict workspace', () => {
     expect(removed.body.data.customFields).toEqual({ site: 'berlin' });
     await setStrictMode(workspace.context, false);
     expect((await workspace.call('PATCH', `/tickets/${id}`, { customFields })).status).toBe(200);
+  });
+});
+
+describe('nonconforming', () => {
+  it('counts the stored values that a request could no longer set', async () => {
+    for (const site of ['berlin', 'Bonn', 3, null]) await workspace.createTicket({ customFields: { site } });
+    for (const floor of ['third', 3]) await workspace.createAsset({ customFields: { floor, site: 'Bonn' } });
+    const before = await workspace.createField(site);
+    await workspace.createField({ resource: 'ASSET', key: 'floor', type: 'NUMBER' });
+    const counts = async () => {
+      await countNonconforming(api.databases.system.prisma, 2);
+      const { data } = (await workspace.call('GET', '/custom-fields')).body;
+      return data.map(({ key, nonconforming }: CustomFieldDefinition) => [key, nonconforming]);
+    };
+    expect(await counts()).toEqual([
+      ['floor', 1],
+      ['site', 2],
+    ]);
+    const { etag } = (await workspace.call('GET', '/custom-fields?resource=TICKET')).body.data[0];
+    expect(etag).toBe(before.etag);
+    const tickets = (await workspace.call('GET', '/tickets')).body.data;
+    expect(tickets.map(({ customFields }: Ticket) => customFields.site)).toEqual([null, 3, 'Bonn', 'berlin']);
+    await updateDefinition(workspace.context, before, { active: false });
+    expect(await counts()).toEqual([
+      ['floor', 1],
+      ['site', 0],
+    ]);
   });
 });
 

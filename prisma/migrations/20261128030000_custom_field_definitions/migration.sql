@@ -28,5 +28,6 @@ CREATE POLICY "system" ON "custom_field_definitions" TO "itsm_system" USING (tru
 GRANT SELECT, INSERT, UPDATE ON "custom_field_definitions" TO "itsm_request";
 GRANT SELECT, INSERT, UPDATE, DELETE ON "custom_field_definitions" TO "itsm_system";
 
+-- A new count is no new version, so that the form of an administrator stays valid.
 CREATE TRIGGER "custom_field_definitions_next_version" BEFORE UPDATE ON "custom_field_definitions"
-  FOR EACH ROW EXECUTE FUNCTION next_version();
+  FOR EACH ROW WHEN (NEW."nonconforming" = OLD."nonconforming") EXECUTE FUNCTION next_version();
