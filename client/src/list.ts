@@ -19,10 +19,19 @@ export interface Page<Row> {
 }
 
 /**
- * A row of a list. The id is unique among all rows of the same type. Definitions of custom fields have no id. Their order
- * never changes, so no page repeats a row.
+ * A row of a list. The id is unique among all rows of the same type. Without ids, the client can't detect repeated rows.
  */
-export type Identified = { id: number } | { id?: never; key: string };
+export type Identified =
+  | {
+      /** The id of the row. */
+      id: number;
+    }
+  | {
+      /** Definitions of custom fields have no id. */
+      id?: never;
+      /** The key of the definition. */
+      key: string;
+    };
 
 /** The options of `ApiList.toArray`. */
 export interface ArrayOptions {

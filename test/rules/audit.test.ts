@@ -13,7 +13,7 @@ import { etagOf, type Fields, signIn, upload, type Visitor } from '../support/vi
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests that every change to users, teams, keys, webhooks and settings leaves exactly one audit entry, whether it is made by
+ * Tests that every change to users, teams, fields, keys, webhooks and settings leaves exactly one audit entry, whether it is made by
  * API, in the developer area or on the command line.
  */
 let api: Api;
@@ -42,7 +42,7 @@ describe('endpoints', () => {
   };
 
   it.each(endpoints)(
-    '$title records one audit entry if it changes a user, team, key, webhook or setting',
+    '$title records one audit entry if it changes a user, team, field, key, webhook or setting',
     async (endpoint) => {
       const { title, success, sample } = endpoint;
       const call = callOf(endpoint, await sample(mine));
@@ -148,6 +148,14 @@ const formSamples: Record<string, FormSample> = {
     fields: { name: 'Other', description: '', memberIds: '' },
     hasEtag: true,
   },
+  '/developer/custom-fields/new create': {
+    fields: { resource: 'TICKET', key: 'site', type: 'TEXT', label: 'Site', description: '', options: '' },
+  },
+  '/developer/custom-fields/:resource/:key change': {
+    make: async () => `/developer/custom-fields/TICKET/${(await mine.createField()).key}`,
+    fields: { label: 'Place', description: '', options: '' },
+    hasEtag: true,
+  },
   '/developer/webhooks/new create': {
     fields: { url: 'https://hooks.example.com/path?token=hidden', events: ['ticket.created'], filter: '', secret: '' },
   },
@@ -171,6 +179,7 @@ const formSamples: Record<string, FormSample> = {
       return path;
     },
   },
+  '/developer/settings fields': { fields: { isStrict: 'yes' } },
   '/developer/settings keys': { fields: { maxLifetimeDays: '365' } },
   '/developer/settings targets': { fields: { ...noTargets, HIGH: '240' } },
   '/developer/assets/new create': { fields: { ...asset, assetTag: 'LT-1' } },
@@ -262,8 +271,8 @@ describe('forms', () => {
 });
 
 describe('commands', { timeout: 60_000 }, () => {
-  /** The nouns whose verbs change users, teams, keys, webhooks or settings. */
-  const audited = ['tenants', 'users', 'teams', 'keys', 'webhooks'];
+  /** The nouns whose verbs change users, teams, fields, keys, webhooks or settings. */
+  const audited = ['tenants', 'users', 'teams', 'fields', 'keys', 'webhooks'];
   const others = [
     ...['projects', 'assets', 'articles', 'deliveries', 'tickets', 'comments', 'tasks', 'audit', 'requests'],
     ...['secrets', 'listen', 'seed', 'doctor', 'migrate', 'completion'],
@@ -276,6 +285,8 @@ describe('commands', { timeout: 60_000 }, () => {
     ['tenants update Acme --name Apex --target-high 240', ['settings.updated']],
     ['tenants update Apex --target-high 240', []],
     ['tenants update Apex --max-key-days 365', ['settings.updated']],
+    ['tenants update Apex --strict-fields true', ['settings.updated']],
+    ['tenants update Apex --strict-fields true', []],
     ['tenants deactivate Apex', ['workspace.deactivated']],
     ['tenants deactivate Apex', []],
     ['tenants activate Apex', ['workspace.activated']],
@@ -289,6 +300,11 @@ describe('commands', { timeout: 60_000 }, () => {
     ['teams update TEAM --tenant Apex --members grace@acme.example', []],
     ['teams deactivate TEAM --tenant Apex', ['team.updated']],
     ['teams activate TEAM --tenant Apex', ['team.updated']],
+    ['fields create TICKET site --tenant Apex --type SELECT --label Racks --options b=Cellar', ['field.created']],
+    ['fields update TICKET site --tenant Apex --label Rooms', ['field.updated']],
+    ['fields update TICKET site --tenant Apex --label Rooms', []],
+    ['fields deactivate TICKET site --tenant Apex', ['field.updated']],
+    ['fields activate TICKET site --tenant Apex', ['field.updated']],
     [
       'keys create --tenant Apex --user grace@acme.example --name move --scopes all --expires-in-days 7 --import',
       ['key.created'],
@@ -309,7 +325,7 @@ describe('commands', { timeout: 60_000 }, () => {
     ['users erase grace@acme.example --tenant Apex --yes', ['user.erased']],
   ];
 
-  it('has a step for every command that changes users, teams, keys, webhooks or settings', async () => {
+  it('has a step for every command that changes users, teams, fields, keys, webhooks or settings', async () => {
     expect([...audited, ...others].sort()).toEqual(Object.keys(commands).sort());
     const verbs = await Promise.all(
       audited.map(async (noun) => {
@@ -367,6 +383,14 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
   expect(changesOf('team.updated')).toEqual(
     expect.arrayContaining([{ description: null }, { active: { from: true, to: false } }]),
   );
+  const rules = { type: 'SELECT', required: false, active: true, options: [{ value: 'b', active: true }] };
+  expect(changesOf('field.created')).toContainEqual({ 'TICKET.site': { from: null, to: rules } });
+  expect(changesOf('field.updated')).toEqual(
+    expect.arrayContaining([
+      { 'TICKET.site': null },
+      { 'TICKET.site': { from: rules, to: { ...rules, active: false } } },
+    ]),
+  );
   expect(changesOf('webhook.changed')).toContainEqual({ paused: { from: false, to: true } });
   expect(changesOf('webhook.changed')).toContainEqual({ secret: null });
   expect(changesOf('settings.updated')).toContainEqual(
@@ -375,5 +399,7 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
     }),
   );
   const text = JSON.stringify(entries, (_, value) => (typeof value === 'bigint' ? Number(value) : value));
-  expect(text).not.toMatch(/@|Grace|Ada|Sam|exporter|Acme|Apex|t0ken|hidden|whsec_|1234567|scanner|Routers/);
+  expect(text).not.toMatch(
+    /@|Grace|Ada|Sam|exporter|Acme|Apex|t0ken|hidden|whsec_|1234567|scanner|Routers|Racks|Rooms|Cellar/,
+  );
 });

@@ -17,6 +17,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Manage the teams of a tenant: list, show, create, update, deactivate, activate, export',
     load: async () => (await import('./commands/teams.ts')).teams,
   },
+  fields: {
+    summary: 'Manage the definitions of custom fields: list, show, create, update, deactivate, activate',
+    load: async () => (await import('./commands/settings/fields.ts')).fields,
+  },
   keys: {
     summary: 'Manage API keys: list, show, create, update, rotate, revoke',
     load: async () => (await import('./commands/keys.ts')).keys,
