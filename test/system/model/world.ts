@@ -1,4 +1,15 @@
-import type { Article, Asset, ErrorCode, Project, Scope, Task, Team, Ticket, User } from '@itsm-api/contract';
+import type {
+  Article,
+  Asset,
+  CustomFieldDefinition,
+  ErrorCode,
+  Project,
+  Scope,
+  Task,
+  Team,
+  Ticket,
+  User,
+} from '@itsm-api/contract';
 import type { Step } from './linearize.ts';
 import type { ListQuery } from './resources/lists.ts';
 import type { State } from './resources/rows.ts';
@@ -166,6 +177,8 @@ export interface Workspace {
   importer: Key;
   users: readonly User[];
   teams: readonly Team[];
+  /** The definitions of custom fields, in the order of their resources and keys. */
+  fields: readonly CustomFieldDefinition[];
   projects: readonly Project[];
   articles: readonly Article[];
   tickets: Table<Ticket>;
