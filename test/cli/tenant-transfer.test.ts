@@ -188,6 +188,10 @@ describe('tenants export and import', () => {
     const [team] = (await call('GET', '/teams')).body.data;
     expect(team.memberIds).toEqual([mine.userId]);
     expect((await call('GET', `/tickets?teamId=${team.id}`)).body.meta.totalCount).toBe(1);
+    const fields = (await call('GET', '/custom-fields')).body.data;
+    expect(fields).toMatchObject([{ resource: 'TICKET', type: 'TEXT', label: 'Site' }]);
+    const customFields = { [fields[0].key]: 3 };
+    expect((await call('POST', '/tickets', { ...ticket, customFields })).status).toBe(400);
     const download = await call('GET', `/attachments/${await attachmentId()}/content`);
     expect(download.text).toBe('Connection lost.');
   });
