@@ -463,6 +463,10 @@ it('runs the code samples in docs/guides/custom-fields.md', async () => {
   expect(data.customFields).toEqual({ costCentre: 'CC-104', floor: 3, buildings: ['north', 'south'] });
   const changed = JSON.parse(await run('sh', guide.take('sh').replace('/tickets/1"', `/tickets/${data.id}"`))).data;
   expect(changed.customFields).toEqual({ costCentre: 'CC-104', floor: 4 });
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
+  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toContain('Defined the custom field building (TICKET)');
+  const listed = JSON.parse(await run('sh', guide.take('sh'))).data;
+  expect(listed).toMatchObject([{ key: 'building', options: [{ label: 'North wing' }, { label: 'South wing' }] }]);
   expect(guide.blocks).toEqual([]);
 });
 
