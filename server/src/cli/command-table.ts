@@ -58,7 +58,7 @@ export const commands: Readonly<Record<string, Entry>> = {
   audit: { summary: 'Export the audit log', load: async () => (await import('./commands/audit.ts')).audit },
   secrets: {
     summary: 'Re-encrypt webhook secrets',
-    load: async () => (await import('./commands/secrets.ts')).secrets,
+    load: async () => (await import('./commands/installation/secrets.ts')).secrets,
   },
   listen: {
     summary: 'Receive webhooks on this machine and print them',
@@ -66,15 +66,15 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   seed: {
     summary: 'Create a demo workspace of any size',
-    load: async () => (await import('./commands/seed.ts')).seed,
+    load: async () => (await import('./commands/installation/seed.ts')).seed,
   },
   doctor: {
     summary: 'Check a running installation',
-    load: async () => (await import('./commands/doctor.ts')).doctor,
+    load: async () => (await import('./commands/installation/doctor.ts')).doctor,
   },
   migrate: {
     summary: 'Migrate the database',
-    load: async () => (await import('./commands/migrate.ts')).migrate,
+    load: async () => (await import('./commands/installation/migrate.ts')).migrate,
   },
   completion: {
     summary: 'Generate a shell completion script for bash, zsh or fish',

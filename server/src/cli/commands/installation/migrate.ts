@@ -1,4 +1,4 @@
-import type { Single } from '../lib/command.ts';
+import type { Single } from '../../lib/command.ts';
 
 /** The command that migrates the database. Run it before you deploy servers that must not migrate at startup. */
 export const migrate: Single = {
@@ -7,5 +7,5 @@ export const migrate: Single = {
     details: 'The server does the same when it starts.',
     examples: ['migrate', 'migrate --json'],
   },
-  actions: () => import('../actions/migrate.ts'),
+  actions: () => import('../../actions/installation/migrate.ts'),
 };

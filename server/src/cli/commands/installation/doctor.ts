@@ -1,4 +1,4 @@
-import type { Single } from '../lib/command.ts';
+import type { Single } from '../../lib/command.ts';
 
 export const doctor: Single = {
   verb: {
@@ -9,5 +9,5 @@ export const doctor: Single = {
       'is wrong.',
     examples: ['doctor', 'doctor --json'],
   },
-  actions: () => import('../actions/doctor.ts'),
+  actions: () => import('../../actions/installation/doctor.ts'),
 };

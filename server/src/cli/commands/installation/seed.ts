@@ -1,4 +1,4 @@
-import type { Single } from '../lib/command.ts';
+import type { Single } from '../../lib/command.ts';
 
 /** The command that creates the demo workspace in an empty database, or a workspace of any size for load tests. */
 export const seed: Single = {
@@ -13,5 +13,5 @@ export const seed: Single = {
     ],
     examples: ['seed', 'seed --tickets 100k', 'seed --tickets 1m --name Umbrella'],
   },
-  actions: () => import('../actions/seed.ts'),
+  actions: () => import('../../actions/installation/seed.ts'),
 };

@@ -1,11 +1,11 @@
 import { styleText } from 'node:util';
 import * as z from 'zod';
-import type { Settings } from '../../config/env.ts';
-import { openDatabases } from '../../database/client/databases.ts';
-import { findDatabase, timeoutsOf } from '../../process/runtime.ts';
-import { printable } from '../lib/cli-errors.ts';
-import { checks, type Finding, type Installation } from '../lib/doctor-checks.ts';
-import { assertDatabaseExists, createAction } from '../lib/run-command.ts';
+import type { Settings } from '../../../config/env.ts';
+import { openDatabases } from '../../../database/client/databases.ts';
+import { findDatabase, timeoutsOf } from '../../../process/runtime.ts';
+import { printable } from '../../lib/cli-errors.ts';
+import { checks, type Finding, type Installation } from '../../lib/doctor-checks.ts';
+import { assertDatabaseExists, createAction } from '../../lib/run-command.ts';
 
 interface Report {
   /** True if no finding requires an action. */

@@ -1,4 +1,4 @@
-import { noun } from '../lib/command.ts';
+import { noun } from '../../lib/command.ts';
 
 export const secrets = noun({
   verbs: {
@@ -10,5 +10,5 @@ export const secrets = noun({
       examples: ['secrets re-encrypt', 'secrets re-encrypt --json'],
     },
   },
-  actions: async () => ({ 're-encrypt': (await import('../actions/secrets.ts')).reencrypt }),
+  actions: async () => ({ 're-encrypt': (await import('../../actions/installation/secrets.ts')).reencrypt }),
 });

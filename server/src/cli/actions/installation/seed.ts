@@ -1,13 +1,13 @@
 import { pathPrefix, trimmedText } from '@itsm-api/contract';
 import { SingleBar } from 'cli-progress';
 import * as z from 'zod';
-import { type DemoWorkspace, seed, seedAnother } from '../../../../prisma/seed.ts';
-import type { Runtime } from '../../process/runtime.ts';
-import { tenantContext } from '../../resources/tenants/queries.ts';
-import { createDemoTickets } from '../../resources/tickets/demo.ts';
-import { CommandError } from '../lib/cli-errors.ts';
-import { shell } from '../lib/help.ts';
-import { action } from '../lib/run-command.ts';
+import { type DemoWorkspace, seed, seedAnother } from '../../../../../prisma/seed.ts';
+import type { Runtime } from '../../../process/runtime.ts';
+import { tenantContext } from '../../../resources/tenants/queries.ts';
+import { createDemoTickets } from '../../../resources/tickets/demo.ts';
+import { CommandError } from '../../lib/cli-errors.ts';
+import { shell } from '../../lib/help.ts';
+import { action } from '../../lib/run-command.ts';
 
 const maxTickets = 10_000_000;
 const daysOfTickets = 730;

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import type { SystemClient } from '../../database/client/prisma.ts';
-import { maintenanceError } from '../../shared/errors.ts';
-import { serializeId } from '../../shared/serialize.ts';
-import type { TenantId } from '../../shared/tenant-id.ts';
-import { reencryptSecrets } from '../../webhooks/secrets/reencrypt.ts';
-import { type KeyUse, readKeyUse } from '../../webhooks/secrets/secret-keys.ts';
-import { CommandError } from '../lib/cli-errors.ts';
-import { action } from '../lib/run-command.ts';
+import type { SystemClient } from '../../../database/client/prisma.ts';
+import { maintenanceError } from '../../../shared/errors.ts';
+import { serializeId } from '../../../shared/serialize.ts';
+import type { TenantId } from '../../../shared/tenant-id.ts';
+import { reencryptSecrets } from '../../../webhooks/secrets/reencrypt.ts';
+import { type KeyUse, readKeyUse } from '../../../webhooks/secrets/secret-keys.ts';
+import { CommandError } from '../../lib/cli-errors.ts';
+import { action } from '../../lib/run-command.ts';
 
 export const reencrypt = action({
   input: z.strictObject({}),

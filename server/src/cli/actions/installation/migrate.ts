@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import { migrateDatabase } from '../../process/ensure-schema.ts';
-import { openDatabase } from '../../process/runtime.ts';
-import { createAction } from '../lib/run-command.ts';
+import { migrateDatabase } from '../../../process/ensure-schema.ts';
+import { openDatabase } from '../../../process/runtime.ts';
+import { createAction } from '../../lib/run-command.ts';
 
 export const run = createAction({
   open: async (settings) => {
