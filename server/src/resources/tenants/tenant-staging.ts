@@ -167,24 +167,25 @@ export async function* readStaged<Row extends object>(
 export async function orderRows(connection: Connection, table: TenantTable): Promise<void> {
   const [column] = table.selfReferences;
   if (column === undefined) return;
-  const moved = new Map<number, { line: number; other: number }>();
+  const moved = new Map<string, { line: number; other: string }>();
   let last = 0;
-  for await (const row of readStaged<{ id: number; other: number | null }>(
+  for await (const row of readStaged<{ id: string; other: string | null; isLater: boolean }>(
     connection,
     table.name,
-    `id::float8, "${column}"::float8 AS other`,
+    // Rows are in the order of their ids, which are numbers, or texts with the collation "C".
+    `id::text, "${column}"::text AS other, "${column}" >= id AS "isLater"`,
   )) {
     last = row.line;
-    if (row.other !== null && (row.other >= row.id || moved.has(row.other))) {
+    if (row.other !== null && (row.isLater || moved.has(row.other))) {
       moved.set(row.id, { line: row.line, other: row.other });
     }
   }
-  const ordered = new Set<number>();
+  const ordered = new Set<string>();
   for (const start of moved.keys()) {
     // The row, the row that it refers to, and so on, up to a row that comes earlier.
-    const chain = new Set<number>();
+    const chain = new Set<string>();
     for (let id = start; moved.has(id) && !ordered.has(id); ) {
-      const { line, other } = moved.get(id) as { line: number; other: number };
+      const { line, other } = moved.get(id) as { line: number; other: string };
       if (chain.has(id))
         throw fault({ table: table.name, line, column }, 'refers to the row itself through other rows');
       chain.add(id);
@@ -193,8 +194,8 @@ export async function orderRows(connection: Connection, table: TenantTable): Pro
     for (const id of [...chain].reverse()) ordered.add(id);
   }
   await connection.query(
-    `UPDATE ${stagedOf(table.name)} s SET line = $1 + place FROM unnest($2::bigint[]) WITH ORDINALITY AS o (id, place)
-     WHERE s.id = o.id`,
+    `UPDATE ${stagedOf(table.name)} s SET line = $1 + place FROM unnest($2::text[]) WITH ORDINALITY AS o (id, place)
+     WHERE s.id::text = o.id`,
     [last, [...ordered]],
   );
 }
