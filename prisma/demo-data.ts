@@ -95,6 +95,21 @@ export const fields: Pick<CustomFieldDefinition, 'resource' | 'key' | 'type' | '
       options: null,
     },
   ];
+/** The demo ticket categories. Parents come before their children. */
+export const categories: {
+  id: string;
+  name: string;
+  parentId?: string;
+  category?: TicketCategory;
+  active?: boolean;
+}[] = [
+  { id: 'facilities', name: 'Facilities' },
+  { id: 'facilities/badges', name: 'Door badges', parentId: 'facilities' },
+  { id: 'facilities/fax', name: 'Fax machines', parentId: 'facilities', category: 'OTHER', active: false },
+  { id: 'network', name: 'Network', category: 'NETWORK' },
+  { id: 'network/vpn', name: 'VPN', parentId: 'network', category: 'NETWORK' },
+  { id: 'network/wlan', name: 'WLAN', parentId: 'network', category: 'NETWORK' },
+];
 
 type TicketFacts = [
   createdDaysAgo: number,
@@ -199,7 +214,13 @@ export const tickets: [
     'VPN gateway drops sessions under load',
     'Above about 60 users the VPN gateway drops sessions every ten minutes. Seen on three mornings.',
     'The session table was set to 64 entries. Raised to 512 and added to the monitoring.',
-    { team: 'network', watchers: ['jonas'], tags: ['vpn'], customFields: { rootCause: 'session table too small' } },
+    {
+      categoryConfigId: 'network/vpn',
+      team: 'network',
+      watchers: ['jonas'],
+      tags: ['vpn'],
+      customFields: { rootCause: 'session table too small' },
+    },
   ],
   [
     [33, 'INCIDENT', 'NETWORK', 'HIGH', 'CLOSED', 'priya', 'jonas', 6],
@@ -207,6 +228,7 @@ export const tickets: [
     'Working from home, the VPN client loses its connection every ten minutes and the ERP logs me out.',
     'Moved to the backup gateway until the cause is found.',
     {
+      categoryConfigId: 'network/vpn',
       team: 'network',
       parent: 'PRB-1',
       externalId: 'zendesk:4711',
@@ -375,7 +397,7 @@ export const tickets: [
     'Meeting room Elbe has a weak WLAN',
     'Video calls in meeting room Elbe break up; the signal there is at -78 dBm.',
     'Moved the access point from the corridor to the ceiling of the room: -54 dBm.',
-    { team: 'network', concerned: ['NET-0011'] },
+    { categoryConfigId: 'network/wlan', team: 'network', concerned: ['NET-0011'] },
   ],
   [
     [8, 'SERVICE_REQUEST', 'ACCESS', 'MEDIUM', 'RESOLVED', 'priya', 'jonas', 30],

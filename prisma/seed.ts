@@ -23,6 +23,7 @@ import {
   articles,
   assets,
   type CommentFacts,
+  categories,
   type DeliveryFacts,
   deliveries,
   fields,
@@ -97,6 +98,7 @@ async function fill(
   tenant: string,
   { users, services: { storage, secretCipher } }: { users: Users; services: Services },
 ): Promise<DemoWorkspace> {
+  await addCategories(prisma, users);
   const [teamIds, assetIds] = [await addTeams(prisma, users), await addAssets(prisma, users)];
   await addFields(prisma, users.ada.tenantId);
   const tickets = await addTickets(prisma, users, { teamIds, assetIds });
@@ -151,6 +153,12 @@ async function addUsers(prisma: SystemClient, tenantId: bigint): Promise<Users> 
     ...{ ada: await add('ada'), jonas: await add('jonas'), priya: await add('priya') },
     exporter: await add('exporter'),
   };
+}
+
+async function addCategories(prisma: SystemClient, { ada: { tenantId } }: Users): Promise<void> {
+  await prisma.categoryConfig.createMany({
+    data: categories.map((category) => ({ tenantId, ...category, ...unchangedSince(daysSinceStart) })),
+  });
 }
 
 /** Returns the ids of the demo teams. */

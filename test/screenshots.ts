@@ -50,6 +50,7 @@ const areaPages = {
   'area-team': '/developer/teams/1',
   'area-fields': '/developer/custom-fields',
   'area-field': '/developer/custom-fields/TICKET/site',
+  'area-ticket-categories': '/developer/ticket-categories',
   'area-projects': '/developer/projects',
   'area-project': '/developer/projects/2',
   'area-projects-import': '/developer/projects/import',

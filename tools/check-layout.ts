@@ -13,6 +13,7 @@ const repeatable = [
     'articles',
     'assets',
     'audit',
+    'categories',
     'comments',
     'completion',
     'deliveries',

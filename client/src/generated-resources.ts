@@ -17,6 +17,8 @@ import type {
   AssetUpsertItem,
   Attachment,
   AttachmentQuery,
+  CategoryConfig,
+  CategoryConfigQuery,
   Comment,
   CommentQuery,
   CreatedWebhook,
@@ -94,7 +96,7 @@ export interface Tickets {
    *
    * Returns the newest tickets first, unless `sort` is `id`. Different filters combine with AND. Several values of one filter combine with OR.
    *
-   * Requires the scope `tickets:read`: list and read tickets. Email addresses in the request also require the scope `users:read`.
+   * Requires the scope `tickets:read`: list and read tickets and their categories. Email addresses in the request also require the scope `users:read`.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -108,7 +110,7 @@ export interface Tickets {
    *
    * Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -120,7 +122,7 @@ export interface Tickets {
   /**
    * Get a ticket.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -251,7 +253,7 @@ export interface Comments {
    *
    * Returns PUBLIC and INTERNAL comments, newest first.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -265,7 +267,7 @@ export interface Comments {
    *
    * Returns the comments of all tickets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once. Without `since` and `cursor`, the feed starts with the oldest item.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -318,7 +320,7 @@ export interface Attachments {
    *
    * Returns the newest attachments first, without their content.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -332,7 +334,7 @@ export interface Attachments {
    *
    * Returns the name, type and size of the file, but not its content.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -346,7 +348,7 @@ export interface Attachments {
    *
    * Returns the content of the file. `Content-Type` is the declared type of the upload. Treat the content as untrusted: any client that can write tickets can upload any content. Each server process runs at most 4 concurrent downloads of a workspace.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -376,7 +378,7 @@ export interface Links {
    *
    * Returns the links in both directions, newest first.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -570,7 +572,7 @@ export interface Activities {
    *
    * Returns the newest actions first. The list doesn't include actions that occurred before the server started to record activity.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -584,7 +586,7 @@ export interface Activities {
    *
    * Returns the activity of all tickets for incremental sync, in the order in which the transactions were committed. To get the next page, send `nextCursor` as `cursor`. The feed never omits an item, and an item can appear more than once. Without `since` and `cursor`, the feed starts with the oldest item.
    *
-   * Requires the scope `tickets:read`: list and read tickets.
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -832,6 +834,22 @@ export interface Fields {
   list(query?: CustomFieldDefinitionQuery, options?: RequestOptions): ApiList<CustomFieldDefinition>;
 }
 
+export interface TicketCategories {
+  /**
+   * List ticket categories.
+   *
+   * Returns all categories that the workspace defines, including inactive ones, in the order of their ids.
+   *
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
+   *
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const categoryConfig of client.ticketCategories.list()) console.log(categoryConfig.id);
+   */
+  list(query?: CategoryConfigQuery, options?: RequestOptions): ApiList<CategoryConfig>;
+}
+
 export interface Webhooks {
   /**
    * List active webhook subscriptions.
@@ -1008,6 +1026,8 @@ export interface Resources {
   readonly teams: Teams;
   /** The definitions of custom fields. You create and change them in the developer area or with the command line. */
   readonly fields: Fields;
+  /** Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line. */
+  readonly ticketCategories: TicketCategories;
   /** Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events. */
   readonly webhooks: Webhooks;
   /** Deliveries of events to subscriptions, and their attempts. */

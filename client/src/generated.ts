@@ -191,7 +191,7 @@ export interface Ticket {
   priority: Open<Priority>;
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
-  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
+  /** The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines no categories, you can set any text. 1 to 255 characters. */
   categoryConfigId: string | null;
   /** The user who requested the ticket. The default is the user of the API key. Never changes. */
   requesterId: number;
@@ -267,6 +267,8 @@ export interface TicketQuery {
   type?: Open<TicketType> | readonly Open<TicketType>[] | undefined;
   /** 1 to 100 items. */
   category?: Open<TicketCategory> | readonly Open<TicketCategory>[] | undefined;
+  /** Exact values: repeat the parameter for several. A value can contain commas. 1 to 100 items. 1 to 255 characters. */
+  categoryConfigId?: string | readonly string[] | undefined;
   /** 1 to 100 items. */
   requesterId?: UserReference | readonly UserReference[] | undefined;
   /** 1 to 100 items. */
@@ -309,7 +311,7 @@ export interface ChangesQuery {
 export type NewTicket = AtLeastOne<{
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
-  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
+  /** The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines no categories, you can set any text. 1 to 255 characters. */
   categoryConfigId: string | null;
 }> & {
   /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
@@ -365,7 +367,7 @@ export interface TicketPatch {
   priority?: Open<Priority> | undefined;
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category?: Open<TicketCategory> | null | undefined;
-  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
+  /** The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines no categories, you can set any text. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
@@ -416,7 +418,7 @@ export interface NewComment {
 export type NewTicketItem = AtLeastOne<{
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
-  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
+  /** The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines no categories, you can set any text. 1 to 255 characters. */
   categoryConfigId: string | null;
 }> & {
   /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
@@ -475,7 +477,7 @@ export interface TicketPatchItem {
   priority?: Open<Priority> | undefined;
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category?: Open<TicketCategory> | null | undefined;
-  /** The id of a category that your workspace defines. The server doesn't check that the category exists. 1 to 255 characters. */
+  /** The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines no categories, you can set any text. 1 to 255 characters. */
   categoryConfigId?: string | null | undefined;
   /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
   assigneeId?: UserReference | null | undefined;
@@ -1452,6 +1454,34 @@ export interface CustomFieldDefinitionQuery {
   resource?: Open<CustomFieldResource> | readonly Open<CustomFieldResource>[] | undefined;
 }
 
+/** A category of tickets that the workspace defines. */
+export interface CategoryConfig {
+  /** The id that an administrator chose. It never changes. `categoryConfigId` of a ticket contains it. 1 to 255 characters. */
+  id: string;
+  /** The name of the category. 1 to 100 characters. */
+  name: string;
+  /** The id of the category above this one, or null on the first of up to 3 levels. 1 to 255 characters. */
+  parentId: string | null;
+  /** The value of `category` that this category refines, or null. A new ticket gets it if its request contains `categoryConfigId`, but not `category`. */
+  category: Open<TicketCategory> | null;
+  /** Whether the category is active. Requests can set only active categories. */
+  active: boolean;
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
+}
+
+/** The page and the filters of a list of ticketCategories. */
+export interface CategoryConfigQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
+}
+
 /** The type of an event. */
 export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 'task.updated';
 
@@ -1980,6 +2010,9 @@ export const routes = {
   },
   fields: {
     list: 'GET /custom-fields users query',
+  },
+  ticketCategories: {
+    list: 'GET /ticket-categories tickets:read query',
   },
   webhooks: {
     list: 'GET /webhooks webhooks:manage query',

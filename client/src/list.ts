@@ -24,7 +24,7 @@ export interface Page<Row> {
 export type Identified =
   | {
       /** The id of the row. */
-      id: number;
+      id: number | string;
     }
   | {
       /** Definitions of custom fields have no id. */

@@ -27,6 +27,7 @@ export * from './resources/ping.ts';
 export * from './resources/projects.ts';
 export * from './resources/tasks.ts';
 export * from './resources/teams.ts';
+export * from './resources/ticket-categories.ts';
 export * from './resources/ticket-reference.ts';
 export * from './resources/tickets.ts';
 export * from './resources/users.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /** The scopes of API keys (spec §5.5). */
 export const scopes = {
-  'tickets:read': 'List and read tickets',
+  'tickets:read': 'List and read tickets and their categories',
   'tickets:write': 'Create and update tickets',
   'assets:read': 'List and read assets',
   'assets:write': 'Create and update assets',

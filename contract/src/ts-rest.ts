@@ -18,6 +18,7 @@ const names = [
   'users',
   'teams',
   'fields',
+  'ticketCategories',
   'webhooks',
   'deliveries',
 ] as const;

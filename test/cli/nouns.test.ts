@@ -278,6 +278,61 @@ describe('fields', { timeout: 180_000 }, () => {
   });
 });
 
+describe('categories', { timeout: 180_000 }, () => {
+  it('creates, changes, lists and deactivates ticket categories with itsm commands', async () => {
+    await createTenant('Initech');
+    const tenant = '--tenant Initech';
+    const network = await json(`categories create network ${tenant} --name Network --category NETWORK`);
+    expect(network).toMatchObject({
+      id: 'network',
+      name: 'Network',
+      parentId: null,
+      category: 'NETWORK',
+      active: true,
+    });
+    const vpn = await json(`categories create network/vpn ${tenant} --parent-id network --name`, 'Virtual network');
+    expect(vpn).toMatchObject({ name: 'Virtual network', parentId: 'network', category: null });
+    const update = `categories update network/vpn ${tenant}`;
+    expect(await json(`${update} --name VPN --category OTHER`)).toMatchObject({ name: 'VPN', category: 'OTHER' });
+    expect(await json(`${update} --parent-id`, '', '--category', '')).toMatchObject({ parentId: null, category: null });
+    expect(await itsm(`${update} --parent-id unknown`)).toMatchObject({
+      code: 1,
+      stderr: 'error: --parent-id must be the id of a ticket category of this workspace\n',
+    });
+    expect(await json(`categories deactivate network/vpn ${tenant}`)).toMatchObject({ active: false });
+    expect(await json(`categories list ${tenant}`)).toMatchObject([{ id: 'network' }, { id: 'network/vpn' }]);
+    expect((await itsm(`categories list ${tenant} --limit 1`)).stderr).toContain('Showing the first 1.');
+    expect((await itsm(`categories activate network/vpn ${tenant}`)).stdout).toBe(
+      'The category VPN (ID network/vpn) is active.\n',
+    );
+  });
+
+  it('imports ticket categories whose parents come later in the CSV file, or imports nothing', async () => {
+    await createTenant('Hooper');
+    const file = join(folder, 'categories.csv');
+    const load = `categories import ${file} --tenant Hooper`;
+    const header = (await itsm('categories template')).stdout.split('\n')[0];
+    expect(header?.trim()).toBe('id,name,parentId,category');
+    await writeFile(file, `${header}\nvpn,VPN,network,\nwlan,WLAN,lan,\na,A,a,\nnetwork,Network,,NETWORK\n`);
+    expect(await itsm(load)).toMatchObject({
+      code: 1,
+      stderr: [
+        `error: ${file}, line 3: parentId must be the id of a ticket category of this workspace`,
+        `error: ${file}, line 4: parentId must not be the category itself or one of its descendants`,
+        `error: ${file}: nothing was imported\n`,
+      ].join('\n'),
+    });
+    await writeFile(file, `${header}\nvpn,VPN,network,\nnetwork,Network,,NETWORK\n`);
+    expect(await json(`${load} --dry-run`)).toEqual({ importable: 2, imported: 0 });
+    expect(await json(load)).toEqual({ importable: 2, imported: 2 });
+    expect(await json('categories list --tenant Hooper')).toMatchObject([
+      { id: 'network', name: 'Network', parentId: null, category: 'NETWORK', active: true },
+      { id: 'vpn', name: 'VPN', parentId: 'network', category: null, active: true },
+    ]);
+    expect((await itsm(load)).stderr).toContain('line 2: id vpn is already used by another category');
+  });
+});
+
 describe('projects and assets', { timeout: 180_000 }, () => {
   it('lists and updates projects and assets with itsm commands', async () => {
     const { email } = await createTenant('Hooli');

@@ -192,6 +192,9 @@ describe('tenants export and import', () => {
     expect(fields).toMatchObject([{ resource: 'TICKET', type: 'TEXT', label: 'Site' }]);
     const customFields = { [fields[0].key]: 3 };
     expect((await call('POST', '/tickets', { ...ticket, customFields })).status).toBe(400);
+    const categories = (await call('GET', '/ticket-categories')).body.data;
+    expect(categories).toMatchObject([{ id: 'a', parentId: 'b' }, { id: 'b' }]);
+    expect((await call('GET', '/tickets?categoryConfigId=a')).body.meta.totalCount).toBe(1);
     const download = await call('GET', `/attachments/${await attachmentId()}/content`);
     expect(download.text).toBe('Connection lost.');
   });

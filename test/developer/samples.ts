@@ -31,6 +31,7 @@ export const samples: Record<string, Sample> = {
   '/developer/custom-fields/:resource/:key': {
     params: async (workspace) => ({ resource: 'TICKET', key: (await workspace.createField()).key }),
   },
+  '/developer/ticket-categories': {},
   '/developer/assets': {},
   '/developer/assets/new': {},
   '/developer/assets/:id': { params: async (workspace) => ({ id: (await workspace.createAsset()).id }) },

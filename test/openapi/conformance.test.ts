@@ -167,6 +167,7 @@ describe('requests generated from the document', () => {
     };
     const project = await workspace.createProject();
     const team = await workspace.createTeam();
+    const category = await workspace.createTicketCategory();
     const [users, tickets] = [await idsOf(() => workspace.createUser()), await idsOf(() => workspace.createTicket())];
     const assets = await idsOf(() => workspace.createAsset());
     const inPath: Record<string, () => Promise<number[]>> = {
@@ -198,6 +199,7 @@ describe('requests generated from the document', () => {
       taskId: named,
       requesterId: users,
       teamId: [team.id],
+      categoryConfigId: [category.id],
       assigneeId: users,
       assignedToId: users,
       watcherUserId: users,

@@ -1,4 +1,6 @@
-import { userInfo } from 'node:os';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { commands } from '@itsm-api/server/cli/command-table.ts';
 import { pages } from '@itsm-api/server/developer/pages.ts';
@@ -13,8 +15,8 @@ import { etagOf, type Fields, signIn, upload, type Visitor } from '../support/vi
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests that every change to users, teams, fields, keys, webhooks and settings leaves exactly one audit entry, whether it is made by
- * API, in the developer area or on the command line.
+ * Tests that every change to users, teams, ticket categories, fields, keys, webhooks and settings leaves exactly one
+ * audit entry, whether it is made by API, in the developer area or on the command line.
  */
 let api: Api;
 let mine: Workspace;
@@ -42,7 +44,7 @@ describe('endpoints', () => {
   };
 
   it.each(endpoints)(
-    '$title records one audit entry if it changes a user, team, field, key, webhook or setting',
+    '$title records one audit entry if it changes a user, team, ticket category, field, key, webhook or setting',
     async (endpoint) => {
       const { title, success, sample } = endpoint;
       const call = callOf(endpoint, await sample(mine));
@@ -147,6 +149,13 @@ const formSamples: Record<string, FormSample> = {
     make: async () => `/developer/teams/${(await mine.createTeam()).id}`,
     fields: { name: 'Other', description: '', memberIds: '' },
     hasEtag: true,
+  },
+  '/developer/ticket-categories create': {
+    fields: { id: 'network', name: 'Network', parentId: '', category: 'NETWORK' },
+  },
+  '/developer/ticket-categories change': {
+    make: async () => `/developer/ticket-categories?id=${(await mine.createTicketCategory({ id: 'vpn' })).id}`,
+    fields: { id: 'vpn', name: 'Other', parentId: '', category: '' },
   },
   '/developer/custom-fields/new create': {
     fields: { resource: 'TICKET', key: 'site', type: 'TEXT', label: 'Site', description: '', options: '' },
@@ -271,13 +280,13 @@ describe('forms', () => {
 });
 
 describe('commands', { timeout: 60_000 }, () => {
-  /** The nouns whose verbs change users, teams, fields, keys, webhooks or settings. */
-  const audited = ['tenants', 'users', 'teams', 'fields', 'keys', 'webhooks'];
+  /** The nouns whose verbs change users, teams, ticket categories, fields, keys, webhooks or settings. */
+  const audited = ['tenants', 'users', 'teams', 'categories', 'fields', 'keys', 'webhooks'];
   const others = [
     ...['projects', 'assets', 'articles', 'deliveries', 'tickets', 'comments', 'tasks', 'audit', 'requests'],
     ...['secrets', 'listen', 'seed', 'doctor', 'migrate', 'completion'],
   ];
-  const reading = ['list', 'show', 'export', 'test'];
+  const reading = ['list', 'show', 'export', 'test', 'template'];
 
   /** The commands with the actions that they leave. Each command uses the objects of the commands before it. */
   const steps: [command: string, actions: string[]][] = [
@@ -305,6 +314,12 @@ describe('commands', { timeout: 60_000 }, () => {
     ['fields update TICKET site --tenant Apex --label Rooms', []],
     ['fields deactivate TICKET site --tenant Apex', ['field.updated']],
     ['fields activate TICKET site --tenant Apex', ['field.updated']],
+    ['categories create network --tenant Apex --name Network --category NETWORK', ['category.created']],
+    ['categories update network --tenant Apex --name Cables', ['category.updated']],
+    ['categories update network --tenant Apex --name Cables', []],
+    ['categories deactivate network --tenant Apex', ['category.updated']],
+    ['categories activate network --tenant Apex', ['category.updated']],
+    ['categories import CSV --tenant Apex', ['category.created', 'category.created']],
     [
       'keys create --tenant Apex --user grace@acme.example --name move --scopes all --expires-in-days 7 --import',
       ['key.created'],
@@ -325,7 +340,7 @@ describe('commands', { timeout: 60_000 }, () => {
     ['users erase grace@acme.example --tenant Apex --yes', ['user.erased']],
   ];
 
-  it('has a step for every command that changes users, teams, fields, keys, webhooks or settings', async () => {
+  it('has a step for every command that changes users, teams, categories, fields, keys, webhooks or settings', async () => {
     expect([...audited, ...others].sort()).toEqual(Object.keys(commands).sort());
     const verbs = await Promise.all(
       audited.map(async (noun) => {
@@ -345,10 +360,14 @@ describe('commands', { timeout: 60_000 }, () => {
 
   it('records one audit entry with the operating-system user for each command', async () => {
     const itsm = commandLine(api.databaseUrl);
-    const named: Record<string, string> = {};
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-audit-'));
+    const named: Record<string, string> = { CSV: join(folder, 'categories.csv') };
+    await writeFile(named.CSV as string, 'id,name,parentId\nvpn,VPN,access\naccess,Access,\n');
     for (const [command, actions] of steps) {
       const entries = await entriesOf(async () => {
-        const { code, stderr } = await itsm(command.replace(/\b(KEY|WEBHOOK|TEAM)\b/, (name) => named[name] ?? name));
+        const { code, stderr } = await itsm(
+          command.replace(/\b(KEY|WEBHOOK|TEAM|CSV)\b/, (name) => named[name] ?? name),
+        );
         expect(code, stderr).toBe(0);
       });
       expect(
@@ -391,6 +410,11 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
       { 'TICKET.site': { from: rules, to: { ...rules, active: false } } },
     ]),
   );
+  expect(entries.find(({ action }) => action === 'category.created')).toMatchObject({
+    ...{ targetType: 'category', targetId: null, targetKey: 'network' },
+    changes: { category: { from: null, to: 'NETWORK' }, active: { from: null, to: true } },
+  });
+  expect(changesOf('category.updated')).toContainEqual({ name: null });
   expect(changesOf('webhook.changed')).toContainEqual({ paused: { from: false, to: true } });
   expect(changesOf('webhook.changed')).toContainEqual({ secret: null });
   expect(changesOf('settings.updated')).toContainEqual(
@@ -400,6 +424,6 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
   );
   const text = JSON.stringify(entries, (_, value) => (typeof value === 'bigint' ? Number(value) : value));
   expect(text).not.toMatch(
-    /@|Grace|Ada|Sam|exporter|Acme|Apex|t0ken|hidden|whsec_|1234567|scanner|Routers|Racks|Rooms|Cellar/,
+    /@|Grace|Ada|Sam|exporter|Acme|Apex|t0ken|hidden|whsec_|1234567|scanner|Routers|Cables|Racks|Rooms|Cellar/,
   );
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ZodArray, ZodCatch, ZodObject, ZodPipe, ZodType } from 'zod';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples.ts';
-import { createWorkspace, unique, type Workspace, webhook } from '../support/workspace.ts';
+import { createWorkspace, ticket, unique, type Workspace, webhook } from '../support/workspace.ts';
 
 /**
  * Tests that tenants are isolated. If a path, body field or filter contains an id of another tenant or the email address
@@ -94,6 +94,7 @@ async function readTheirData(): Promise<unknown[]> {
     '/users',
     '/teams',
     '/custom-fields',
+    '/ticket-categories',
     '/webhooks',
   ];
   paths.push(
@@ -391,6 +392,24 @@ it('allows two workspaces to use the same externalId, and finds only the own res
     expect(data.map((row: { id: number }) => row.id)).toEqual([own[index]?.id]);
     expect(meta.totalCount).toBe(1);
   }
+});
+
+it("rejects the ticket category of another tenant like an unknown one, and doesn't list it", async () => {
+  const [owner, other] = [await createWorkspace(api), await createWorkspace(api)];
+  await owner.createTicketCategory({ id: 'own' });
+  const { id: foreign } = await other.createTicketCategory({ category: 'NETWORK' });
+  await other.createTicket({ categoryConfigId: foreign });
+  const { id } = await owner.createTicket({ category: 'OTHER', categoryConfigId: 'own' });
+  const headers = { 'x-request-id': 'the-same-for-both' };
+  for (const send of [
+    (categoryConfigId: string) => owner.call('POST', '/tickets', { ...ticket, categoryConfigId }, headers),
+    (categoryConfigId: string) => owner.call('PATCH', `/tickets/${id}`, { categoryConfigId }, headers),
+    (categoryConfigId: string) => owner.call('GET', `/tickets?categoryConfigId=${categoryConfigId}`),
+  ]) {
+    const [found, unknown] = [await send(foreign), await send('unknown')];
+    expect(found.text).toBe(unknown.text);
+  }
+  expect((await owner.call('GET', '/ticket-categories')).body.data).toMatchObject([{ id: 'own' }]);
 });
 
 it('tests every body field and filter whose name ends with Id, except text', () => {

@@ -373,6 +373,9 @@ describe('commands', { timeout: 60_000 }, () => {
     'keys create --tenant T --user E --name export --scopes tickets:read --expires-in-days 7',
     ...['keys update K --name other', 'keys rotate K --overlap-hours 1', 'keys revoke K', 'keys deactivate K'],
     'teams create --tenant T --name Network',
+    ...['create network', 'update vpn'].map((verb) => `categories ${verb} --tenant T --name Network`),
+    ...['deactivate', 'activate'].map((verb) => `categories ${verb} vpn --tenant T`),
+    'categories import FOLDER/categories.csv --tenant T',
     ...['teams update M --tenant T --name Network', 'teams deactivate M --tenant T', 'teams activate M --tenant T'],
     'fields create TICKET floor --tenant T --type NUMBER --label Floor',
     ...['fields update TICKET site --tenant T --label Place', 'fields deactivate TICKET site --tenant T'],
@@ -419,7 +422,9 @@ describe('commands', { timeout: 60_000 }, () => {
     await mkdir(join(files, 'articles'), { recursive: true });
     await writeFile(join(files, 'articles', 'vpn.md'), '# VPN\n\nRestart it.\n');
     await writeFile(join(files, 'projects.csv'), 'key,name\nOFFICE,Office\n');
+    await writeFile(join(files, 'categories.csv'), 'id,name\nwlan,WLAN\n');
     await writeFile(join(files, 'assets.csv'), 'assetTag,name,type\nLT-8,Laptop,LAPTOP\n');
+    await mine.createTicketCategory({ id: 'vpn' });
     const { id, webhookId } = await mine.createDelivery();
     await mine.createField({ key: 'site' });
     const ids: Record<string, string | number | bigint> = {

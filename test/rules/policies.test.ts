@@ -185,6 +185,7 @@ describe('the roles', () => {
       'public.tasks': 'INSERT, SELECT, UPDATE',
       'public.team_members': 'DELETE, INSERT, SELECT',
       'public.teams': 'INSERT, SELECT, UPDATE',
+      'public.ticket_categories': 'INSERT, SELECT, UPDATE',
       'public.texts': 'SELECT',
       'public.ticket_assets': 'SELECT',
       'public.ticket_counts': 'SELECT',

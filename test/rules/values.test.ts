@@ -52,6 +52,7 @@ it('allows exactly the enum values of the contract in the database', async () =>
     tasks_priority_check: Priority.options,
     tasks_status_check: TaskStatus.options,
     tickets_values_check: [],
+    ticket_categories_category_check: TicketCategory.options,
     ticket_links_type_check: LinkType.options,
     'tickets.category': TicketCategory.options,
     'tickets.priority': Priority.options,

@@ -9,9 +9,11 @@ import { ticket, type Workspace } from './workspace.ts';
 export async function fillWorkspace(api: Api, workspace: Workspace): Promise<void> {
   const webhook = await workspace.createWebhook();
   await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
+  await workspace.createTicketCategory({ id: 'b' });
   const { id } = await workspace.createTicket({
     assigneeId: workspace.userId,
     teamId: (await workspace.createTeam({ memberIds: [workspace.userId] })).id,
+    categoryConfigId: (await workspace.createTicketCategory({ id: 'a', parentId: 'b' })).id,
     watcherUserIds: [workspace.userId],
     assetIds: [(await workspace.createAsset({ tags: ['leased'] })).id],
     tags: ['vip'],

@@ -116,6 +116,9 @@ const samples: Samples = {
   fields: {
     list: async () => ({}),
   },
+  ticketCategories: {
+    list: async () => ({}),
+  },
   webhooks: {
     list: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),

@@ -3,12 +3,14 @@ import type {
   Article,
   Asset,
   Attachment,
+  CategoryConfig,
   Comment,
   CustomFieldDefinition,
   Delivery,
   Link,
   NewArticle,
   NewAsset,
+  NewCategoryConfig,
   NewComment,
   NewCustomFieldDefinition,
   NewLink,
@@ -35,6 +37,7 @@ import { createDefinition } from '@itsm-api/server/resources/custom-fields/queri
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
 import { createTeam } from '@itsm-api/server/resources/teams/queries.ts';
+import { createTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { createUser } from '@itsm-api/server/resources/users/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
@@ -64,6 +67,7 @@ export interface Workspace {
   createTeam(overrides?: Partial<NewTeam>): Promise<Team>;
   /** Defines a custom field of tickets: a TEXT that is not required. */
   createField(overrides?: Partial<NewCustomFieldDefinition>): Promise<CustomFieldDefinition>;
+  createTicketCategory(overrides?: Partial<NewCategoryConfig>): Promise<CategoryConfig>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
   /**
    * Creates a delivery. All calls use the same subscription, because a workspace has a maximum number of subscriptions.
@@ -147,6 +151,8 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     createTeam: (overrides = {}) => createTeam(context, { name: `Team ${unique()}`, ...overrides }),
     createField: (overrides = {}) =>
       createDefinition(context, { resource: 'TICKET', key: `f${unique()}`, type: 'TEXT', label: 'Site', ...overrides }),
+    createTicketCategory: (overrides = {}) =>
+      createTicketCategory(context, { id: `category-${unique()}`, name: 'VPN', ...overrides }),
     createWebhook: (overrides = {}) => made('/webhooks', { ...webhook, ...overrides }),
     createDelivery: async () => {
       ofDeliveries ??= made('/webhooks', webhook);

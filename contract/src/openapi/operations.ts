@@ -139,9 +139,7 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
     UNSUPPORTED_MEDIA_TYPE: route.method !== 'GET',
     PAYLOAD_TOO_LARGE: true,
     INVALID_TRANSITION: hasForbiddenMoves(resource, route, fields),
-    INVALID_REFERENCE: fields.some(
-      (field) => /Ids?$/.test(field) && !['categoryConfigId', 'externalId'].includes(field),
-    ),
+    INVALID_REFERENCE: fields.some((field) => /Ids?$/.test(field) && field !== 'externalId'),
     EXTERNAL_ID_EXISTS: fields.includes('externalId'),
     QUOTA_EXCEEDED: route.metadata.binary === 'request',
     QUERY_TOO_BROAD: route.query instanceof z.ZodObject && 'q' in route.query.shape,

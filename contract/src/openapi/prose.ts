@@ -17,8 +17,8 @@ export const changelogPath = '/docs/changelog';
 
 /** The introduction of the OpenAPI document, in Markdown. */
 export const introduction = `
-Manage the tickets, assets, projects, tasks and webhook subscriptions of one workspace, and read its users, teams and
-articles. To form the URL of an endpoint, append \`${pathPrefix}\` and the path of the endpoint to the URL of your server.
+Manage the tickets, assets, projects, tasks and webhook subscriptions of one workspace, and read its users, teams,
+ticket categories and articles. To form the URL of an endpoint, append \`${pathPrefix}\` and the path of the endpoint to the URL of your server.
 Requests and responses are JSON.
 
 For additions and their dates, see [the changelog](${changelogPath}).
@@ -98,7 +98,7 @@ characters except tab, line feed and carriage return. Descriptions, notes, resol
 # Rate limits
 
 With an API key, you can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in total, and ${rateLimits.group} to each endpoint group:
-${groups.join(', ')}. Tasks belong to the group \`projects\`, comments, links and attachments to \`tickets\`,
+${groups.join(', ')}. Tasks belong to the group \`projects\`, comments, links, attachments and ticket categories to \`tickets\`,
 deliveries to \`webhooks\`, articles to \`kb\`, and teams, custom fields and \`/me\` to \`users\`. The limits of your workspace can differ. The response headers contain
 the limits and the remaining quota. If you exceed a limit, the server returns 429 with \`Retry-After\`. Requests that the
 server rejects with 429 don't count against the limits.
@@ -132,6 +132,8 @@ export const tags: Record<string, string> = {
   teams: 'Teams of users. You create and change them in the developer area or with the command line.',
   fields:
     'The definitions of custom fields. You create and change them in the developer area or with the command line.',
+  ticketCategories:
+    'Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line.',
   webhooks: 'Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events.',
   deliveries: 'Deliveries of events to subscriptions, and their attempts.',
 };

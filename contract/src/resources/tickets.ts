@@ -16,6 +16,7 @@ import {
   patch,
   search,
   userFilter,
+  wholeFilter,
 } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
@@ -90,8 +91,10 @@ openEnum.set(GivenTicketNumber, TicketNumber);
 const Category = TicketCategory.nullable().meta({
   description: 'The area of IT that the ticket concerns, or null if only `categoryConfigId` is set.',
 });
-const CategoryConfigId = text(1, 255).meta({
-  description: "The id of a category that your workspace defines. The server doesn't check that the category exists.",
+export const CategoryConfigId = text(1, 255).meta({
+  description:
+    'The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines ' +
+    'no categories, you can set any text.',
 });
 const AssigneeId = Id.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
@@ -485,6 +488,7 @@ export const TicketQuery = listQuery({
   teamId: filter(z.preprocess(numberFromText<number | 'none'>, TicketTeam)),
   type: filter(TicketType),
   category: filter(TicketCategory),
+  categoryConfigId: wholeFilter(CategoryConfigId),
   requesterId: userFilter(),
   parentId: filter(z.preprocess(numberFromText<number | TicketNumber>, NamedTicket)),
   watcherUserId: userFilter(),

@@ -72,6 +72,12 @@ export type Team = Prisma.TeamModel
  */
 export type TeamMember = Prisma.TeamMemberModel
 /**
+ * Model CategoryConfig
+ * A category of tickets that the workspace defines. `categoryConfigId` of a ticket contains its id. A category is never
+ * deleted (docs/decisions/ticket-categories.md).
+ */
+export type CategoryConfig = Prisma.CategoryConfigModel
+/**
  * Model ApiKey
  * 
  */

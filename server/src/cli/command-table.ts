@@ -17,6 +17,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Manage the teams of a tenant: list, show, create, update, deactivate, activate, export',
     load: async () => (await import('./commands/teams.ts')).teams,
   },
+  categories: {
+    summary: 'Manage the ticket categories of a tenant: list, create, update, deactivate, activate, import, template',
+    load: async () => (await import('./commands/categories.ts')).categories,
+  },
   fields: {
     summary: 'Manage the definitions of custom fields: list, show, create, update, deactivate, activate',
     load: async () => (await import('./commands/settings/fields.ts')).fields,

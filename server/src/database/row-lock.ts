@@ -67,6 +67,7 @@ const advisoryLocks = {
   articles: 8,
   keyPolicy: 9,
   customFields: 10,
+  ticketCategories: 11,
 } as const;
 
 const lockName = rows<{ name: string; number: number }, object>(

@@ -21,6 +21,7 @@ import { requests } from './pages/requests/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
 import { newTeam, team } from './pages/teams/detail.ts';
 import { teams } from './pages/teams/list.ts';
+import { ticketCategories } from './pages/ticket-categories/list.ts';
 import { attachmentContent, ticket } from './pages/tickets/detail.ts';
 import { usage } from './pages/usage/usage-page.ts';
 import { newServiceAccount, newUser, user } from './pages/users/detail.ts';
@@ -39,6 +40,7 @@ export const pages: readonly AnyPage[] = [
   ...[users, newUser, newServiceAccount, user],
   ...[teams, newTeam, team],
   ...[fields, newField, field],
+  ticketCategories,
   ...[assets, newAsset, asset, ...assetFiles],
   ...[projects, newProject, project, ...projectFiles, ticket, attachmentContent],
   ...[articles, newArticle, article],

@@ -16,6 +16,7 @@ import { ping } from './ping/handlers.ts';
 import { projects } from './projects/handlers.ts';
 import { tasks } from './tasks/handlers.ts';
 import { teams } from './teams/handlers.ts';
+import { ticketCategories } from './ticket-categories/handlers.ts';
 import { attachments } from './tickets/attachments/handlers.ts';
 import { comments } from './tickets/comments/handlers.ts';
 import { tickets } from './tickets/handlers.ts';
@@ -41,6 +42,7 @@ export async function addResources(app: FastifyInstance, limiters: Limiters): Pr
     users,
     teams,
     fields,
+    ticketCategories,
     webhooks,
     deliveries,
   };

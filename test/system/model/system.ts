@@ -6,6 +6,11 @@ import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resou
 import { createDefinition, listDefinitions } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
 import { createTeam, listTeams, updateTeam } from '@itsm-api/server/resources/teams/queries.ts';
+import {
+  createTicketCategory,
+  listTicketCategories,
+  updateTicketCategory,
+} from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
 import { createUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
 import { openInstallation } from '../../support/installation.ts';
@@ -194,7 +199,10 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
   );
 }
 
-/** Creates the users, teams, fields, projects and API keys of a workspace. Doesn't use the API, because the API can't create them. */
+/**
+ * Creates the users, teams, ticket categories, fields, projects and API keys of a workspace. Doesn't use the API, because the API
+ * can't create them.
+ */
 async function fill(made: Made, name: string): Promise<Workspace> {
   const { context, tenantId, userId, key } = made;
   const roles: NewUser['role'][] = ['AGENT', 'AGENT', 'REQUESTER', 'REQUESTER'];
@@ -225,6 +233,13 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     for (const key of ['contract', 'owner'])
       await createDefinition(context, { resource, key, type: 'TEXT', label: key });
   }
+  // The second workspace has no ticket categories, so that its tickets can have any text instead.
+  if (!name.endsWith('second')) {
+    await createTicketCategory(context, { id: 'cat-1', name: 'Network' });
+    await createTicketCategory(context, { id: 'cat-2', name: 'VPN', parentId: 'cat-1', category: 'NETWORK' });
+    await createTicketCategory(context, { id: 'cat-3', name: 'Dial-up', parentId: 'cat-1', category: 'OTHER' });
+    await updateTicketCategory(context, 'cat-3', { active: false });
+  }
   await setResolutionTargets(context, resolutionTargets);
   const id = Number(context.keyId);
   const first: Key = { id, key, userId, scopes: allScopes, isImport: false, line: [id] };
@@ -241,6 +256,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     users,
     teams: (await listTeams(context, { page: 1, perPage: 100 })).data,
     fields: (await listDefinitions(context, { page: 1, perPage: 100 })).data,
+    categories: (await listTicketCategories(context, { page: 1, perPage: 100 })).data,
     projects: (await listProjects(context, { page: 1, perPage: 100 })).data,
     articles,
     tickets: new Table(),

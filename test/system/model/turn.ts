@@ -85,15 +85,17 @@ export class Turn {
     return this.world.workspaces[(this.#by.workspace + 1) % this.world.workspaces.length] as Workspace;
   }
 
-  /** Functions that check whether an id in a request body is the id of a user, a team, a ticket or an asset. */
+  /** Functions that check whether an id in a request body is the id of a user, a team, a ticket, an asset or a ticket category. */
   get references(): References {
-    const { users, teams, tickets, assets } = this.workspace;
+    const { users, teams, tickets, assets, categories } = this.workspace;
     return {
       isActiveUser: (id) => users.some((user) => user.id === id && user.active),
       isUser: (id) => users.some((user) => user.id === id),
       isActiveTeam: (id) => teams.some((team) => team.id === id && team.active),
       isTicket: (id) => tickets.has(id),
       isAsset: (id) => assets.has(id),
+      isActiveCategory: (id) => categories.length === 0 || categories.some((each) => each.id === id && each.active),
+      refinedCategory: (id) => categories.find((each) => each.id === id)?.category ?? null,
     };
   }
 

@@ -1,6 +1,7 @@
 import type {
   Article,
   Asset,
+  CategoryConfig,
   CustomFieldDefinition,
   ErrorCode,
   Project,
@@ -179,6 +180,8 @@ export interface Workspace {
   teams: readonly Team[];
   /** The definitions of custom fields, in the order of their resources and keys. */
   fields: readonly CustomFieldDefinition[];
+  /** The ticket categories, in the order of their ids. One workspace has none. */
+  categories: readonly CategoryConfig[];
   projects: readonly Project[];
   articles: readonly Article[];
   tickets: Table<Ticket>;

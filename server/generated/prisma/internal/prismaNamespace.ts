@@ -408,6 +408,7 @@ export const ModelName = {
   User: 'User',
   Team: 'Team',
   TeamMember: 'TeamMember',
+  CategoryConfig: 'CategoryConfig',
   ApiKey: 'ApiKey',
   CustomFieldDefinition: 'CustomFieldDefinition',
   KeyPolicy: 'KeyPolicy',
@@ -465,7 +466,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketLink" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "categoryConfig" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketLink" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -910,6 +911,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TeamMemberCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TeamMemberCountAggregateOutputType> | number
+        }
+      }
+    }
+    CategoryConfig: {
+      payload: Prisma.$CategoryConfigPayload<ExtArgs>
+      fields: Prisma.CategoryConfigFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CategoryConfigFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CategoryConfigFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+        }
+        findFirst: {
+          args: Prisma.CategoryConfigFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CategoryConfigFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+        }
+        findMany: {
+          args: Prisma.CategoryConfigFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>[]
+        }
+        create: {
+          args: Prisma.CategoryConfigCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+        }
+        createMany: {
+          args: Prisma.CategoryConfigCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CategoryConfigCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>[]
+        }
+        delete: {
+          args: Prisma.CategoryConfigDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+        }
+        update: {
+          args: Prisma.CategoryConfigUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+        }
+        deleteMany: {
+          args: Prisma.CategoryConfigDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CategoryConfigUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CategoryConfigUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>[]
+        }
+        upsert: {
+          args: Prisma.CategoryConfigUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+        }
+        aggregate: {
+          args: Prisma.CategoryConfigAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCategoryConfig>
+        }
+        groupBy: {
+          args: Prisma.CategoryConfigGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CategoryConfigGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CategoryConfigCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CategoryConfigCountAggregateOutputType> | number
         }
       }
     }
@@ -4123,6 +4198,21 @@ export const TeamMemberScalarFieldEnum = {
 export type TeamMemberScalarFieldEnum = (typeof TeamMemberScalarFieldEnum)[keyof typeof TeamMemberScalarFieldEnum]
 
 
+export const CategoryConfigScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  name: 'name',
+  parentId: 'parentId',
+  category: 'category',
+  active: 'active',
+  version: 'version',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CategoryConfigScalarFieldEnum = (typeof CategoryConfigScalarFieldEnum)[keyof typeof CategoryConfigScalarFieldEnum]
+
+
 export const ApiKeyScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -4256,6 +4346,7 @@ export const AuditEntryScalarFieldEnum = {
   action: 'action',
   targetType: 'targetType',
   targetId: 'targetId',
+  targetKey: 'targetKey',
   changes: 'changes',
   count: 'count',
   subject: 'subject',
@@ -5085,6 +5176,7 @@ export type GlobalOmitConfig = {
   user?: Prisma.UserOmit
   team?: Prisma.TeamOmit
   teamMember?: Prisma.TeamMemberOmit
+  categoryConfig?: Prisma.CategoryConfigOmit
   apiKey?: Prisma.ApiKeyOmit
   customFieldDefinition?: Prisma.CustomFieldDefinitionOmit
   keyPolicy?: Prisma.KeyPolicyOmit

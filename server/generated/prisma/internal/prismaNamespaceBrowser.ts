@@ -57,6 +57,7 @@ export const ModelName = {
   User: 'User',
   Team: 'Team',
   TeamMember: 'TeamMember',
+  CategoryConfig: 'CategoryConfig',
   ApiKey: 'ApiKey',
   CustomFieldDefinition: 'CustomFieldDefinition',
   KeyPolicy: 'KeyPolicy',
@@ -196,6 +197,21 @@ export const TeamMemberScalarFieldEnum = {
 export type TeamMemberScalarFieldEnum = (typeof TeamMemberScalarFieldEnum)[keyof typeof TeamMemberScalarFieldEnum]
 
 
+export const CategoryConfigScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  name: 'name',
+  parentId: 'parentId',
+  category: 'category',
+  active: 'active',
+  version: 'version',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CategoryConfigScalarFieldEnum = (typeof CategoryConfigScalarFieldEnum)[keyof typeof CategoryConfigScalarFieldEnum]
+
+
 export const ApiKeyScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -329,6 +345,7 @@ export const AuditEntryScalarFieldEnum = {
   action: 'action',
   targetType: 'targetType',
   targetId: 'targetId',
+  targetKey: 'targetKey',
   changes: 'changes',
   count: 'count',
   subject: 'subject',

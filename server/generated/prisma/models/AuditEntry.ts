@@ -57,6 +57,7 @@ export type AuditEntryMinAggregateOutputType = {
   action: string | null
   targetType: string | null
   targetId: bigint | null
+  targetKey: string | null
   count: number | null
   subject: string | null
   address: string | null
@@ -73,6 +74,7 @@ export type AuditEntryMaxAggregateOutputType = {
   action: string | null
   targetType: string | null
   targetId: bigint | null
+  targetKey: string | null
   count: number | null
   subject: string | null
   address: string | null
@@ -89,6 +91,7 @@ export type AuditEntryCountAggregateOutputType = {
   action: number
   targetType: number
   targetId: number
+  targetKey: number
   changes: number
   count: number
   subject: number
@@ -126,6 +129,7 @@ export type AuditEntryMinAggregateInputType = {
   action?: true | runtime.Types.Skip
   targetType?: true | runtime.Types.Skip
   targetId?: true | runtime.Types.Skip
+  targetKey?: true | runtime.Types.Skip
   count?: true | runtime.Types.Skip
   subject?: true | runtime.Types.Skip
   address?: true | runtime.Types.Skip
@@ -142,6 +146,7 @@ export type AuditEntryMaxAggregateInputType = {
   action?: true | runtime.Types.Skip
   targetType?: true | runtime.Types.Skip
   targetId?: true | runtime.Types.Skip
+  targetKey?: true | runtime.Types.Skip
   count?: true | runtime.Types.Skip
   subject?: true | runtime.Types.Skip
   address?: true | runtime.Types.Skip
@@ -158,6 +163,7 @@ export type AuditEntryCountAggregateInputType = {
   action?: true | runtime.Types.Skip
   targetType?: true | runtime.Types.Skip
   targetId?: true | runtime.Types.Skip
+  targetKey?: true | runtime.Types.Skip
   changes?: true | runtime.Types.Skip
   count?: true | runtime.Types.Skip
   subject?: true | runtime.Types.Skip
@@ -262,6 +268,7 @@ export type AuditEntryGroupByOutputType = {
   action: string
   targetType: string | null
   targetId: bigint | null
+  targetKey: string | null
   changes:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | null
   count: number
   subject: string | null
@@ -302,6 +309,7 @@ export type AuditEntryWhereInput = {
   action?: Prisma.StringFilter<"AuditEntry"> | string | runtime.Types.Skip
   targetType?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   targetId?: Prisma.BigIntNullableFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  targetKey?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   changes?: Prisma.JsonNullableFilter<"AuditEntry"> | runtime.Types.Skip
   count?: Prisma.IntFilter<"AuditEntry"> | number | runtime.Types.Skip
   subject?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
@@ -319,6 +327,7 @@ export type AuditEntryOrderByWithRelationInput = {
   action?: Prisma.SortOrder | runtime.Types.Skip
   targetType?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   targetId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  targetKey?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   changes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -340,6 +349,7 @@ export type AuditEntryWhereUniqueInput = Prisma.AtLeast<{
   action?: Prisma.StringFilter<"AuditEntry"> | string | runtime.Types.Skip
   targetType?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   targetId?: Prisma.BigIntNullableFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  targetKey?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   changes?: Prisma.JsonNullableFilter<"AuditEntry"> | runtime.Types.Skip
   count?: Prisma.IntFilter<"AuditEntry"> | number | runtime.Types.Skip
   subject?: Prisma.StringNullableFilter<"AuditEntry"> | string | null | runtime.Types.Skip
@@ -357,6 +367,7 @@ export type AuditEntryOrderByWithAggregationInput = {
   action?: Prisma.SortOrder | runtime.Types.Skip
   targetType?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   targetId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  targetKey?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   changes?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -382,6 +393,7 @@ export type AuditEntryScalarWhereWithAggregatesInput = {
   action?: Prisma.StringWithAggregatesFilter<"AuditEntry"> | string | runtime.Types.Skip
   targetType?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   targetId?: Prisma.BigIntNullableWithAggregatesFilter<"AuditEntry"> | bigint | number | null | runtime.Types.Skip
+  targetKey?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null | runtime.Types.Skip
   changes?: Prisma.JsonNullableWithAggregatesFilter<"AuditEntry"> | runtime.Types.Skip
   count?: Prisma.IntWithAggregatesFilter<"AuditEntry"> | number | runtime.Types.Skip
   subject?: Prisma.StringNullableWithAggregatesFilter<"AuditEntry"> | string | null | runtime.Types.Skip
@@ -399,6 +411,7 @@ export type AuditEntryCreateInput = {
   action: string
   targetType?: string | null | runtime.Types.Skip
   targetId?: bigint | number | null | runtime.Types.Skip
+  targetKey?: string | null | runtime.Types.Skip
   changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   count?: number | runtime.Types.Skip
   subject?: string | null | runtime.Types.Skip
@@ -416,6 +429,7 @@ export type AuditEntryUncheckedCreateInput = {
   action: string
   targetType?: string | null | runtime.Types.Skip
   targetId?: bigint | number | null | runtime.Types.Skip
+  targetKey?: string | null | runtime.Types.Skip
   changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   count?: number | runtime.Types.Skip
   subject?: string | null | runtime.Types.Skip
@@ -433,6 +447,7 @@ export type AuditEntryUpdateInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   targetType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   targetId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  targetKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   count?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -450,6 +465,7 @@ export type AuditEntryUncheckedUpdateInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   targetType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   targetId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  targetKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   count?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -467,6 +483,7 @@ export type AuditEntryCreateManyInput = {
   action: string
   targetType?: string | null | runtime.Types.Skip
   targetId?: bigint | number | null | runtime.Types.Skip
+  targetKey?: string | null | runtime.Types.Skip
   changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   count?: number | runtime.Types.Skip
   subject?: string | null | runtime.Types.Skip
@@ -484,6 +501,7 @@ export type AuditEntryUpdateManyMutationInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   targetType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   targetId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  targetKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   count?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -501,6 +519,7 @@ export type AuditEntryUncheckedUpdateManyInput = {
   action?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   targetType?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   targetId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  targetKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   changes?:(import("../../../src/resources/audit/audit-entry.ts").AuditChanges) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   count?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   subject?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
@@ -523,6 +542,7 @@ export type AuditEntryCountOrderByAggregateInput = {
   action?: Prisma.SortOrder | runtime.Types.Skip
   targetType?: Prisma.SortOrder | runtime.Types.Skip
   targetId?: Prisma.SortOrder | runtime.Types.Skip
+  targetKey?: Prisma.SortOrder | runtime.Types.Skip
   changes?: Prisma.SortOrder | runtime.Types.Skip
   count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrder | runtime.Types.Skip
@@ -549,6 +569,7 @@ export type AuditEntryMaxOrderByAggregateInput = {
   action?: Prisma.SortOrder | runtime.Types.Skip
   targetType?: Prisma.SortOrder | runtime.Types.Skip
   targetId?: Prisma.SortOrder | runtime.Types.Skip
+  targetKey?: Prisma.SortOrder | runtime.Types.Skip
   count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrder | runtime.Types.Skip
   address?: Prisma.SortOrder | runtime.Types.Skip
@@ -565,6 +586,7 @@ export type AuditEntryMinOrderByAggregateInput = {
   action?: Prisma.SortOrder | runtime.Types.Skip
   targetType?: Prisma.SortOrder | runtime.Types.Skip
   targetId?: Prisma.SortOrder | runtime.Types.Skip
+  targetKey?: Prisma.SortOrder | runtime.Types.Skip
   count?: Prisma.SortOrder | runtime.Types.Skip
   subject?: Prisma.SortOrder | runtime.Types.Skip
   address?: Prisma.SortOrder | runtime.Types.Skip
@@ -592,6 +614,7 @@ export type AuditEntrySelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   action?: boolean | runtime.Types.Skip
   targetType?: boolean | runtime.Types.Skip
   targetId?: boolean | runtime.Types.Skip
+  targetKey?: boolean | runtime.Types.Skip
   changes?: boolean | runtime.Types.Skip
   count?: boolean | runtime.Types.Skip
   subject?: boolean | runtime.Types.Skip
@@ -609,6 +632,7 @@ export type AuditEntrySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   action?: boolean | runtime.Types.Skip
   targetType?: boolean | runtime.Types.Skip
   targetId?: boolean | runtime.Types.Skip
+  targetKey?: boolean | runtime.Types.Skip
   changes?: boolean | runtime.Types.Skip
   count?: boolean | runtime.Types.Skip
   subject?: boolean | runtime.Types.Skip
@@ -626,6 +650,7 @@ export type AuditEntrySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   action?: boolean | runtime.Types.Skip
   targetType?: boolean | runtime.Types.Skip
   targetId?: boolean | runtime.Types.Skip
+  targetKey?: boolean | runtime.Types.Skip
   changes?: boolean | runtime.Types.Skip
   count?: boolean | runtime.Types.Skip
   subject?: boolean | runtime.Types.Skip
@@ -643,6 +668,7 @@ export type AuditEntrySelectScalar = {
   action?: boolean | runtime.Types.Skip
   targetType?: boolean | runtime.Types.Skip
   targetId?: boolean | runtime.Types.Skip
+  targetKey?: boolean | runtime.Types.Skip
   changes?: boolean | runtime.Types.Skip
   count?: boolean | runtime.Types.Skip
   subject?: boolean | runtime.Types.Skip
@@ -650,7 +676,7 @@ export type AuditEntrySelectScalar = {
   userAgent?: boolean | runtime.Types.Skip
 }
 
-export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "at" | "userId" | "keyId" | "osUser" | "action" | "targetType" | "targetId" | "changes" | "count" | "subject" | "address" | "userAgent", ExtArgs["result"]["auditEntry"], runtime.Types.Skip>
+export type AuditEntryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "at" | "userId" | "keyId" | "osUser" | "action" | "targetType" | "targetId" | "targetKey" | "changes" | "count" | "subject" | "address" | "userAgent", ExtArgs["result"]["auditEntry"], runtime.Types.Skip>
 
 export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AuditEntry"
@@ -668,6 +694,10 @@ export type $AuditEntryPayload<ExtArgs extends runtime.Types.Extensions.Internal
     action: string
     targetType: string | null
     targetId: bigint | null
+    /**
+     * The id of the changed object if its ids are texts.
+     */
+    targetKey: string | null
     /**
      * ![import("../../../src/resources/audit/audit-entry.ts").AuditChanges]
      */
@@ -1114,6 +1144,7 @@ export interface AuditEntryFieldRefs {
   readonly action: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly targetType: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly targetId: Prisma.FieldRef<"AuditEntry", 'BigInt'>
+  readonly targetKey: Prisma.FieldRef<"AuditEntry", 'String'>
   readonly changes: Prisma.FieldRef<"AuditEntry", 'Json'>
   readonly count: Prisma.FieldRef<"AuditEntry", 'Int'>
   readonly subject: Prisma.FieldRef<"AuditEntry", 'String'>

@@ -244,6 +244,7 @@ export type TenantWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   users?: Prisma.UserListRelationFilter | runtime.Types.Skip
   teams?: Prisma.TeamListRelationFilter | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigListRelationFilter | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
   tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   ticketSequence?: Prisma.XOR<Prisma.TicketSequenceNullableScalarRelationFilter, Prisma.TicketSequenceWhereInput> | null | runtime.Types.Skip
@@ -267,6 +268,7 @@ export type TenantOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   users?: Prisma.UserOrderByRelationAggregateInput | runtime.Types.Skip
   teams?: Prisma.TeamOrderByRelationAggregateInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigOrderByRelationAggregateInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput | runtime.Types.Skip
   tickets?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceOrderByWithRelationInput | runtime.Types.Skip
@@ -293,6 +295,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   users?: Prisma.UserListRelationFilter | runtime.Types.Skip
   teams?: Prisma.TeamListRelationFilter | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigListRelationFilter | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
   tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   ticketSequence?: Prisma.XOR<Prisma.TicketSequenceNullableScalarRelationFilter, Prisma.TicketSequenceWhereInput> | null | runtime.Types.Skip
@@ -346,6 +349,7 @@ export type TenantCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -369,6 +373,7 @@ export type TenantUncheckedCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -392,6 +397,7 @@ export type TenantUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -415,6 +421,7 @@ export type TenantUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -536,6 +543,20 @@ export type TenantUpdateOneRequiredWithoutTeamsNestedInput = {
   upsert?: Prisma.TenantUpsertWithoutTeamsInput | runtime.Types.Skip
   connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutTeamsInput, Prisma.TenantUpdateWithoutTeamsInput>, Prisma.TenantUncheckedUpdateWithoutTeamsInput> | runtime.Types.Skip
+}
+
+export type TenantCreateNestedOneWithoutCategoryConfigsInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutCategoryConfigsInput, Prisma.TenantUncheckedCreateWithoutCategoryConfigsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutCategoryConfigsInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TenantUpdateOneRequiredWithoutCategoryConfigsNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutCategoryConfigsInput, Prisma.TenantUncheckedCreateWithoutCategoryConfigsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutCategoryConfigsInput | runtime.Types.Skip
+  upsert?: Prisma.TenantUpsertWithoutCategoryConfigsInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutCategoryConfigsInput, Prisma.TenantUpdateWithoutCategoryConfigsInput>, Prisma.TenantUncheckedUpdateWithoutCategoryConfigsInput> | runtime.Types.Skip
 }
 
 export type TenantCreateNestedOneWithoutApiKeysInput = {
@@ -688,6 +709,7 @@ export type TenantCreateWithoutUsersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -710,6 +732,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -748,6 +771,7 @@ export type TenantUpdateWithoutUsersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -770,6 +794,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -792,6 +817,7 @@ export type TenantCreateWithoutTeamsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -814,6 +840,7 @@ export type TenantUncheckedCreateWithoutTeamsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -852,6 +879,7 @@ export type TenantUpdateWithoutTeamsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -874,6 +902,115 @@ export type TenantUncheckedUpdateWithoutTeamsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantCreateWithoutCategoryConfigsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedCreateWithoutCategoryConfigsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantCreateOrConnectWithoutCategoryConfigsInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutCategoryConfigsInput, Prisma.TenantUncheckedCreateWithoutCategoryConfigsInput>
+}
+
+export type TenantUpsertWithoutCategoryConfigsInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutCategoryConfigsInput, Prisma.TenantUncheckedUpdateWithoutCategoryConfigsInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutCategoryConfigsInput, Prisma.TenantUncheckedCreateWithoutCategoryConfigsInput>
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+}
+
+export type TenantUpdateToOneWithWhereWithoutCategoryConfigsInput = {
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutCategoryConfigsInput, Prisma.TenantUncheckedUpdateWithoutCategoryConfigsInput>
+}
+
+export type TenantUpdateWithoutCategoryConfigsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedUpdateWithoutCategoryConfigsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -897,6 +1034,7 @@ export type TenantCreateWithoutApiKeysInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -919,6 +1057,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -957,6 +1096,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -979,6 +1119,7 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1001,6 +1142,7 @@ export type TenantCreateWithoutCustomFieldsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1023,6 +1165,7 @@ export type TenantUncheckedCreateWithoutCustomFieldsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1061,6 +1204,7 @@ export type TenantUpdateWithoutCustomFieldsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1083,6 +1227,7 @@ export type TenantUncheckedUpdateWithoutCustomFieldsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1105,6 +1250,7 @@ export type TenantCreateWithoutKeyPolicyInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1127,6 +1273,7 @@ export type TenantUncheckedCreateWithoutKeyPolicyInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1165,6 +1312,7 @@ export type TenantUpdateWithoutKeyPolicyInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1187,6 +1335,7 @@ export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1209,6 +1358,7 @@ export type TenantCreateWithoutTicketsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1231,6 +1381,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1269,6 +1420,7 @@ export type TenantUpdateWithoutTicketsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1291,6 +1443,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1313,6 +1466,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1335,6 +1489,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1373,6 +1528,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1395,6 +1551,7 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1417,6 +1574,7 @@ export type TenantCreateWithoutAssetsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1439,6 +1597,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1477,6 +1636,7 @@ export type TenantUpdateWithoutAssetsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1499,6 +1659,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1521,6 +1682,7 @@ export type TenantCreateWithoutProjectsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1543,6 +1705,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1581,6 +1744,7 @@ export type TenantUpdateWithoutProjectsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1603,6 +1767,7 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1625,6 +1790,7 @@ export type TenantCreateWithoutArticlesInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1647,6 +1813,7 @@ export type TenantUncheckedCreateWithoutArticlesInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1685,6 +1852,7 @@ export type TenantUpdateWithoutArticlesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1707,6 +1875,7 @@ export type TenantUncheckedUpdateWithoutArticlesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1729,6 +1898,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1751,6 +1921,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1789,6 +1960,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1811,6 +1983,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1833,6 +2006,7 @@ export type TenantCreateWithoutEventsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1855,6 +2029,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1893,6 +2068,7 @@ export type TenantUpdateWithoutEventsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1915,6 +2091,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1934,6 +2111,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
 export type TenantCountOutputType = {
   users: number
   teams: number
+  categoryConfigs: number
   apiKeys: number
   tickets: number
   assets: number
@@ -1947,6 +2125,7 @@ export type TenantCountOutputType = {
 export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | TenantCountOutputTypeCountUsersArgs
   teams?: boolean | TenantCountOutputTypeCountTeamsArgs
+  categoryConfigs?: boolean | TenantCountOutputTypeCountCategoryConfigsArgs
   apiKeys?: boolean | TenantCountOutputTypeCountApiKeysArgs
   tickets?: boolean | TenantCountOutputTypeCountTicketsArgs
   assets?: boolean | TenantCountOutputTypeCountAssetsArgs
@@ -1979,6 +2158,13 @@ export type TenantCountOutputTypeCountUsersArgs<ExtArgs extends runtime.Types.Ex
  */
 export type TenantCountOutputTypeCountTeamsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.TeamWhereInput | runtime.Types.Skip
+}
+
+/**
+ * TenantCountOutputType without action
+ */
+export type TenantCountOutputTypeCountCategoryConfigsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CategoryConfigWhereInput | runtime.Types.Skip
 }
 
 /**
@@ -2049,6 +2235,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   updatedAt?: boolean | runtime.Types.Skip
   users?: boolean | Prisma.Tenant$usersArgs<ExtArgs> | runtime.Types.Skip
   teams?: boolean | Prisma.Tenant$teamsArgs<ExtArgs> | runtime.Types.Skip
+  categoryConfigs?: boolean | Prisma.Tenant$categoryConfigsArgs<ExtArgs> | runtime.Types.Skip
   apiKeys?: boolean | Prisma.Tenant$apiKeysArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Tenant$ticketsArgs<ExtArgs> | runtime.Types.Skip
   ticketSequence?: boolean | Prisma.Tenant$ticketSequenceArgs<ExtArgs> | runtime.Types.Skip
@@ -2099,6 +2286,7 @@ export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
 export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | Prisma.Tenant$usersArgs<ExtArgs> | runtime.Types.Skip
   teams?: boolean | Prisma.Tenant$teamsArgs<ExtArgs> | runtime.Types.Skip
+  categoryConfigs?: boolean | Prisma.Tenant$categoryConfigsArgs<ExtArgs> | runtime.Types.Skip
   apiKeys?: boolean | Prisma.Tenant$apiKeysArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Tenant$ticketsArgs<ExtArgs> | runtime.Types.Skip
   ticketSequence?: boolean | Prisma.Tenant$ticketSequenceArgs<ExtArgs> | runtime.Types.Skip
@@ -2119,6 +2307,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   objects: {
     users: Prisma.$UserPayload<ExtArgs>[]
     teams: Prisma.$TeamPayload<ExtArgs>[]
+    categoryConfigs: Prisma.$CategoryConfigPayload<ExtArgs>[]
     apiKeys: Prisma.$ApiKeyPayload<ExtArgs>[]
     tickets: Prisma.$TicketPayload<ExtArgs>[]
     ticketSequence: Prisma.$TicketSequencePayload<ExtArgs> | null
@@ -2544,6 +2733,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   readonly [Symbol.toStringTag]: "PrismaPromise"
   users<T extends Prisma.Tenant$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   teams<T extends Prisma.Tenant$teamsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$teamsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TeamPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  categoryConfigs<T extends Prisma.Tenant$categoryConfigsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$categoryConfigsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CategoryConfigPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   apiKeys<T extends Prisma.Tenant$apiKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$apiKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tickets<T extends Prisma.Tenant$ticketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$ticketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   ticketSequence<T extends Prisma.Tenant$ticketSequenceArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$ticketSequenceArgs<ExtArgs>>): Prisma.Prisma__TicketSequenceClient<runtime.Types.Result.GetResult<Prisma.$TicketSequencePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
@@ -3029,6 +3219,30 @@ export type Tenant$teamsArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TeamScalarFieldEnum | Prisma.TeamScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Tenant.categoryConfigs
+ */
+export type Tenant$categoryConfigsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CategoryConfig
+   */
+  select?: Prisma.CategoryConfigSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CategoryConfig
+   */
+  omit?: Prisma.CategoryConfigOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CategoryConfigInclude<ExtArgs> | null
+  where?: Prisma.CategoryConfigWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.CategoryConfigOrderByWithRelationInput | Prisma.CategoryConfigOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.CategoryConfigWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.CategoryConfigScalarFieldEnum | Prisma.CategoryConfigScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

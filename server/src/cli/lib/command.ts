@@ -1,7 +1,16 @@
 import type { Command } from 'commander';
 
 /** The kinds of values that the completions read from the database (completion-values.ts). */
-export type CompletionKind = 'tenants' | 'users' | 'teams' | 'keys' | 'webhooks' | 'projects' | 'assets' | 'deliveries';
+export type CompletionKind =
+  | 'tenants'
+  | 'users'
+  | 'teams'
+  | 'categories'
+  | 'keys'
+  | 'webhooks'
+  | 'projects'
+  | 'assets'
+  | 'deliveries';
 
 /** The description of an option or argument, for the parser, the help, the completions and the command reference. */
 export interface Parameter {

@@ -5,6 +5,7 @@ import { findDeliveries } from '../../resources/deliveries/queries.ts';
 import { listProjects } from '../../resources/projects/queries.ts';
 import { listTeams } from '../../resources/teams/queries.ts';
 import { listTenants, tenantContext } from '../../resources/tenants/queries.ts';
+import { listTicketCategories } from '../../resources/ticket-categories/queries.ts';
 import { listUsers } from '../../resources/users/queries.ts';
 import { listWebhooks } from '../../resources/webhooks/queries.ts';
 import type { CompletionKind } from './command.ts';
@@ -42,6 +43,8 @@ async function findInTenant(
       return (await listUsers(context, page)).data.map(({ email, name }) => [email, name]);
     case 'teams':
       return (await listTeams(context, page)).data.map(({ id, name }) => [String(id), name]);
+    case 'categories':
+      return (await listTicketCategories(context, page)).data.map(({ id, name }) => [id, name]);
     case 'keys':
       return (await listKeys(context, page)).data.map(({ id, name, user }) => [String(id), `${name}, ${user}`]);
     case 'webhooks':

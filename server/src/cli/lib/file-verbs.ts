@@ -10,7 +10,8 @@ export function importVerb<Line extends object>(columns: CsvColumns<Line>): Verb
     summary: `Import ${resource} from a CSV file`,
     details: [
       `If a line is invalid, the command imports nothing. Columns, in any order: ${all}. Required columns: ` +
-        `${needed.join(', ')}. An empty cell means no value. ${user} contains an ID or an email address.`,
+        `${needed.join(', ')}. An empty cell means no value.`,
+      ...(user === undefined ? [] : [`${user} contains an ID or an email address.`]),
       ...(changeLine === undefined
         ? []
         : [`With --update, only ${unique} is required for an existing ${one}, and an empty cell changes nothing.`]),

@@ -3,7 +3,7 @@ import { SingleBar } from 'cli-progress';
 import * as z from 'zod';
 import type { Runtime } from '../../process/runtime.ts';
 import { counted, formatResults, type ImportResults } from '../../resources/csv/csv-columns.ts';
-import { type CsvResource, checkFile, importFile, type Problem } from '../../resources/csv/csv-import.ts';
+import { checkFile, type Importable, importFile, type Problem } from '../../resources/csv/csv-import.ts';
 import { activeTenantContext } from '../../resources/tenants/queries.ts';
 import { CommandError } from './cli-errors.ts';
 import type { Action } from './command.ts';
@@ -34,9 +34,7 @@ interface ImportOutput {
  * Creates the action that imports a CSV file in one transaction. If lines are invalid, reports the first
  * `maxShownProblems` problems and imports nothing.
  */
-export function importAction<Row extends { id: number }, Line extends object, New>(
-  csv: CsvResource<Row, Line, New>,
-): Action {
+export function importAction<Line extends object, New>(csv: Importable<Line, New>): Action {
   const { columns } = csv;
   return action({
     input: z.strictObject({
@@ -62,9 +60,9 @@ export function importAction<Row extends { id: number }, Line extends object, Ne
  * with the database.
  * @throws CommandError with the invalid lines
  */
-async function importWithProgress<Row extends { id: number }, Line extends object, New>(
+async function importWithProgress<Line extends object, New>(
   runtime: Runtime,
-  csv: CsvResource<Row, Line, New>,
+  csv: Importable<Line, New>,
   { file, tenant, dryRun, update }: ImportInput,
 ): Promise<ImportOutput> {
   const context = await activeTenantContext(runtime, tenant);

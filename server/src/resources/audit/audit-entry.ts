@@ -5,6 +5,7 @@ import type { Context } from '../shared/context.ts';
 export const auditTargetTypes = [
   'user',
   'team',
+  'category',
   'key',
   'webhook',
   'workspace',
@@ -20,7 +21,7 @@ export const auditTargetTypes = [
 /** The changed object. The id is undefined if the action changed several objects, such as an import. */
 export interface AuditTarget {
   type: (typeof auditTargetTypes)[number];
-  id?: number | bigint | undefined;
+  id?: number | bigint | string | undefined;
 }
 
 /**
@@ -57,7 +58,8 @@ export function auditRow(
   const { address, userAgent } = from?.() ?? { address: '', userAgent: '' };
   return {
     ...{ userId: userId ?? null, keyId: keyId ?? null, osUser: osUser ?? null, action },
-    ...{ targetType: target.type, targetId: target.id === undefined ? null : BigInt(target.id) },
+    targetType: target.type,
+    ...(typeof target.id === 'string' ? { targetKey: target.id } : { targetId: target.id ?? null }),
     ...(changes !== undefined && { changes: changes as Record<string, { from: string; to: string } | null> }),
     ...{ address, userAgent: userAgent.slice(0, maxUserAgentLength) },
   };

@@ -19,7 +19,7 @@ export interface AuditEntry {
   action: string;
   /** The type of the changed object. Null only for entries of earlier releases. */
   targetType: string | null;
-  targetId: number | null;
+  targetId: number | string | null;
   changes: AuditChanges | null;
   /** How often the action happened. Only entries for failed sign-ins count more than one action. */
   count: number;
@@ -111,7 +111,7 @@ function presentEntry(row: Prisma.AuditEntryGetPayload<object>): AuditEntry {
     at: serializeTimestamp(row.at),
     userId: serializeId(row.userId),
     keyId: serializeId(row.keyId),
-    ...{ osUser, action, targetType, targetId: serializeId(row.targetId) },
+    ...{ osUser, action, targetType, targetId: row.targetKey ?? serializeId(row.targetId) },
     changes: row.changes as AuditChanges | null,
     ...{ count, subject, address, userAgent },
   };

@@ -3,10 +3,10 @@ import { csvLine } from './csv-format.ts';
 
 /** The CSV format of a resource, independent of the database. */
 export interface CsvColumns<Line extends object> {
-  resource: 'assets' | 'projects';
+  resource: 'assets' | 'projects' | 'categories';
   /** The singular name of the resource, such as `asset`. */
-  one: 'asset' | 'project';
-  /** The schema of a CSV line. A line identifies a user by id or email address. */
+  one: 'asset' | 'project' | 'category';
+  /** The schema of a CSV line. A line identifies the user, if it has one, by id or email address. */
   line: z.ZodType<Line>;
   /** The schema of a line that updates an existing row. Undefined if an import can't update rows. */
   changeLine?: z.ZodType<Line>;
@@ -17,8 +17,8 @@ export interface CsvColumns<Line extends object> {
   unique: keyof Line & string;
   /** Another column whose value must be unique, unless it is empty. */
   uniqueIfSet?: keyof Line & string;
-  /** The column that identifies a user. */
-  user: keyof Line & string;
+  /** The column that identifies a user. Undefined if no column does. */
+  user?: keyof Line & string;
   hasCustomFields: boolean;
   /** Example values for the import template, by column. */
   example: Readonly<Record<string, string>>;

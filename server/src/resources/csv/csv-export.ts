@@ -8,7 +8,7 @@ import { csvLine } from './csv-format.ts';
 export interface CsvExport {
   /** Returns the names of all custom fields in the tenant's rows. */
   customFields(db: TenantClient): Promise<string[]>;
-  columns: { names: readonly string[]; user: string };
+  columns: { names: readonly string[]; user?: string };
 }
 
 interface CsvRow extends Record<string, unknown> {
@@ -39,10 +39,10 @@ export type ColumnValues = (column: string) => unknown;
 /** Converts rows to functions that return the values in an export, in the given order. */
 export async function toCsvRows(
   db: TenantClient,
-  { user }: { user: string },
+  { user }: { user?: string },
   rows: readonly object[],
 ): Promise<ColumnValues[]> {
-  const userIdOf = (row: CsvRow) => (row[user] ?? null) as number | null;
+  const userIdOf = (row: CsvRow) => (user === undefined ? null : (row[user] ?? null)) as number | null;
   const given = rows as readonly CsvRow[];
   const emails = await findEmails({ db }, given.map(userIdOf));
   return given.map((row) => (column) => {

@@ -36,7 +36,7 @@ export interface CsvResource<Row extends { id: number }, Line extends object, In
 }
 
 /** The parts of a CSV resource that an import needs. */
-type Importable<Line extends object, Input> = Omit<CsvResource<never, Line, Input>, 'rows' | 'customFields'>;
+export type Importable<Line extends object, Input> = Omit<CsvResource<never, Line, Input>, 'rows' | 'customFields'>;
 
 /** The limit and the mode of an import. */
 interface FileOptions {
@@ -164,7 +164,8 @@ async function readFile<Values extends object, Input>(
       if (result.given !== undefined) lines.push({ line: record.line, texts: result.texts, given: result.given });
     }
   }
-  const users = lines.map(({ given }) => given[columns.user]);
+  const userOf = (given: Values) => (columns.user === undefined ? undefined : given[columns.user]);
+  const users = lines.map(({ given }) => userOf(given));
   const userIds = await findUserIds(
     context,
     users.filter((user) => typeof user === 'string'),
@@ -179,7 +180,7 @@ async function readFile<Values extends object, Input>(
     entries: lines.map(({ line, texts, given }) => ({
       line,
       texts,
-      input: csv.inputOf(given, getUserId(given[columns.user], userIds)),
+      input: csv.inputOf(given, getUserId(userOf(given), userIds)),
     })),
     problems: sortByLine(all),
     results: noResults,
@@ -342,6 +343,7 @@ function findUnknownUsers<Values extends object>(
   lines: readonly Line<Values>[],
   userIds: ReadonlyMap<string, number>,
 ): Problem[] {
+  if (user === undefined) return [];
   return lines.flatMap(({ given, line }) => {
     const email = given[user];
     if (typeof email !== 'string' || userIds.has(email)) return [];

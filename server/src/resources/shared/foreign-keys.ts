@@ -1,4 +1,4 @@
-import type { CustomFieldResource, ErrorDetail } from '@itsm-api/contract';
+import type { CustomFieldResource, ErrorDetail, TicketCategory } from '@itsm-api/contract';
 import { sql } from '../../database/client/sql.ts';
 import { one } from '../../database/client/statements.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -17,13 +17,16 @@ export const noSuchAsset = 'must be an asset of this workspace';
 /** The error message for a reference to a team that doesn't exist or is inactive. */
 const noSuchTeam = 'must be an active team of this workspace';
 
+/** The error message for a reference to a ticket category that doesn't exist or is inactive. */
+const noSuchCategory = 'must be an active ticket category of this workspace';
+
 /** The error message for a reference to an attachment that doesn't exist or belongs to another ticket. */
 export const noSuchAttachment = 'must be an attachment of this ticket';
 
 /** An id in a request body, and the path of its field. */
-interface Reference {
+interface Reference<Id = number> {
   path: string;
-  id: number;
+  id: Id;
 }
 
 /** The ids in a request body, grouped by the resource that they reference. */
@@ -32,22 +35,35 @@ export interface References {
   tickets: readonly Reference[];
   assets: readonly Reference[];
   teams: readonly Reference[];
+  categories: readonly Reference<string>[];
 }
 
 /** Describes a request body without ids. */
-export const noReferences: References = { users: [], tickets: [], assets: [], teams: [] };
+export const noReferences: References = { users: [], tickets: [], assets: [], teams: [], categories: [] };
+
+/** The kinds of resources whose ids are numbers. */
+type NumberedKind = Exclude<keyof References, 'categories'>;
 
 /**
  * The valid ids among the referenced ids. An id is valid if it identifies an existing ticket, an existing asset, an
  * active user or an active team of the tenant.
  */
-export interface Known extends Readonly<Record<keyof References, ReadonlySet<number>>> {
+export interface Known extends Readonly<Record<NumberedKind, ReadonlySet<number>>> {
+  /**
+   * The fixed category that each referenced active ticket category refines. Undefined if every id is valid, because the
+   * tenant has no ticket categories (docs/decisions/ticket-categories.md).
+   */
+  categories: ReadonlyMap<string, TicketCategory | null> | undefined;
   /** The rules for custom fields. Undefined if they weren't requested. */
   fields?: CustomFieldRules | undefined;
 }
 
 /** Returns the reference in a field as a list. The list is empty if the field is null, absent or unchanged. */
-export function reference(path: string, id: number | null | undefined, before?: number | null): Reference[] {
+export function reference<Id extends number | string>(
+  path: string,
+  id: Id | null | undefined,
+  before?: Id | null,
+): Reference<Id>[] {
   return id == null || id === before ? [] : [{ path, id }];
 }
 
@@ -80,7 +96,8 @@ export async function checkUsers(
 }
 
 /**
- * Checks that all referenced tickets and assets exist, and that all referenced users and teams are active.
+ * Checks that all referenced tickets and assets exist, and that all referenced users, teams and ticket categories are
+ * active. Returns the valid ids.
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with invalid references
  */
 export async function checkReferences(
@@ -102,8 +119,11 @@ export async function findKnown(
   all: readonly References[],
   { allowInactive = false, fieldsOf }: LookupOptions = {},
 ): Promise<Known> {
-  const idsOf = (kind: keyof References) => [...new Set(all.flatMap((each) => each[kind].map(({ id }) => id)))];
-  const ids = { users: idsOf('users'), tickets: idsOf('tickets'), assets: idsOf('assets'), teams: idsOf('teams') };
+  const idsOf = (kind: NumberedKind) => [...new Set(all.flatMap((each) => each[kind].map(({ id }) => id)))];
+  const ids = {
+    ...{ users: idsOf('users'), tickets: idsOf('tickets'), assets: idsOf('assets'), teams: idsOf('teams') },
+    categories: [...new Set(all.flatMap((each) => each.categories.map(({ id }) => id)))],
+  };
   const isEmpty = fieldsOf === undefined && Object.values(ids).every((some) => some.length === 0);
   const options = { allowInactive, fieldsOf: fieldsOf ?? null };
   const found = isEmpty ? undefined : await db.$sql(selectKnown, { ...ids, ...options });
@@ -113,21 +133,27 @@ export async function findKnown(
     assets: new Set(found?.assets),
     teams: new Set(found?.teams),
     fields: found?.fields ?? undefined,
+    categories: found?.categories ? new Map(found.categories) : undefined,
   };
 }
 
-type Ids = Record<keyof References, number[]>;
+type Ids = Record<NumberedKind, number[]>;
 
 const selectKnown = one<
-  Ids & { allowInactive: boolean; fieldsOf: CustomFieldResource | null },
-  Ids & { fields: CustomFieldRules | null }
+  Ids & { categories: string[]; allowInactive: boolean; fieldsOf: CustomFieldResource | null },
+  Ids & { categories: [id: string, category: TicketCategory | null][] | null; fields: CustomFieldRules | null }
 >(
-  ({ tenant, users, tickets, assets, teams, allowInactive, fieldsOf }) => sql`SELECT
+  ({ tenant, users, tickets, assets, teams, categories, allowInactive, fieldsOf }) => sql`SELECT
     ARRAY(SELECT id FROM users
       WHERE tenant_id = ${tenant} AND id = ANY (${users}::bigint[]) AND (active OR ${allowInactive}::boolean)) AS users,
     ARRAY(SELECT id FROM tickets WHERE tenant_id = ${tenant} AND id = ANY (${tickets}::bigint[])) AS tickets,
     ARRAY(SELECT id FROM assets WHERE tenant_id = ${tenant} AND id = ANY (${assets}::bigint[])) AS assets,
     ARRAY(SELECT id FROM teams WHERE tenant_id = ${tenant} AND id = ANY (${teams}::bigint[]) AND active) AS teams,
+    CASE WHEN cardinality(${categories}::text[]) > 0
+        AND EXISTS (SELECT FROM ticket_categories WHERE tenant_id = ${tenant})
+      THEN ARRAY(SELECT json_build_array(id, category) FROM ticket_categories
+        WHERE tenant_id = ${tenant} AND id = ANY (${categories}::text[]) AND active)
+    END AS categories,
     CASE WHEN ${fieldsOf}::text IS NOT NULL THEN ${rulesJson({ tenant, resource: fieldsOf })} END AS fields`,
 );
 
@@ -135,12 +161,13 @@ const selectKnown = one<
  * Checks that all references are in `known`.
  * @throws ApiError INVALID_REFERENCE; the details list up to 20 fields with unknown ids
  */
-export function assertKnown({ users, tickets, assets, teams }: References, known: Known): void {
+export function assertKnown({ users, tickets, assets, teams, categories }: References, known: Known): void {
   reject([
     ...findUnknown(users, known.users, noSuchUser),
     ...findUnknown(tickets, known.tickets, noSuchTicket),
     ...findUnknown(assets, known.assets, noSuchAsset),
     ...findUnknown(teams, known.teams, noSuchTeam),
+    ...(known.categories === undefined ? [] : findUnknown(categories, known.categories, noSuchCategory)),
   ]);
 }
 
@@ -160,6 +187,10 @@ function reject(details: ErrorDetail[]): void {
   throw new ApiError('INVALID_REFERENCE', `${first.path} ${first.message}`, { details: details.slice(0, 20) });
 }
 
-function findUnknown(references: readonly Reference[], known: ReadonlySet<number>, message: string): ErrorDetail[] {
+function findUnknown<Id>(
+  references: readonly Reference<Id>[],
+  known: { has(id: Id): boolean },
+  message: string,
+): ErrorDetail[] {
   return references.filter(({ id }) => !known.has(id)).map(({ path }) => ({ path, message }));
 }

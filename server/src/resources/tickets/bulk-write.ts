@@ -76,7 +76,7 @@ export function createTickets(
       assertKnown(references, known);
       checkCustomFields(known.fields, input.customFields, { isNew: context.isImport !== true });
       rejectTakenTicket({ row: input, comments }, taken);
-      return { row: newRow(context, input), comments };
+      return { row: newRow(context, input, known), comments };
     });
     const unique = withoutRepeated(valid.accepted, ({ row, comments }) => [
       row.externalId && `ticket ${row.externalId}`,

@@ -31,6 +31,7 @@ const uncounted = [
   'parentId',
   'watcherUserId',
   'externalId',
+  'categoryConfigId',
   'assetId',
   'tag',
   'createdSince',
@@ -201,6 +202,7 @@ function buildConditions(filters: TicketFilters): Sql[] {
     requesterId,
     parentId,
     externalId,
+    categoryConfigId,
     createdSince,
     createdBefore,
   } = filters;
@@ -216,6 +218,7 @@ function buildConditions(filters: TicketFilters): Sql[] {
     ...anyOf('t.requester_id', requesterId, sql`bigint`),
     ...anyOf('t.parent_id', parentId, sql`bigint`),
     ...anyOf('t.external_id', externalId, sql`text`),
+    ...anyOf('t.category_config_id', categoryConfigId, sql`text`),
     ...(createdSince === undefined ? [] : [sql`t.created_at >= ${createdSince}::timestamptz`]),
     ...(createdBefore === undefined ? [] : [sql`t.created_at < ${createdBefore}::timestamptz`]),
     ...(dueSince === undefined ? [] : [sql`t.due_at >= ${dueSince}::timestamptz`]),

@@ -16,7 +16,7 @@ import { checkCustomFields, checkRequired } from '../custom-fields/value-checks.
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, mergeExternalId } from '../shared/external-ids.ts';
-import { checkReferences, listed, type References, reference } from '../shared/foreign-keys.ts';
+import { checkReferences, type Known, listed, type References, reference } from '../shared/foreign-keys.ts';
 import { checkImportFields } from '../shared/imports.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
 import { rejectBroadQuery } from '../shared/search.ts';
@@ -72,10 +72,10 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
  */
 export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
   const { customFields, externalId } = input;
-  await checkInput(context, { references: collectReferences(input), customFields }, context.isImport);
+  const known = await checkInput(context, { references: collectReferences(input), customFields }, context.isImport);
   return transaction(context, async (context) => {
     await lockExternalId(context, 'ticket', externalId);
-    const [ticket] = await writeNew(context, [newRow(context, input)], async (tickets, required) => {
+    const [ticket] = await writeNew(context, [newRow(context, input, known)], async (tickets, required) => {
       if (context.isImport !== true) checkRequired(required, customFields);
       return tickets;
     });
@@ -84,7 +84,7 @@ export async function createTicket(context: UserContext, input: NewTicket): Prom
 }
 
 /**
- * Checks the references and the custom fields of a request. Runs at most one statement.
+ * Checks the references and the custom fields of a request, and returns what it has looked up. Runs at most one statement.
  * @param allowInactive whether inactive users are valid
  * @throws ApiError INVALID_REFERENCE, VALIDATION_ERROR
  */
@@ -92,12 +92,13 @@ async function checkInput(
   context: Context,
   { references, customFields }: Pick<Change, 'references'> & Pick<NewTicket, 'customFields'>,
   allowInactive = false,
-): Promise<void> {
+): Promise<Known> {
   const known = await checkReferences(context, references, {
     allowInactive,
     fieldsOf: customFields ? 'TICKET' : undefined,
   });
   checkCustomFields(known.fields, customFields);
+  return known;
 }
 
 /**
@@ -246,7 +247,7 @@ function addDueAt(change: StoredChange | undefined, { dueAt }: Ticket): Changes 
   return after.dueAt === dueAt ? changes : { ...changes, dueAt: { from: after.dueAt, to: dueAt } };
 }
 
-/** Returns the references to users, tickets, assets and teams that a request body adds. */
+/** Returns the references to users, tickets, assets, teams and ticket categories that a request body adds. */
 export function collectReferences(input: NewTicket | TicketPatch, before?: Ticket): References {
   return {
     users: [
@@ -257,6 +258,7 @@ export function collectReferences(input: NewTicket | TicketPatch, before?: Ticke
     tickets: reference('parentId', input.parentId, before?.parentId),
     assets: listed('assetIds', input.assetIds, before?.assetIds),
     teams: reference('teamId', input.teamId, before?.teamId),
+    categories: reference('categoryConfigId', input.categoryConfigId, before?.categoryConfigId),
   };
 }
 
@@ -328,10 +330,11 @@ function getStatusTimestamps(from: Ticket, to: TicketStatus, now: Date): Pick<Ti
 }
 
 /**
- * Converts the input of a request to the values of a new ticket.
+ * Converts the input of a request to the values of a new ticket. If the input has no category, takes the category that
+ * its ticket category refines.
  * @throws ApiError VALIDATION_ERROR if the input has a field that only an import key can set
  */
-export function newRow(context: UserContext, input: NewTicket): NewTicketRow {
+export function newRow(context: UserContext, input: NewTicket, { categories }: Known): NewTicketRow {
   checkImportFields(context, NewTicket, input);
   const now = context.now().toISOString();
   const { status = 'OPEN', createdAt = now } = input;
@@ -342,7 +345,7 @@ export function newRow(context: UserContext, input: NewTicket): NewTicketRow {
     description: input.description,
     type: input.type,
     priority: input.priority ?? 'MEDIUM',
-    category: input.category ?? null,
+    category: input.category ?? categories?.get(input.categoryConfigId ?? '') ?? null,
     categoryConfigId: input.categoryConfigId ?? null,
     requesterId: input.requesterId ?? Number(context.userId),
     assigneeId: input.assigneeId ?? null,

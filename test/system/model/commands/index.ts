@@ -17,6 +17,7 @@ import { me, ping } from './me.ts';
 import { projects } from './projects.ts';
 import { tasks } from './tasks.ts';
 import { teams } from './teams.ts';
+import { ticketCategories } from './ticket-categories.ts';
 import { tickets } from './tickets.ts';
 import { users } from './users.ts';
 import { webhooks } from './webhooks.ts';
@@ -37,6 +38,7 @@ const byName: Record<string, Record<string, Kind>> = {
     users,
     teams,
     fields,
+    ticketCategories,
     webhooks,
     deliveries,
   },

@@ -73,6 +73,7 @@ export function newTicket(
         tickets: [input.parentId],
         assets: assetIds,
         teams: [input.teamId],
+        category: input.categoryConfigId,
       },
     ),
   ];
@@ -89,7 +90,7 @@ export function newTicket(
       type: input.type,
       status,
       priority,
-      category: input.category ?? null,
+      category: input.category ?? references.refinedCategory(input.categoryConfigId),
       categoryConfigId: input.categoryConfigId ?? null,
       requesterId: input.requesterId ?? key.userId,
       assigneeId: input.assigneeId ?? null,
@@ -143,6 +144,7 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
       tickets: [after.parentId === before.parentId ? null : after.parentId],
       assets: after.assetIds.filter((id) => !before.assetIds.includes(id)),
       teams: [after.teamId === before.teamId ? null : after.teamId],
+      category: after.categoryConfigId === before.categoryConfigId ? null : after.categoryConfigId,
     }),
   ];
   if (codes.length > 0) return { codes };
@@ -170,6 +172,7 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     anyOf(query.category, ticket.category) &&
     anyOf(query.requesterId, ticket.requesterId) &&
     anyOf(query.teamId, ticket.teamId ?? 'none') &&
+    anyOf(query.categoryConfigId, ticket.categoryConfigId) &&
     anyOf(query.parentId, ticket.parentId) &&
     anyOf(query.externalId, ticket.externalId) &&
     anyOf(assignees, assignee) &&

@@ -1,4 +1,4 @@
-import type { ErrorCode, User } from '@itsm-api/contract';
+import type { ErrorCode, TicketCategory, User } from '@itsm-api/contract';
 import { anyOf, type ListQuery } from './lists.ts';
 import { holdsWords } from './search.ts';
 
@@ -11,23 +11,29 @@ export interface References {
   isActiveTeam(id: number): boolean;
   isTicket(id: number): boolean;
   isAsset(id: number): boolean;
+  isActiveCategory(id: string): boolean;
+  /** Returns the fixed category that a ticket category refines. */
+  refinedCategory(id: string | null | undefined): TicketCategory | null;
 }
 
-/** Returns the expected error codes for a request with new references to users, tickets, assets and teams. */
+/** Returns the expected error codes for a request with new references to users, tickets, assets, teams and ticket categories. */
 export function rejectionsOf(
-  { isActiveUser, isActiveTeam, isTicket, isAsset }: References,
+  { isActiveUser, isActiveTeam, isTicket, isAsset, isActiveCategory }: References,
   {
     users,
     tickets = [],
     assets = [],
     teams = [],
-  }: Record<'users', Ids> & Partial<Record<'tickets' | 'assets' | 'teams', Ids>>,
+    category,
+  }: Record<'users', Ids> &
+    Partial<Record<'tickets' | 'assets' | 'teams', Ids>> & { category?: string | null | undefined },
 ): ErrorCode[] {
   const isWrong =
     users.some((id) => id != null && !isActiveUser(id)) ||
     tickets.some((id) => id != null && !isTicket(id)) ||
     assets.some((id) => id != null && !isAsset(id)) ||
-    teams.some((id) => id != null && !isActiveTeam(id));
+    teams.some((id) => id != null && !isActiveTeam(id)) ||
+    (category != null && !isActiveCategory(category));
   return isWrong ? ['INVALID_REFERENCE'] : [];
 }
 

@@ -54,7 +54,10 @@ export const audit = page({
         html`${link({ action }, html`<code>${action}</code>`)}${count > 1 ? ` × ${count}` : ''}`,
         target === null
           ? (subject ?? '')
-          : link({ targetType: targetType ?? undefined, targetId: targetId ?? undefined }, target),
+          : link(
+              { targetType: targetType ?? undefined, targetId: typeof targetId === 'number' ? targetId : undefined },
+              target,
+            ),
         html`${renderChanges(entry)}`,
         html`${from}<br><span class="agent">${userAgent}</span>`,
       ];

@@ -1,0 +1,59 @@
+import { getTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { etagOf, signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+let admin: Visitor;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  admin = await signIn(api, workspace);
+});
+afterAll(() => api.close());
+
+const list = '/developer/ticket-categories';
+const create = (fields: object) =>
+  admin.submit(list, 'create', { id: 'network', name: 'Network', parentId: '', category: '', ...fields });
+
+describe('/developer/ticket-categories', () => {
+  it('creates, lists and changes a ticket category with any id', async () => {
+    const id = `"<ü>" & ${'/?#%'.repeat(60)}`;
+    const { headers } = await create({ id, category: 'NETWORK' });
+    const here = headers.location ?? '';
+    expect(await getTicketCategory(workspace.context, id)).toMatchObject({
+      ...{ name: 'Network', parentId: null, category: 'NETWORK', active: true },
+    });
+    expect((await admin.get(list)).text).toContain(`<a href="${here}">&quot;&lt;ü&gt;&quot; &amp; /?#%`);
+
+    await create({ id: 'other' });
+    const change = { id, name: 'VPN', parentId: 'other', category: '', etag: await etagOf(admin, here) };
+    expect((await admin.submit(here, 'change', change)).status).toBe(303);
+    expect(await getTicketCategory(workspace.context, id)).toMatchObject({
+      ...{ name: 'VPN', parentId: 'other', category: null, active: false },
+    });
+    expect((await admin.submit(here, 'change', change)).status).toBe(412);
+  });
+
+  it('shows errors next to the fields and keeps the entered values', async () => {
+    await create({ id: 'taken' });
+    expect((await create({ id: 'taken' })).text).toContain('id="error-id">taken is already used by another category');
+    const unknown = await create({ id: 'new', parentId: 'unknown' });
+    expect(unknown.status).toBe(400);
+    expect(unknown.text).toContain('id="error-parentId">must be the id of a ticket category of this workspace');
+    expect(unknown.text).toContain('name="parentId" value="unknown"');
+  });
+
+  it('returns 404 for a ticket category of another workspace', async () => {
+    await (await createWorkspace(api)).createTicketCategory({ id: 'foreign' });
+    expect((await admin.get(`${list}?id=foreign`)).status).toBe(404);
+  });
+
+  it('shows the id of a ticket category in the audit log', async () => {
+    await create({ id: 'audited' });
+    expect((await admin.get('/developer/audit')).text).toContain('category audited</a>');
+  });
+});
