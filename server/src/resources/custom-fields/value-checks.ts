@@ -75,11 +75,11 @@ export function checkRequired(required: readonly string[], given: Given): void {
 }
 
 function findMissing(required: readonly string[], given: Given) {
-  return required.flatMap((key) => (valueOf(given ?? {}, key) === null ? { key, message: 'is required' } : []));
+  return required.flatMap((key) => (fieldValue(given ?? {}, key) === null ? { key, message: 'is required' } : []));
 }
 
 /** Returns the value of a field, or null if it has none. A key can be the name of a method, such as `constructor`. */
-export function valueOf(fields: CustomFields, key: string): CustomFields[string] {
+export function fieldValue(fields: CustomFields, key: string): CustomFields[string] {
   return (Object.hasOwn(fields, key) ? fields[key] : undefined) ?? null;
 }
 
