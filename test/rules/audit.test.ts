@@ -156,6 +156,7 @@ const formSamples: Record<string, FormSample> = {
   '/developer/ticket-categories change': {
     make: async () => `/developer/ticket-categories?id=${(await mine.createTicketCategory({ id: 'vpn' })).id}`,
     fields: { id: 'vpn', name: 'Other', parentId: '', category: '' },
+    hasEtag: true,
   },
   '/developer/custom-fields/new create': {
     fields: { resource: 'TICKET', key: 'site', type: 'TEXT', label: 'Site', description: '', options: '' },

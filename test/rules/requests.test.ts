@@ -174,8 +174,8 @@ describe.each(lists)('$title as a list', (endpoint) => {
       expect(answer.status, `${name}= answered ${answer.text}`).toBe(400);
       // The filters `email` and `q` accept any text, so no value is invalid.
       if (name === 'email' || name === 'q') continue;
-      // These filters accept any text, and the first two also commas.
-      const acceptsCommas = name === 'assetTag' || name === 'serialNumber';
+      // These filters accept any text, and the first three also commas.
+      const acceptsCommas = ['assetTag', 'serialNumber', 'categoryConfigId'].includes(name);
       const acceptsText = acceptsCommas || name === 'externalId' || endpoint.title === 'GET /articles';
       const invalid = [
         '%00',
