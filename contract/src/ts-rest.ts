@@ -17,7 +17,6 @@ const names = [
   'tasks',
   'users',
   'teams',
-  'fields',
   'ticketCategories',
   'webhooks',
   'deliveries',

@@ -41,8 +41,7 @@ function actionOf(address: string, form: string): string {
 }
 
 function toMissingPath(path: string): string {
-  const ofField = path.replace(':resource/:key', 'TICKET/missing');
-  return ofField.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
+  return path.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
 }
 
 /** Returns a visitor who is allowed to open a page, and the visitor's CSRF token. */

@@ -61,7 +61,6 @@ beforeAll(async () => {
   const project = await theirs.createProject();
   const delivery = await theirs.createDelivery();
   const team = await theirs.createTeam({ memberIds: [theirs.userId] });
-  await theirs.createField();
   const ticket = await theirs.createTicket({
     ...{ assigneeId: theirs.userId, teamId: team.id, watcherUserIds: [theirs.userId] },
   });
@@ -93,7 +92,6 @@ async function readTheirData(): Promise<unknown[]> {
     `/projects/${their.project}/tasks`,
     '/users',
     '/teams',
-    '/custom-fields',
     '/ticket-categories',
     '/webhooks',
   ];

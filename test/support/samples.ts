@@ -113,9 +113,6 @@ const samples: Samples = {
     changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createTeam()).id } }),
   },
-  fields: {
-    list: async () => ({}),
-  },
   ticketCategories: {
     list: async () => ({}),
   },

@@ -66,8 +66,7 @@ const advisoryLocks = {
   assetExternalIds: 7,
   articles: 8,
   keyPolicy: 9,
-  customFields: 10,
-  ticketCategories: 11,
+  ticketCategories: 10,
 } as const;
 
 const lockName = rows<{ name: string; number: number }, object>(

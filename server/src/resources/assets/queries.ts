@@ -17,15 +17,15 @@ import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
 import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit } from '../../webhooks/outbox/emit.ts';
-import { checkCustomFields, checkRequired } from '../custom-fields/value-checks.ts';
+import { record } from '../activities/record.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, lockExternalIds, mergeExternalId, rejectTaken } from '../shared/external-ids.ts';
-import { checkReferences, noReferences, reference } from '../shared/foreign-keys.ts';
+import { checkUsers, reference } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
 import { mergeTags } from '../shared/tags.ts';
 import type { Rows } from '../sync/change-feed.ts';
-import { type NewFields, recordCreation, writeChanges } from './sql.ts';
+import { type NewFields, writeChanges } from './sql.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
 
@@ -75,12 +75,12 @@ export async function getAsset({ db }: Context, id: number): Promise<Asset> {
 
 /**
  * Creates an asset and emits `asset.created`.
- * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, or VALIDATION_ERROR if the asset tag is already in use or a
- * custom field is invalid
+ * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, or VALIDATION_ERROR if the asset tag is already in use
  */
 export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   return transaction(context, async (context) => {
-    await checkInput(context, input);
+    const { db } = context;
+    await checkUsers(context, reference('assignedToId', input.assignedToId));
     await lockExternalId(context, 'asset', input.externalId);
     const taken = takenBy('asset', input.assetTag);
     const { customFields, purchaseDate, warrantyExpiresAt, ...fields } = toFields(input);
@@ -88,27 +88,11 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
       ...{ ...fields, customFields: json(customFields) },
       ...{ purchaseDate: toDate(purchaseDate), warrantyExpiresAt: toDate(warrantyExpiresAt) },
     };
-    const asset = presentAsset(await createUnique('assetTag', taken, () => context.db.asset.create({ data })));
-    const required = await recordCreation(context, [asset.id]);
-    if (context.isImport !== true) checkRequired(required, customFields);
+    const asset = presentAsset(await createUnique('assetTag', taken, () => db.asset.create({ data })));
+    await record(context, { resource: 'ASSET', ids: [asset.id], action: 'CREATED' });
     await emit(context, 'asset.created', { payload: asset });
     return asset;
   });
-}
-
-/**
- * Checks the assignee and the custom fields of a request. Runs at most one statement.
- * @throws ApiError INVALID_REFERENCE, VALIDATION_ERROR
- */
-async function checkInput(
-  context: Context,
-  { assignedToId, customFields }: Pick<NewAsset, 'assignedToId' | 'customFields'>,
-  before?: Asset,
-): Promise<void> {
-  const users = reference('assignedToId', assignedToId, before?.assignedToId);
-  const options = { fieldsOf: customFields ? ('ASSET' as const) : undefined };
-  const known = await checkReferences(context, { ...noReferences, users }, options);
-  checkCustomFields(known.fields, customFields);
 }
 
 const selectFieldNames = one<None, { names: string[] }>(
@@ -141,7 +125,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
     const changes = diffFields(before, after);
     if (Object.keys(changes).length === 0) return before;
 
-    await checkInput(context, patch, before);
+    await checkUsers(context, reference('assignedToId', patch.assignedToId, before.assignedToId));
     if ('externalId' in changes) rejectTaken('asset', taken, after.externalId);
     const [written] = await writeChanges(context, [{ after, changes }]);
     if (written === undefined) throw notFound('asset');

@@ -4,7 +4,6 @@ import { rows } from '../../database/client/statements.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
 import type { Context } from '../shared/context.ts';
-import { requiredKeys } from '../shared/custom-field-rules.ts';
 import { writtenColumns } from '../shared/written-columns.ts';
 
 /** The fields of an asset that a request sets. */
@@ -52,38 +51,6 @@ export async function insertNew({ db }: Context, assets: readonly NewFields[]): 
   return written.map(({ id, assetTag, version }) =>
     withEtag(version, { id: Number(id), ...(fields.get(assetTag) as NewFields), ...times }),
   );
-}
-
-/** The parameters of the statement that records new assets. */
-interface Creation {
-  ids: number[];
-  at: Date;
-  userId: bigint | null;
-  keyId: bigint | null;
-}
-
-const insertCreation = rows<Creation, { required: string[] }>(
-  ({ tenant, ids, at, userId, keyId }) => sql`WITH activity AS (${insertActivity({
-    resource: 'ASSET',
-    action: 'CREATED',
-    tenant,
-    rows: sql`unnest(${ids}::bigint[]) AS t (id)`,
-    at: sql`${at}::timestamptz`,
-    userId,
-    keyId,
-    changes: sql`'{}'`,
-  })})
-  SELECT ${requiredKeys({ tenant, resource: sql`'ASSET'` })} AS required`,
-);
-
-/**
- * Records the activities of new assets. The same statement returns the keys of the custom fields that new assets must
- * have.
- */
-export async function recordCreation(context: Context, ids: number[]): Promise<string[]> {
-  const { db, now, userId = null, keyId = null } = context;
-  const [found] = await db.$sql(insertCreation, { ids, at: now(), userId, keyId });
-  return found?.required ?? [];
 }
 
 /** The parameters of the update. `changed` contains the assets as JSON, each with its `changes`. */

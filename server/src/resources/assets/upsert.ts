@@ -14,7 +14,7 @@ import { lockOf } from '../../database/row-lock.ts';
 import { invalidField, takenBy } from '../../shared/errors.ts';
 import { validationError } from '../../shared/validation.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
-import { checkCustomFields } from '../custom-fields/value-checks.ts';
+import { record } from '../activities/record.ts';
 import { bulkFormat } from '../idempotency/bulk-format.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { chunksOf } from '../shared/chunks.ts';
@@ -36,7 +36,7 @@ import {
   reference,
 } from '../shared/foreign-keys.ts';
 import { mergeAsset, presentAsset, toFields } from './queries.ts';
-import { type ChangedAsset, insertNew, recordCreation, writeChanges } from './sql.ts';
+import { type ChangedAsset, insertNew, writeChanges } from './sql.ts';
 
 /*
  * Creates or updates many assets in one request (docs/decisions/data-model.md#upsert). Concurrent requests acquire their
@@ -169,26 +169,16 @@ export async function predictResults(
   });
 }
 
-/**
- * Reads the assets of the items without locks, and checks the custom fields of the plans that write. Also returns these
- * plans, and the users that they name.
- */
+/** Reads the assets of the items without locks. Also returns the plans that write, and the users that they name. */
 async function planItems(context: Context, items: BulkItems<AssetUpsertItem>, rules: Rules) {
   const { matchBy } = rules;
   const found = await findAssets(context, matchBy, items.accepted);
-  const plans = items.next((item) => planItem(item, found.get(matchOf(item, matchBy)), rules));
-  const writes = (plan: Plan) => 'creates' in plan || plan.change !== undefined;
-  const pending = plans.accepted.filter(writes);
+  const planned = items.next((item) => planItem(item, found.get(matchOf(item, matchBy)), rules));
+  const pending = planned.accepted.filter((plan) => 'creates' in plan || plan.change !== undefined);
   const known = await findKnown(
     context,
     pending.map(({ item }) => ({ ...noReferences, users: assignee(item) })),
-    { fieldsOf: pending.some((plan) => 'creates' in plan || plan.item.customFields) ? 'ASSET' : undefined },
   );
-  const planned = plans.next((plan) => {
-    const isNew = 'creates' in plan && context.isImport !== true;
-    if (writes(plan)) checkCustomFields(known.fields, plan.item.customFields, { isNew });
-    return plan;
-  });
   return { planned, pending, known };
 }
 
@@ -347,10 +337,7 @@ async function lockAssets({ db }: Context, ids: number[]): Promise<Map<number, A
 
 /** Records the activities of new assets, and emits `asset.created` for each. */
 async function announce(context: Context & Transaction, assets: Asset[]): Promise<void> {
-  await recordCreation(
-    context,
-    assets.map(({ id }) => id),
-  );
+  await record(context, { resource: 'ASSET', ids: assets.map(({ id }) => id), action: 'CREATED' });
   for (const chunk of chunksOf(assets, maxEvents)) {
     await emitAll(
       context,

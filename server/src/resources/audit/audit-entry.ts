@@ -9,7 +9,6 @@ export const auditTargetTypes = [
   'key',
   'webhook',
   'workspace',
-  'field',
   'ticket',
   'comment',
   'asset',

@@ -1,9 +1,8 @@
-import type { CustomFieldResource, ErrorDetail, TicketCategory } from '@itsm-api/contract';
+import type { ErrorDetail, TicketCategory } from '@itsm-api/contract';
 import { sql } from '../../database/client/sql.ts';
 import { one } from '../../database/client/statements.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Context } from './context.ts';
-import { type CustomFieldRules, rulesJson } from './custom-field-rules.ts';
 
 /** The error message for a reference to a user that doesn't exist or is inactive. */
 export const noSuchUser = 'must be an active user of this workspace';
@@ -54,8 +53,6 @@ export interface Known extends Readonly<Record<NumberedKind, ReadonlySet<number>
    * tenant has no ticket categories (docs/decisions/ticket-categories.md).
    */
   categories: ReadonlyMap<string, TicketCategory | null> | undefined;
-  /** The rules for custom fields. Undefined if they weren't requested. */
-  fields?: CustomFieldRules | undefined;
 }
 
 /** Returns the reference in a field as a list. The list is empty if the field is null, absent or unchanged. */
@@ -76,11 +73,9 @@ export function listed(
   return (ids ?? []).map((id, index) => ({ path: `${path}.${index}`, id })).filter(({ id }) => !before.includes(id));
 }
 
-interface LookupOptions {
-  /** Whether inactive users are valid. Tickets and comments that an import key creates can belong to people who have left. */
+/** Whether inactive users are valid. Tickets and comments that an import key creates can belong to people who have left. */
+interface UserOptions {
   allowInactive?: boolean | undefined;
-  /** The resource whose rules for custom fields the lookup also returns. */
-  fieldsOf?: CustomFieldResource | undefined;
 }
 
 /**
@@ -90,7 +85,7 @@ interface LookupOptions {
 export async function checkUsers(
   context: Context,
   users: readonly Reference[],
-  options: LookupOptions = {},
+  options: UserOptions = {},
 ): Promise<void> {
   await checkReferences(context, { ...noReferences, users }, options);
 }
@@ -103,36 +98,31 @@ export async function checkUsers(
 export async function checkReferences(
   context: Context,
   references: References,
-  options: LookupOptions = {},
+  options: UserOptions = {},
 ): Promise<Known> {
   const known = await findKnown(context, [references], options);
   assertKnown(references, known);
   return known;
 }
 
-/**
- * Looks up all referenced ids, and the rules for custom fields, in one statement. If there is nothing to look up, doesn't
- * query the database.
- */
+/** Looks up all referenced ids in one statement. If there are no ids, doesn't query the database. */
 export async function findKnown(
   { db }: Context,
   all: readonly References[],
-  { allowInactive = false, fieldsOf }: LookupOptions = {},
+  { allowInactive = false }: UserOptions = {},
 ): Promise<Known> {
   const idsOf = (kind: NumberedKind) => [...new Set(all.flatMap((each) => each[kind].map(({ id }) => id)))];
   const ids = {
     ...{ users: idsOf('users'), tickets: idsOf('tickets'), assets: idsOf('assets'), teams: idsOf('teams') },
     categories: [...new Set(all.flatMap((each) => each.categories.map(({ id }) => id)))],
   };
-  const isEmpty = fieldsOf === undefined && Object.values(ids).every((some) => some.length === 0);
-  const options = { allowInactive, fieldsOf: fieldsOf ?? null };
-  const found = isEmpty ? undefined : await db.$sql(selectKnown, { ...ids, ...options });
+  const isEmpty = Object.values(ids).every((some) => some.length === 0);
+  const found = isEmpty ? undefined : await db.$sql(selectKnown, { ...ids, allowInactive });
   return {
     users: new Set(found?.users),
     tickets: new Set(found?.tickets),
     assets: new Set(found?.assets),
     teams: new Set(found?.teams),
-    fields: found?.fields ?? undefined,
     categories: found?.categories ? new Map(found.categories) : undefined,
   };
 }
@@ -140,10 +130,10 @@ export async function findKnown(
 type Ids = Record<NumberedKind, number[]>;
 
 const selectKnown = one<
-  Ids & { categories: string[]; allowInactive: boolean; fieldsOf: CustomFieldResource | null },
-  Ids & { categories: [id: string, category: TicketCategory | null][] | null; fields: CustomFieldRules | null }
+  Ids & { categories: string[]; allowInactive: boolean },
+  Ids & { categories: [id: string, category: TicketCategory | null][] | null }
 >(
-  ({ tenant, users, tickets, assets, teams, categories, allowInactive, fieldsOf }) => sql`SELECT
+  ({ tenant, users, tickets, assets, teams, categories, allowInactive }) => sql`SELECT
     ARRAY(SELECT id FROM users
       WHERE tenant_id = ${tenant} AND id = ANY (${users}::bigint[]) AND (active OR ${allowInactive}::boolean)) AS users,
     ARRAY(SELECT id FROM tickets WHERE tenant_id = ${tenant} AND id = ANY (${tickets}::bigint[])) AS tickets,
@@ -153,8 +143,7 @@ const selectKnown = one<
         AND EXISTS (SELECT FROM ticket_categories WHERE tenant_id = ${tenant})
       THEN ARRAY(SELECT json_build_array(id, category) FROM ticket_categories
         WHERE tenant_id = ${tenant} AND id = ANY (${categories}::text[]) AND active)
-    END AS categories,
-    CASE WHEN ${fieldsOf}::text IS NOT NULL THEN ${rulesJson({ tenant, resource: fieldsOf })} END AS fields`,
+    END AS categories`,
 );
 
 /**

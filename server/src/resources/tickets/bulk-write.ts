@@ -13,7 +13,6 @@ import {
 } from '@itsm-api/contract';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
-import { checkCustomFields } from '../custom-fields/value-checks.ts';
 import { bulkFormat } from '../idempotency/bulk-format.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
@@ -69,12 +68,11 @@ export function createTickets(
     const known = await findKnown(
       context,
       items.accepted.map(({ references }) => references),
-      { allowInactive: context.isImport, fieldsOf: 'TICKET' },
+      { allowInactive: context.isImport },
     );
     const taken = await lockTicketExternalIds(context, items.accepted);
     const valid = items.next(({ input, comments, references }) => {
       assertKnown(references, known);
-      checkCustomFields(known.fields, input.customFields, { isNew: context.isImport !== true });
       rejectTakenTicket({ row: input, comments }, taken);
       return { row: newRow(context, input, known), comments };
     });
@@ -198,7 +196,6 @@ export function updateTickets(
     const known = await findKnown(
       context,
       changed.map(({ references }) => references),
-      { fieldsOf: changed.some(({ customFields }) => customFields) ? 'TICKET' : undefined },
     );
     const parents = await lockParents(context, changed);
     const taken = await lockExternalIds(context, 'ticket', changed.map(newExternalId));
@@ -228,13 +225,12 @@ function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[]): void
 }
 
 /**
- * Checks that the references and the custom fields in a change are valid, that the new parent creates no cycle, and that
- * the external id is not in use. Then adds the parent to `parents` and the external id to `taken`, so that the checks of
- * later items consider them.
+ * Checks that the references in a change are valid, that the new parent creates no cycle, and that the external id is
+ * not in use. Then adds the parent to `parents` and the external id to `taken`, so that the checks of later items
+ * consider them.
  */
 function applyChange(change: Change, known: Known, parents: Parents, taken: ExternalIds): void {
   assertKnown(change.references, known);
-  checkCustomFields(known.fields, change.customFields);
   rejectCycle(change, parents);
   const externalId = newExternalId(change);
   rejectTaken('ticket', taken, externalId);

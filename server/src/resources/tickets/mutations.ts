@@ -6,7 +6,6 @@ import { tenantLockStatement } from '../../database/row-lock.ts';
 import type { ActorContext } from '../../shared/actor.ts';
 import { type HasSubscribers, querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, shortened, timestampChange } from '../activities/record.ts';
-import { requiredKeys } from '../shared/custom-field-rules.ts';
 import { nextNumber, numberTickets, reserveNumbers, type TicketCounts } from '../shared/ticket-number.ts';
 import { columns, columnsOf, type WrittenBy } from './columns.ts';
 import { dueByTarget } from './due-date.ts';
@@ -29,10 +28,9 @@ type WrittenRow = { ticket: TicketRow };
 
 /**
  * Inserts tickets. The statement first increases the tenant's sequence by the number of
- * tickets. The tickets get the next ordinals and numbers. Also returns the keys of the required custom fields, because a
- * separate statement would make each request slower.
+ * tickets. The tickets get the next ordinals and numbers.
  */
-const insert = rows<By & TicketCounts & { tickets: string }, WrittenRow & { required: string[] }>(
+const insert = rows<By & TicketCounts & { tickets: string }, WrittenRow>(
   (given) => sql`
   WITH sequence AS (${reserveNumbers(given)}
   ), given AS MATERIALIZED (
@@ -59,8 +57,7 @@ const insert = rows<By & TicketCounts & { tickets: string }, WrittenRow & { requ
     keyId: given.keyId,
     changes: sql`'{}'`,
   })})
-  SELECT to_json(ticket) AS ticket, ${requiredKeys({ tenant: given.tenant, resource: sql`'TICKET'` })} AS required
-  FROM (SELECT ${columns} FROM t ORDER BY ordinal) AS ticket`,
+  SELECT to_json(ticket) AS ticket FROM (SELECT ${columns} FROM t ORDER BY ordinal) AS ticket`,
 );
 
 /** The actor of a change, and the database client that writes the change. */
@@ -89,19 +86,16 @@ interface WriteResult {
 
 /**
  * Inserts tickets. Assigns the next ordinals and, for each ticket type, the next numbers. Returns
- * the tickets in the given order, and the keys of the custom fields that new tickets must have. The tenant's sequence is locked until the commit, so that ordinals and ids have the
+ * the tickets in the given order. The tenant's sequence is locked until the commit, so that ordinals and ids have the
  * same order.
  */
-export async function insertTickets(
-  writer: Writer,
-  tickets: readonly NewTicketRow[],
-): Promise<WriteResult & { required: string[] }> {
+export async function insertTickets(writer: Writer, tickets: readonly NewTicketRow[]): Promise<WriteResult> {
   const [, written, subscribers] = await writer.db.$pipeline([
     tenantLockStatement(writer.db, 'ticketSequence'),
     toInsertStatement(writer, tickets),
     querySubscribers(writer.db, 'ticket.created'),
   ]);
-  return { ...toWriteResult(written, subscribers, tickets.length), required: written[0]?.required ?? [] };
+  return toWriteResult(written, subscribers, tickets.length);
 }
 
 /**

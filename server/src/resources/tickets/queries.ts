@@ -12,7 +12,6 @@ import { lockTenant } from '../../database/row-lock.ts';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
-import { checkCustomFields, checkRequired } from '../custom-fields/value-checks.ts';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, mergeExternalId } from '../shared/external-ids.ts';
@@ -68,51 +67,28 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
 
 /**
  * Creates a ticket with status OPEN and the next number of its type. Emits `ticket.created`.
- * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, VALIDATION_ERROR
+ * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS
  */
 export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
-  const { customFields, externalId } = input;
-  const known = await checkInput(context, { references: collectReferences(input), customFields }, context.isImport);
+  const known = await checkReferences(context, collectReferences(input), { allowInactive: context.isImport });
   return transaction(context, async (context) => {
-    await lockExternalId(context, 'ticket', externalId);
-    const [ticket] = await writeNew(context, [newRow(context, input, known)], async (tickets, required) => {
-      if (context.isImport !== true) checkRequired(required, customFields);
-      return tickets;
-    });
+    await lockExternalId(context, 'ticket', input.externalId);
+    const [ticket] = await writeNew(context, [newRow(context, input, known)]);
     return ticket as Ticket;
   });
 }
 
 /**
- * Checks the references and the custom fields of a request, and returns what it has looked up. Runs at most one statement.
- * @param allowInactive whether inactive users are valid
- * @throws ApiError INVALID_REFERENCE, VALIDATION_ERROR
- */
-async function checkInput(
-  context: Context,
-  { references, customFields }: Pick<Change, 'references'> & Pick<NewTicket, 'customFields'>,
-  allowInactive = false,
-): Promise<Known> {
-  const known = await checkReferences(context, references, {
-    allowInactive,
-    fieldsOf: customFields ? 'TICKET' : undefined,
-  });
-  checkCustomFields(known.fields, customFields);
-  return known;
-}
-
-/**
  * Inserts tickets and emits `ticket.created` for each of them. Returns the tickets in the given order.
- * @param complete changes the new tickets before the events, and returns them in the same order. Its second argument
- * contains the keys of the custom fields that new tickets must have.
+ * @param complete changes the new tickets before the events, and returns them in the same order
  */
 export async function writeNew(
   context: Context & Transaction,
   rows: readonly NewTicketRow[],
-  complete = async (tickets: Ticket[], _required: string[]) => tickets,
+  complete = async (tickets: Ticket[]) => tickets,
 ): Promise<Ticket[]> {
-  const { tickets, required, hasSubscribers } = await insertTickets(context, rows);
-  const created = await complete(tickets.map(presentTicket), required);
+  const { tickets, hasSubscribers } = await insertTickets(context, rows);
+  const created = await complete(tickets.map(presentTicket));
   if (hasSubscribers) {
     const emissions = created.map((payload) => ({ payload }));
     await emitAll(context, 'ticket.created', emissions);
@@ -149,7 +125,7 @@ async function patchUnlocked(
   // A new parent and an external id require a lock of the tenant.
   const { references, changes } = change;
   if (references.tickets.length > 0 || 'externalId' in changes) return undefined;
-  await checkInput(context, change);
+  await checkReferences(context, references);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
 }
@@ -165,7 +141,7 @@ async function patchLocked(
   const before = presentTicket(locked);
   const change = computeRequestedChange(context, before, patch, locked);
   if (change === undefined) return before;
-  await checkInput(context, change);
+  await checkReferences(context, change.references);
   rejectCycle(change, await lockParents(context, [change]));
   await lockExternalId(context, 'ticket', newExternalId(change));
   const [ticket] = await writeChanges(context, [change]);
@@ -194,8 +170,6 @@ export interface Change {
   changes: Changes;
   /** The ids of other rows that the patch adds. */
   references: References;
-  /** The custom fields that the patch names. */
-  customFields: TicketPatch['customFields'];
 }
 
 /**
@@ -213,8 +187,7 @@ export function computeChange(
   const changes = diffFields(before, after);
   const dueAtSet = given.dueAtSet || patch.dueAt !== undefined;
   if (Object.keys(changes).length === 0 && dueAtSet === given.dueAtSet) return undefined;
-  const references = collectReferences(patch, before);
-  return { before, after, dueAtSet, changes, references, customFields: patch.customFields };
+  return { before, after, dueAtSet, changes, references: collectReferences(patch, before) };
 }
 
 /**
