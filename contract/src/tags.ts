@@ -5,7 +5,8 @@ export const maxTags = 50;
 
 /**
  * A tag in requests, in responses and in filters (docs/decisions/tags.md). The schema converts it to lower case and to
- * the normalization form NFC. The document has no pattern for it, because not all languages support classes of letters.
+ * the normalization form NFC. The OpenAPI document has no pattern for it, because the regular
+ * expressions of some languages don't support classes of letters.
  */
 export const Tag = z
   .string()

@@ -13,7 +13,7 @@ afterAll(() => api.close());
 
 const numbered = (count: number, prefix = 't') => Array.from({ length: count }, (_, index) => `${prefix}${index + 10}`);
 
-/** The requests of a resource with tags. An upsert and a bulk request have one item, whose result the test reads. */
+/** The requests that create and change a resource with tags. */
 const resources = {
   tickets: {
     make: (fields: object) => workspace.call('POST', '/tickets', { ...ticket, ...fields }),
