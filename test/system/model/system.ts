@@ -198,7 +198,10 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
   );
 }
 
-/** Creates the users, teams, ticket categories, projects and API keys of a workspace. Doesn't use the API, because the API can't create them. */
+/**
+ * Creates the users, teams, ticket categories, projects and API keys of a workspace. Doesn't use the API, because the
+ * API can't create them.
+ */
 async function fill(made: Made, name: string): Promise<Workspace> {
   const { context, tenantId, userId, key } = made;
   const roles: NewUser['role'][] = ['AGENT', 'AGENT', 'REQUESTER', 'REQUESTER'];
