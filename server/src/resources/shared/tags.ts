@@ -9,6 +9,7 @@ import { invalidField } from '../../shared/errors.ts';
  */
 export function mergeTags(current: string[], { tags, addTags = [], removeTags = [] }: TagChanges): string[] {
   if (tags !== undefined) return tags;
+  if (addTags.length + removeTags.length === 0) return current;
   const merged = sortTags([...current.filter((tag) => !removeTags.includes(tag)), ...addTags]);
   if (merged.length <= maxTags) return merged;
   const message = `would give the resource ${merged.length} tags, and the maximum is ${maxTags}. Remove tags.`;
