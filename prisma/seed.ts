@@ -26,6 +26,7 @@ import {
   categories,
   type DeliveryFacts,
   deliveries,
+  fields,
   links,
   type Person,
   people,
@@ -99,6 +100,7 @@ async function fill(
 ): Promise<DemoWorkspace> {
   await addCategories(prisma, users);
   const [teamIds, assetIds] = [await addTeams(prisma, users), await addAssets(prisma, users)];
+  await addFields(prisma, users.ada.tenantId);
   const tickets = await addTickets(prisma, users, { teamIds, assetIds });
   await addAttachment(prisma, storage, { ticketId: tickets.get('INC-17') as bigint, uploader: users.priya });
   await addProjects(prisma, users);
@@ -173,6 +175,13 @@ async function addTeams(prisma: SystemClient, users: Users): Promise<Map<string,
     ids.set(team, teamId);
   }
   return ids;
+}
+
+async function addFields(prisma: SystemClient, tenantId: bigint): Promise<void> {
+  for (const { options, ...field } of fields) {
+    const data = { tenantId, ...field, ...(options && { options }), ...unchangedSince(daysSinceStart) };
+    await prisma.customFieldDefinition.create({ data });
+  }
 }
 
 /**

@@ -48,6 +48,8 @@ const areaPages = {
   'area-assets-import': '/developer/assets/import',
   'area-teams': '/developer/teams',
   'area-team': '/developer/teams/1',
+  'area-fields': '/developer/custom-fields',
+  'area-field': '/developer/custom-fields/TICKET/site',
   'area-ticket-categories': '/developer/ticket-categories',
   'area-projects': '/developer/projects',
   'area-project': '/developer/projects/2',

@@ -53,7 +53,7 @@ const layers: Record<string, Layer> = {
   },
   // These modules manage tenants or contain scheduled jobs. Code that handles requests doesn't use them.
   'queries over all tenants': {
-    files: /^server\/src\/resources\/(tenants\/.+|[\w/]+\/\w+-(retention|cleanup|check))\.ts$/,
+    files: /^server\/src\/resources\/(tenants\/.+|[\w/-]+\/\w+-(retention|cleanup|check))\.ts$/,
     imports: ['contract', 'shared', 'storage', 'database', 'all tenants', 'webhooks', ...queries],
   },
   resources: {
@@ -140,8 +140,8 @@ const layers: Record<string, Layer> = {
 const orders: Record<string, string[]> = {
   'server/src/resources/': [
     ...['shared', 'handler-type.ts', 'ping', 'sync', 'audit', 'idempotency', 'usage', 'requests', 'activities'],
-    ...['deliveries', 'webhooks', 'users', 'teams', 'me', 'articles', 'csv', 'assets', 'projects', 'tasks'],
-    ...['ticket-categories', 'tickets', 'privacy', 'tenants'],
+    ...['deliveries', 'webhooks', 'users', 'teams', 'me', 'articles', 'custom-fields', 'csv', 'assets', 'projects'],
+    ...['tasks', 'ticket-categories', 'tickets', 'privacy', 'tenants'],
     ...['request-references.ts', 'handler-wrappers.ts', 'index.ts'],
   ],
   'server/src/developer/': ['framework', 'ui', 'pages', 'pages.ts', 'send-response.ts', 'plugin.ts'],

@@ -248,7 +248,8 @@ function limitOf({ route, kind }: Operation): string[] {
 
 function exampleOf(operation: Operation): string {
   const { source, variable, isWalked } = exampleCall(operation);
-  if (isWalked) return `for await (const ${variable} of ${source}) console.log(${variable}.id);`;
+  const field = operation.row instanceof z.ZodObject && 'id' in operation.row.shape ? 'id' : 'key';
+  if (isWalked) return `for await (const ${variable} of ${source}) console.log(${variable}.${field});`;
   return `const ${variable} = await ${source};`;
 }
 

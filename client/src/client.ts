@@ -31,6 +31,7 @@ export class ItsmClient implements generated.Resources {
   declare readonly tasks: generated.Tasks;
   declare readonly users: generated.Users;
   declare readonly teams: generated.Teams;
+  declare readonly fields: generated.Fields;
   declare readonly ticketCategories: generated.TicketCategories;
   declare readonly webhooks: generated.Webhooks;
   declare readonly deliveries: generated.Deliveries;

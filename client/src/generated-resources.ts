@@ -22,6 +22,8 @@ import type {
   Comment,
   CommentQuery,
   CreatedWebhook,
+  CustomFieldDefinition,
+  CustomFieldDefinitionQuery,
   Delivery,
   DeliveryDetail,
   DeliveryQuery,
@@ -818,6 +820,20 @@ export interface Teams {
   get(id: number | string, options?: RequestOptions): ApiPromise<Team>;
 }
 
+export interface Fields {
+  /**
+   * List the definitions of custom fields.
+   *
+   * Returns the definitions in the order of their resources and keys, including inactive ones. Every API key can list them. With `perPage=100`, the first page contains all definitions.
+   *
+   * Each request counts against the rate limit `users`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const customFieldDefinition of client.fields.list({ resource: 'TICKET' })) console.log(customFieldDefinition.key);
+   */
+  list(query?: CustomFieldDefinitionQuery, options?: RequestOptions): ApiList<CustomFieldDefinition>;
+}
+
 export interface TicketCategories {
   /**
    * List ticket categories.
@@ -1008,6 +1024,8 @@ export interface Resources {
   readonly users: Users;
   /** Teams of users. You create and change them in the developer area or with the command line. */
   readonly teams: Teams;
+  /** The definitions of custom fields. You create and change them in the developer area or with the command line. */
+  readonly fields: Fields;
   /** Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line. */
   readonly ticketCategories: TicketCategories;
   /** Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events. */

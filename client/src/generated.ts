@@ -1400,6 +1400,60 @@ export interface TeamQuery {
   active?: boolean | 'true' | 'false' | readonly (boolean | 'true' | 'false')[] | undefined;
 }
 
+/** The resource whose custom fields a definition describes. */
+export type CustomFieldResource = 'TICKET' | 'ASSET';
+
+/** The type of the values: a string, a number, a boolean, a date such as `2026-11-20`, the value of an option, an array of different values of options, or the id of a user. */
+export type CustomFieldType = 'TEXT' | 'NUMBER' | 'BOOLEAN' | 'DATE' | 'SELECT' | 'MULTI_SELECT' | 'USER';
+
+/** A value that a custom field can have. */
+export interface CustomFieldOption {
+  /** The value that a ticket or an asset stores. It never changes, and has no commas. 1 to 100 characters. */
+  value: string;
+  /** The name of the value for people. 1 to 100 characters. */
+  label: string;
+  /** Whether requests can set the value. Stored values stay. */
+  active: boolean;
+}
+
+/** The type and the rules of a custom field of tickets or assets. */
+export interface CustomFieldDefinition {
+  /** The name of the custom field. It never changes. */
+  key: string;
+  /** The resource whose custom fields a definition describes. */
+  resource: Open<CustomFieldResource>;
+  /** The type of the values. It never changes. */
+  type: Open<CustomFieldType>;
+  /** The name of the field for people. 1 to 100 characters. */
+  label: string;
+  /** What the field means, or null if not set. 1 to 1000 characters. */
+  description: string | null;
+  /** The values that the field can have. Null unless the type is `SELECT` or `MULTI_SELECT`. */
+  options: CustomFieldOption[] | null;
+  /** Whether a new ticket or asset must have a value. Imports and changes of existing ones need no value. */
+  required: boolean;
+  /** Whether the server checks values. It accepts any value of an inactive field. */
+  active: boolean;
+  /** The number of stored values that a request could no longer set. The server counts them every night. */
+  nonconforming: number;
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
+}
+
+/** The page and the filters of a list of fields. */
+export interface CustomFieldDefinitionQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
+  /** 1 to 100 items. */
+  resource?: Open<CustomFieldResource> | readonly Open<CustomFieldResource>[] | undefined;
+}
+
 /** A category of tickets that the workspace defines. */
 export interface CategoryConfig {
   /** The id that an administrator chose. It never changes. `categoryConfigId` of a ticket contains it. 1 to 255 characters. */
@@ -1953,6 +2007,9 @@ export const routes = {
     list: 'GET /teams users:read query',
     changes: 'GET /teams/changes users:read changes',
     get: 'GET /teams/:id users:read',
+  },
+  fields: {
+    list: 'GET /custom-fields users query',
   },
   ticketCategories: {
     list: 'GET /ticket-categories tickets:read query',

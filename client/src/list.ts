@@ -18,11 +18,20 @@ export interface Page<Row> {
   next(): Promise<Page<Row> | undefined>;
 }
 
-/** A row of a list. */
-export interface Identified {
-  /** The id of the row, which is unique among all rows of the same type. */
-  id: number | string;
-}
+/**
+ * A row of a list. The id is unique among all rows of the same type. Without ids, the client can't detect repeated rows.
+ */
+export type Identified =
+  | {
+      /** The id of the row. */
+      id: number | string;
+    }
+  | {
+      /** Definitions of custom fields have no id. */
+      id?: never;
+      /** The key of the definition. */
+      key: string;
+    };
 
 /** The options of `ApiList.toArray`. */
 export interface ArrayOptions {
@@ -87,7 +96,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
    * for await (const page of client.tickets.list().pages()) console.log(page.data.length, page.meta.totalCount);
    */
   async *pages(): AsyncGenerator<Page<Row>, void, undefined> {
-    const seen = new Set<number | string>();
+    const seen = new Set<unknown>();
     const perPage = this.#query.perPage ?? iterationPerPage;
     for (let page = Number(this.#query.page ?? 1), more = true; more; page += 1) {
       const { data } = await this.#read({ ...this.#query, page, perPage }).catch((error: unknown) => {
@@ -95,7 +104,7 @@ export class ApiList<Row extends Identified> extends ApiPromise<Page<Row>> imple
         throw error;
       });
       more = data.hasNext;
-      yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id).size) };
+      yield { ...data, data: data.data.filter(({ id }) => seen.size < seen.add(id ?? {}).size) };
       // Without this error, the program couldn't detect that the list is incomplete.
       if (!more && data.meta.totalCountCapped) {
         throw createError('There may be more rows. Narrow the filters.', {

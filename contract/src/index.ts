@@ -19,6 +19,7 @@ export * from './resources/articles.ts';
 export * from './resources/assets.ts';
 export * from './resources/attachments.ts';
 export * from './resources/comments.ts';
+export * from './resources/custom-fields.ts';
 export * from './resources/deliveries.ts';
 export * from './resources/links.ts';
 export * from './resources/me.ts';

@@ -27,7 +27,7 @@ export const Tag = z
 
 /** Sorts tags and removes duplicates. */
 export function sortTags(tags: readonly string[]): string[] {
-  return tags.length < 2 ? [...tags] : [...new Set(tags)].sort();
+  return [...new Set(tags)].sort();
 }
 
 /** Returns the schema of a list of tags. It sorts the tags and removes duplicates. */

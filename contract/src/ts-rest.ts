@@ -17,6 +17,7 @@ const names = [
   'tasks',
   'users',
   'teams',
+  'fields',
   'ticketCategories',
   'webhooks',
   'deliveries',

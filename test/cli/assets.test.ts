@@ -117,6 +117,43 @@ describe('assets import', { timeout: 60_000 }, () => {
     expect(await db.delivery.count()).toBe(3);
   });
 
+  it('reads custom fields by the types of their definitions', async () => {
+    const { name, db } = await createTenantWithWebhook();
+    const define = (key: string, options: string) => itsm(`fields create ASSET ${key} --tenant ${name} ${options}`);
+    await define('level', '--type NUMBER --label Level --required true');
+    await define('groups', '--type MULTI_SELECT --label Groups --options a --options b');
+    await define('managed', '--type BOOLEAN --label Managed');
+    const header = 'assetTag,name,type,customFields.level,customFields.groups,customFields.managed,customFields.other';
+    const wrong = await writeCsv(header, 'LT-1,Laptop,LAPTOP,high,c,,', 'LT-2,Laptop,LAPTOP,,,,');
+    expect((await itsm(`assets import --tenant ${name}`, wrong)).stderr.replaceAll(`error: ${wrong}`, '')).toBe(
+      [
+        ', line 2: customFields.level must be a number',
+        ', line 2: customFields.groups must be an array of different values. Allowed values: a, b',
+        ', line 3: customFields.level is required',
+        ': nothing was imported',
+        '',
+      ].join('\n'),
+    );
+    const file = await writeCsv(
+      header,
+      'LT-1,Laptop,LAPTOP,3,"b, a",TRUE,4',
+      'LT-2,Laptop,LAPTOP,-1.5,"[""a""]",false,',
+    );
+    expect(await itsm(`assets import --tenant ${name}`, file)).toMatchObject({
+      code: 0,
+      stdout: 'Imported 2 assets.\n',
+    });
+    expect(await db.asset.findMany({ orderBy: { id: 'asc' } })).toMatchObject([
+      { customFields: { level: 3, groups: ['b', 'a'], managed: true, other: '4' } },
+      { customFields: { level: -1.5, groups: ['a'], managed: false } },
+    ]);
+    const change = await writeCsv('assetTag,customFields.level,customFields.groups', 'LT-1,,"a,b"');
+    expect((await itsm(`assets import --update --tenant ${name}`, change)).code).toBe(0);
+    expect(await db.asset.findFirst({ where: { assetTag: 'LT-1' } })).toMatchObject({
+      customFields: { level: 3, groups: ['a', 'b'], managed: true, other: '4' },
+    });
+  });
+
   it('reports every invalid line of an asset file and imports no assets', async () => {
     const { name, db } = await createTenantWithWebhook();
     const file = await writeCsv(

@@ -223,6 +223,61 @@ describe('teams', { timeout: 180_000 }, () => {
   });
 });
 
+describe('fields', { timeout: 180_000 }, () => {
+  it('defines, changes, lists and deactivates custom fields with itsm commands', async () => {
+    const { key } = await createTenant('Entwhistle');
+    const tenant = ['--tenant', 'Entwhistle'];
+    const made = await json('fields create TICKET site --type SELECT --label Site --options berlin=Berlin', ...tenant);
+    expect(made).toMatchObject({ options: [{ value: 'berlin', label: 'Berlin', active: true }], required: false });
+    expect(await itsm('fields create TICKET Site --type TEXT --label Site', ...tenant)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('error: <key> must start with a lower-case letter'),
+    });
+    const update = 'fields update TICKET site --options bonn=Bonn --options kiel --required true --description Where?';
+    expect(await json(update, ...tenant)).toMatchObject({
+      ...{ label: 'Site', description: 'Where?', required: true },
+      options: [
+        { value: 'bonn', label: 'Bonn', active: true },
+        { value: 'kiel', label: 'kiel', active: true },
+        { value: 'berlin', label: 'Berlin', active: false },
+      ],
+    });
+    expect((await itsm('fields show TICKET site', ...tenant)).stdout).toContain('bonn = Bonn, kiel = kiel');
+    expect(await json('fields deactivate TICKET site', ...tenant)).toMatchObject({ active: false });
+    expect((await itsm('fields activate TICKET site', ...tenant)).stdout).toBe(
+      'The custom field site (TICKET) is active.\n',
+    );
+    expect(await json('fields list --resource ASSET', ...tenant)).toEqual([]);
+    const listed = await api.call({ method: 'GET', path: `${pathPrefix}/custom-fields`, key });
+    expect(await json('fields list', ...tenant)).toEqual(listed.body.data);
+    expect(await itsm('fields show TICKET other', ...tenant)).toMatchObject({
+      code: 1,
+      stderr: 'error: Custom field not found in this workspace. Check the resource and key.\n',
+    });
+  });
+
+  it('reads the custom fields of an asset by their types, and sets the strict mode', async () => {
+    await createTenant('Globex');
+    const tenant = ['--tenant', 'Globex'];
+    await json('fields create ASSET floor --type NUMBER --label Floor --required true', ...tenant);
+    await json('fields create ASSET tags --type MULTI_SELECT --label Tags --options a --options b', ...tenant);
+    const create = 'assets create --name Phone --asset-tag MB-1 --type MOBILE';
+    expect(await itsm(create, ...tenant)).toMatchObject({
+      ...{ code: 1, stderr: 'error: customFields.floor is required\n' },
+    });
+    const asset = await json(
+      `${create} --custom-field floor=3 --custom-field tags=b,a --custom-field other=4`,
+      ...tenant,
+    );
+    expect(asset.customFields).toEqual({ floor: 3, tags: ['b', 'a'], other: '4' });
+    expect(await json('tenants update Globex --strict-fields true')).toMatchObject({ strictFields: true });
+    expect(await itsm(`assets update ${asset.id} --custom-field other=5`, ...tenant)).toMatchObject({
+      ...{ code: 1, stderr: expect.stringContaining('customFields.other is not defined') },
+    });
+    expect((await itsm('tenants show Globex')).stdout).toMatch(/strict fields +true/i);
+  });
+});
+
 describe('categories', { timeout: 180_000 }, () => {
   it('creates, changes, lists and deactivates ticket categories with itsm commands', async () => {
     await createTenant('Initech');

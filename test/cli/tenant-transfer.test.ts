@@ -188,6 +188,10 @@ describe('tenants export and import', () => {
     const [team] = (await call('GET', '/teams')).body.data;
     expect(team.memberIds).toEqual([mine.userId]);
     expect((await call('GET', `/tickets?teamId=${team.id}`)).body.meta.totalCount).toBe(1);
+    const fields = (await call('GET', '/custom-fields')).body.data;
+    expect(fields).toMatchObject([{ resource: 'TICKET', type: 'TEXT', label: 'Site' }]);
+    const customFields = { [fields[0].key]: 3 };
+    expect((await call('POST', '/tickets', { ...ticket, customFields })).status).toBe(400);
     const categories = (await call('GET', '/ticket-categories')).body.data;
     expect(categories).toMatchObject([{ id: 'a', parentId: 'b' }, { id: 'b' }]);
     expect((await call('GET', '/tickets?categoryConfigId=a')).body.meta.totalCount).toBe(1);

@@ -41,7 +41,8 @@ function actionOf(address: string, form: string): string {
 }
 
 function toMissingPath(path: string): string {
-  return path.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
+  const ofField = path.replace(':resource/:key', 'TICKET/missing');
+  return ofField.replace(/:\w+/g, '999999999') + (samples[path]?.query ?? '');
 }
 
 /** Returns a visitor who is allowed to open a page, and the visitor's CSRF token. */

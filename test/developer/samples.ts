@@ -26,6 +26,11 @@ export const samples: Record<string, Sample> = {
   '/developer/teams/:id': {
     params: async (workspace) => ({ id: (await workspace.createTeam({ memberIds: [workspace.userId] })).id }),
   },
+  '/developer/custom-fields': {},
+  '/developer/custom-fields/new': {},
+  '/developer/custom-fields/:resource/:key': {
+    params: async (workspace) => ({ resource: 'TICKET', key: (await workspace.createField()).key }),
+  },
   '/developer/ticket-categories': {},
   '/developer/assets': {},
   '/developer/assets/new': {},

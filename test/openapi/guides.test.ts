@@ -465,8 +465,11 @@ it('runs the code samples in docs/guides/custom-fields.md', async () => {
   expect(changed.customFields).toEqual({ costCentre: 'CC-104', floor: 4 });
   const own = await createWorkspace(api);
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ITSM_KEY: own.key };
-  const define = guide.take('sh').replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(own.tenantId));
-  expect(await run('sh', define, env)).toContain('Created the category VPN (ID network/vpn).');
+  const inOwn = (code: string) => code.replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(own.tenantId));
+  expect(await run('sh', inOwn(guide.take('sh')), env)).toContain('Defined the custom field building (TICKET)');
+  const listed = JSON.parse(await run('sh', guide.take('sh'), env)).data;
+  expect(listed).toMatchObject([{ key: 'building', options: [{ label: 'North wing' }, { label: 'South wing' }] }]);
+  expect(await run('sh', inOwn(guide.take('sh')), env)).toContain('Created the category VPN (ID network/vpn).');
   const found = await run('sh', guide.take('sh'), env);
   expect(found).toContain('"id":"network/vpn"');
   expect(found).toContain('"category":"NETWORK","categoryConfigId":"network/vpn"');

@@ -15,8 +15,8 @@ import { etagOf, type Fields, signIn, upload, type Visitor } from '../support/vi
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 /*
- * Tests that every change to users, teams, ticket categories, keys, webhooks and settings leaves exactly one audit
- * entry, whether it is made by API, in the developer area or on the command line.
+ * Tests that every change to users, teams, ticket categories, fields, keys, webhooks and settings leaves exactly one
+ * audit entry, whether it is made by API, in the developer area or on the command line.
  */
 let api: Api;
 let mine: Workspace;
@@ -44,7 +44,7 @@ describe('endpoints', () => {
   };
 
   it.each(endpoints)(
-    '$title records one audit entry if it changes a user, team, ticket category, key, webhook or setting',
+    '$title records one audit entry if it changes a user, team, ticket category, field, key, webhook or setting',
     async (endpoint) => {
       const { title, success, sample } = endpoint;
       const call = callOf(endpoint, await sample(mine));
@@ -158,6 +158,14 @@ const formSamples: Record<string, FormSample> = {
     fields: { id: 'vpn', name: 'Other', parentId: '', category: '' },
     hasEtag: true,
   },
+  '/developer/custom-fields/new create': {
+    fields: { resource: 'TICKET', key: 'site', type: 'TEXT', label: 'Site', description: '', options: '' },
+  },
+  '/developer/custom-fields/:resource/:key change': {
+    make: async () => `/developer/custom-fields/TICKET/${(await mine.createField()).key}`,
+    fields: { label: 'Place', description: '', options: '' },
+    hasEtag: true,
+  },
   '/developer/webhooks/new create': {
     fields: { url: 'https://hooks.example.com/path?token=hidden', events: ['ticket.created'], filter: '', secret: '' },
   },
@@ -181,6 +189,7 @@ const formSamples: Record<string, FormSample> = {
       return path;
     },
   },
+  '/developer/settings fields': { fields: { isStrict: 'yes' } },
   '/developer/settings keys': { fields: { maxLifetimeDays: '365' } },
   '/developer/settings targets': { fields: { ...noTargets, HIGH: '240' } },
   '/developer/assets/new create': { fields: { ...asset, assetTag: 'LT-1' } },
@@ -272,8 +281,8 @@ describe('forms', () => {
 });
 
 describe('commands', { timeout: 60_000 }, () => {
-  /** The nouns whose verbs change users, teams, ticket categories, keys, webhooks or settings. */
-  const audited = ['tenants', 'users', 'teams', 'categories', 'keys', 'webhooks'];
+  /** The nouns whose verbs change users, teams, ticket categories, fields, keys, webhooks or settings. */
+  const audited = ['tenants', 'users', 'teams', 'categories', 'fields', 'keys', 'webhooks'];
   const others = [
     ...['projects', 'assets', 'articles', 'deliveries', 'tickets', 'comments', 'tasks', 'audit', 'requests'],
     ...['secrets', 'listen', 'seed', 'doctor', 'migrate', 'completion'],
@@ -286,6 +295,8 @@ describe('commands', { timeout: 60_000 }, () => {
     ['tenants update Acme --name Apex --target-high 240', ['settings.updated']],
     ['tenants update Apex --target-high 240', []],
     ['tenants update Apex --max-key-days 365', ['settings.updated']],
+    ['tenants update Apex --strict-fields true', ['settings.updated']],
+    ['tenants update Apex --strict-fields true', []],
     ['tenants deactivate Apex', ['workspace.deactivated']],
     ['tenants deactivate Apex', []],
     ['tenants activate Apex', ['workspace.activated']],
@@ -299,6 +310,11 @@ describe('commands', { timeout: 60_000 }, () => {
     ['teams update TEAM --tenant Apex --members grace@acme.example', []],
     ['teams deactivate TEAM --tenant Apex', ['team.updated']],
     ['teams activate TEAM --tenant Apex', ['team.updated']],
+    ['fields create TICKET site --tenant Apex --type SELECT --label Racks --options b=Cellar', ['field.created']],
+    ['fields update TICKET site --tenant Apex --label Rooms', ['field.updated']],
+    ['fields update TICKET site --tenant Apex --label Rooms', []],
+    ['fields deactivate TICKET site --tenant Apex', ['field.updated']],
+    ['fields activate TICKET site --tenant Apex', ['field.updated']],
     ['categories create network --tenant Apex --name Network --category NETWORK', ['category.created']],
     ['categories update network --tenant Apex --name Cables', ['category.updated']],
     ['categories update network --tenant Apex --name Cables', []],
@@ -325,7 +341,7 @@ describe('commands', { timeout: 60_000 }, () => {
     ['users erase grace@acme.example --tenant Apex --yes', ['user.erased']],
   ];
 
-  it('has a step for every command that changes users, teams, ticket categories, keys, webhooks or settings', async () => {
+  it('has a step for every command that changes users, teams, categories, fields, keys, webhooks or settings', async () => {
     expect([...audited, ...others].sort()).toEqual(Object.keys(commands).sort());
     const verbs = await Promise.all(
       audited.map(async (noun) => {
@@ -387,6 +403,14 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
   expect(changesOf('team.updated')).toEqual(
     expect.arrayContaining([{ description: null }, { active: { from: true, to: false } }]),
   );
+  const rules = { type: 'SELECT', required: false, active: true, options: [{ value: 'b', active: true }] };
+  expect(changesOf('field.created')).toContainEqual({ 'TICKET.site': { from: null, to: rules } });
+  expect(changesOf('field.updated')).toEqual(
+    expect.arrayContaining([
+      { 'TICKET.site': null },
+      { 'TICKET.site': { from: rules, to: { ...rules, active: false } } },
+    ]),
+  );
   expect(entries.find(({ action }) => action === 'category.created')).toMatchObject({
     ...{ targetType: 'category', targetId: null, targetKey: 'network' },
     changes: { category: { from: null, to: 'NETWORK' }, active: { from: null, to: true } },
@@ -400,5 +424,7 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
     }),
   );
   const text = JSON.stringify(entries, (_, value) => (typeof value === 'bigint' ? Number(value) : value));
-  expect(text).not.toMatch(/@|Grace|Ada|Sam|exporter|Acme|Apex|t0ken|hidden|whsec_|1234567|scanner|Routers|Cables/);
+  expect(text).not.toMatch(
+    /@|Grace|Ada|Sam|exporter|Acme|Apex|t0ken|hidden|whsec_|1234567|scanner|Routers|Cables|Racks|Rooms|Cellar/,
+  );
 });

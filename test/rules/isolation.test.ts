@@ -61,6 +61,7 @@ beforeAll(async () => {
   const project = await theirs.createProject();
   const delivery = await theirs.createDelivery();
   const team = await theirs.createTeam({ memberIds: [theirs.userId] });
+  await theirs.createField();
   const ticket = await theirs.createTicket({
     ...{ assigneeId: theirs.userId, teamId: team.id, watcherUserIds: [theirs.userId] },
   });
@@ -92,6 +93,7 @@ async function readTheirData(): Promise<unknown[]> {
     `/projects/${their.project}/tasks`,
     '/users',
     '/teams',
+    '/custom-fields',
     '/ticket-categories',
     '/webhooks',
   ];

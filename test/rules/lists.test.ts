@@ -54,6 +54,8 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       SELECT ${tenantId}, 'Team', 'team ' || i, i % 9 > 0, now() ${each};
     INSERT INTO team_members (tenant_id, team_id, user_id)
       SELECT tenant_id, id, ${userId} FROM teams WHERE tenant_id = ${tenantId};
+    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, updated_at)
+      SELECT ${tenantId}, ${of(['TICKET', 'ASSET'], 1)}, 'k' || i, 'TEXT', 'Field', now() ${each};
     INSERT INTO ticket_categories (tenant_id, id, name, updated_at) SELECT ${tenantId}, 'c' || i, 'Category', now() ${each};
     INSERT INTO assets (tenant_id, name, asset_tag, serial_number, external_id, type, status, assigned_to_id, updated_at)
       SELECT ${tenantId}, 'Asset', 'A' || i, 'S' || i, 'old:' || i, ${of(['LAPTOP', 'SERVER', 'OTHER'], 1)},

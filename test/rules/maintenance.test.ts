@@ -249,8 +249,9 @@ describe('scheduled jobs', () => {
     // The API writes the last use of keys once per minute, independent of the jobs.
     const changed = changedTables(served, await rowsOf(mine)).filter((table) => table !== 'api_keys');
     expect(changed).toEqual([
-      ...['audit_entries', 'deleted_attachments', 'deliveries', 'events', 'idempotency_keys', 'request_log'],
-      ...['request_log_minutes', 'usage_hours', 'usage_minutes', 'webhook_replays', 'webhook_subscriptions'],
+      ...['audit_entries', 'custom_field_definitions', 'deleted_attachments', 'deliveries', 'events'],
+      ...['idempotency_keys', 'request_log', 'request_log_minutes', 'usage_hours', 'usage_minutes'],
+      ...['webhook_replays', 'webhook_subscriptions'],
     ]);
     for (const each of [file, deleted])
       await expect(stat(join(folder, each))).rejects.toMatchObject({ code: 'ENOENT' });
@@ -260,7 +261,8 @@ describe('scheduled jobs', () => {
   /** Creates rows that every job would change. */
   async function fillWithOldRows(): Promise<void> {
     const { tenantId } = mine;
-    await mine.call('POST', '/tickets', ticket, { 'idempotency-key': 'once' });
+    await mine.call('POST', '/tickets', { ...ticket, customFields: { site: 1 } }, { 'idempotency-key': 'once' });
+    await mine.createField({ key: 'site' });
     const { webhookId } = await mine.createDelivery();
     await Promise.all([api.usage.flush(), api.requestLog.flush()]);
     await api.prisma.auditEntry.create({
@@ -362,6 +364,7 @@ describe('commands', { timeout: 60_000 }, () => {
   /** The other commands. `T` is the workspace, and the other capital letters are ids of its objects. */
   const writing = [
     ...['tenants update T --target-high 240', 'tenants update T --max-key-days 365'],
+    'tenants update T --strict-fields true',
     ...['tenants deactivate T', 'tenants activate T'],
     'users create --tenant T --name Grace --email grace@example.com --role AGENT',
     ...['users update U --tenant T --phone 1234567', 'users deactivate U --tenant T', 'users activate U --tenant T'],
@@ -374,6 +377,9 @@ describe('commands', { timeout: 60_000 }, () => {
     ...['deactivate', 'activate'].map((verb) => `categories ${verb} vpn --tenant T`),
     'categories import FOLDER/categories.csv --tenant T',
     ...['teams update M --tenant T --name Network', 'teams deactivate M --tenant T', 'teams activate M --tenant T'],
+    'fields create TICKET floor --tenant T --type NUMBER --label Floor',
+    ...['fields update TICKET site --tenant T --label Place', 'fields deactivate TICKET site --tenant T'],
+    'fields activate TICKET site --tenant T',
     'projects create --tenant T --key MOVE --name Move',
     ...[
       'projects update P --tenant T --name Move',
@@ -420,6 +426,7 @@ describe('commands', { timeout: 60_000 }, () => {
     await writeFile(join(files, 'assets.csv'), 'assetTag,name,type\nLT-8,Laptop,LAPTOP\n');
     await mine.createTicketCategory({ id: 'vpn' });
     const { id, webhookId } = await mine.createDelivery();
+    await mine.createField({ key: 'site' });
     const ids: Record<string, string | number | bigint> = {
       ...{
         T: String(mine.tenantId),

@@ -169,6 +169,7 @@ describe('the roles', () => {
       'public.change_epochs': 'SELECT',
       'public.changes': 'SELECT',
       'public.comments': 'INSERT, SELECT',
+      'public.custom_field_definitions': 'INSERT, SELECT, UPDATE',
       'public.csv_uploads': 'DELETE, INSERT, SELECT, UPDATE',
       'public.deleted_attachments': 'INSERT',
       'public.deliveries': 'INSERT, SELECT, UPDATE',

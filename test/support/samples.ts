@@ -113,6 +113,9 @@ const samples: Samples = {
     changes: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createTeam()).id } }),
   },
+  fields: {
+    list: async () => ({}),
+  },
   ticketCategories: {
     list: async () => ({}),
   },

@@ -5,12 +5,14 @@ import type {
   Attachment,
   CategoryConfig,
   Comment,
+  CustomFieldDefinition,
   Delivery,
   Link,
   NewArticle,
   NewAsset,
   NewCategoryConfig,
   NewComment,
+  NewCustomFieldDefinition,
   NewLink,
   NewProject,
   NewTask,
@@ -31,6 +33,7 @@ import { hashKey, newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
+import { createDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
 import { createTeam } from '@itsm-api/server/resources/teams/queries.ts';
@@ -62,6 +65,8 @@ export interface Workspace {
   createProject(overrides?: Partial<NewProject>): Promise<Project>;
   createTask(overrides?: Partial<NewTask>, project?: Project): Promise<Task>;
   createTeam(overrides?: Partial<NewTeam>): Promise<Team>;
+  /** Defines a custom field of tickets: a TEXT that is not required. */
+  createField(overrides?: Partial<NewCustomFieldDefinition>): Promise<CustomFieldDefinition>;
   createTicketCategory(overrides?: Partial<NewCategoryConfig>): Promise<CategoryConfig>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
   /**
@@ -144,6 +149,8 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
       return made(`/projects/${id}/tasks`, { title: 'Order cables', ...overrides });
     },
     createTeam: (overrides = {}) => createTeam(context, { name: `Team ${unique()}`, ...overrides }),
+    createField: (overrides = {}) =>
+      createDefinition(context, { resource: 'TICKET', key: `f${unique()}`, type: 'TEXT', label: 'Site', ...overrides }),
     createTicketCategory: (overrides = {}) =>
       createTicketCategory(context, { id: `category-${unique()}`, name: 'VPN', ...overrides }),
     createWebhook: (overrides = {}) => made('/webhooks', { ...webhook, ...overrides }),

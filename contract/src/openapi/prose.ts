@@ -99,7 +99,7 @@ characters except tab, line feed and carriage return. Descriptions, notes, resol
 
 With an API key, you can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in total, and ${rateLimits.group} to each endpoint group:
 ${groups.join(', ')}. Tasks belong to the group \`projects\`, comments, links, attachments and ticket categories to \`tickets\`,
-deliveries to \`webhooks\`, articles to \`kb\`, and teams and \`/me\` to \`users\`. The limits of your workspace can differ. The response headers contain
+deliveries to \`webhooks\`, articles to \`kb\`, and teams, custom fields and \`/me\` to \`users\`. The limits of your workspace can differ. The response headers contain
 the limits and the remaining quota. If you exceed a limit, the server returns 429 with \`Retry-After\`. Requests that the
 server rejects with 429 don't count against the limits.
 
@@ -130,6 +130,8 @@ export const tags: Record<string, string> = {
   tasks: 'The tasks of projects.',
   users: 'The users of the workspace.',
   teams: 'Teams of users. You create and change them in the developer area or with the command line.',
+  fields:
+    'The definitions of custom fields. You create and change them in the developer area or with the command line.',
   ticketCategories:
     'Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line.',
   webhooks: 'Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events.',

@@ -83,6 +83,11 @@ export type CategoryConfig = Prisma.CategoryConfigModel
  */
 export type ApiKey = Prisma.ApiKeyModel
 /**
+ * Model CustomFieldDefinition
+ * The definition of a custom field. A definition is never deleted (docs/decisions/custom-fields.md).
+ */
+export type CustomFieldDefinition = Prisma.CustomFieldDefinitionModel
+/**
  * Model KeyPolicy
  * The rules of a workspace for the expiry of new and rotated API keys.
  */

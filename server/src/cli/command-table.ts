@@ -21,6 +21,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Manage the ticket categories of a tenant: list, create, update, deactivate, activate, import, template',
     load: async () => (await import('./commands/categories.ts')).categories,
   },
+  fields: {
+    summary: 'Manage the definitions of custom fields: list, show, create, update, deactivate, activate',
+    load: async () => (await import('./commands/settings/fields.ts')).fields,
+  },
   keys: {
     summary: 'Manage API keys: list, show, create, update, rotate, revoke',
     load: async () => (await import('./commands/keys.ts')).keys,

@@ -66,7 +66,8 @@ const advisoryLocks = {
   assetExternalIds: 7,
   articles: 8,
   keyPolicy: 9,
-  ticketCategories: 10,
+  customFields: 10,
+  ticketCategories: 11,
 } as const;
 
 const lockName = rows<{ name: string; number: number }, object>(

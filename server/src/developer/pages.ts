@@ -7,6 +7,8 @@ import { articles } from './pages/articles/list.ts';
 import { asset, newAsset } from './pages/assets/detail.ts';
 import { assetFiles, assets } from './pages/assets/list.ts';
 import { audit } from './pages/audit/audit-log.ts';
+import { field, newField } from './pages/custom-fields/detail.ts';
+import { fields } from './pages/custom-fields/list.ts';
 import { delivery } from './pages/deliveries/detail.ts';
 import { deliveries } from './pages/deliveries/list.ts';
 import { oneKey } from './pages/keys/detail.ts';
@@ -37,6 +39,7 @@ export const pages: readonly AnyPage[] = [
   ...[deliveries, delivery],
   ...[users, newUser, newServiceAccount, user],
   ...[teams, newTeam, team],
+  ...[fields, newField, field],
   ticketCategories,
   ...[assets, newAsset, asset, ...assetFiles],
   ...[projects, newProject, project, ...projectFiles, ticket, attachmentContent],

@@ -4,6 +4,7 @@ import type { Settings } from '../config/env.ts';
 import { scheduleJob } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
 import { pruneAudit } from '../resources/audit/audit-retention.ts';
+import { countNonconforming } from '../resources/custom-fields/nonconforming-check.ts';
 import { pruneIdempotencyKeys } from '../resources/idempotency/idempotency-retention.ts';
 import { deleteFilesOfDeleted, deleteUnusedFiles } from '../resources/tickets/attachments/attachment-cleanup.ts';
 import { findWrongTotals, type WrongTotal } from '../resources/tickets/counters-check.ts';
@@ -88,6 +89,13 @@ const scheduledJobs: ScheduledJob[] = [
       const wrong = await findWrongTotals(runtime.databases.options);
       if (wrong.length > 0) onWrongTotals(wrong);
     },
+  },
+  {
+    name: 'nonconforming-check',
+    cron: '17 3 * * *',
+    about: "Counts the values of custom fields that don't fit their definitions.",
+    maxHours: 6,
+    run: ({ runtime }) => countNonconforming(runtime.prisma),
   },
   {
     name: 'idempotency-retention',

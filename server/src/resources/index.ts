@@ -8,6 +8,7 @@ import { detailsOf, type Issue, unknownField, validationError } from '../shared/
 import { activities } from './activities/handlers.ts';
 import { articles } from './articles/handlers.ts';
 import { assets } from './assets/handlers.ts';
+import { fields } from './custom-fields/handlers.ts';
 import { deliveries } from './deliveries/handlers.ts';
 import { type Handler, type Limiters, wrapHandler } from './handler-wrappers.ts';
 import { me } from './me/handlers.ts';
@@ -40,6 +41,7 @@ export async function addResources(app: FastifyInstance, limiters: Limiters): Pr
     tasks,
     users,
     teams,
+    fields,
     ticketCategories,
     webhooks,
     deliveries,

@@ -3,6 +3,7 @@ import { type Article, type NewUser, type Scope, scopes } from '@itsm-api/contra
 import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
+import { createDefinition, listDefinitions } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
 import { createTeam, listTeams, updateTeam } from '@itsm-api/server/resources/teams/queries.ts';
 import {
@@ -199,8 +200,8 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
 }
 
 /**
- * Creates the users, teams, ticket categories, projects and API keys of a workspace. Doesn't use the API, because the
- * API can't create them.
+ * Creates the users, teams, ticket categories, fields, projects and API keys of a workspace. Doesn't use the API, because
+ * the API can't create them.
  */
 async function fill(made: Made, name: string): Promise<Workspace> {
   const { context, tenantId, userId, key } = made;
@@ -228,6 +229,10 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     const { id } = await createTeam(context, { name, memberIds });
     await updateTeam(context, id, { active: name !== 'Dissolved' });
   }
+  for (const resource of ['ASSET', 'TICKET'] as const) {
+    for (const key of ['contract', 'owner'])
+      await createDefinition(context, { resource, key, type: 'TEXT', label: key });
+  }
   // The second workspace has no ticket categories, so that its tickets can have any text instead.
   if (!name.endsWith('second')) {
     await createTicketCategory(context, { id: 'cat-1', name: 'Network' });
@@ -250,6 +255,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     importer: await addKey(made, 'importer', { isImport: true }),
     users,
     teams: (await listTeams(context, { page: 1, perPage: 100 })).data,
+    fields: (await listDefinitions(context, { page: 1, perPage: 100 })).data,
     categories: (await listTicketCategories(context, { page: 1, perPage: 100 })).data,
     projects: (await listProjects(context, { page: 1, perPage: 100 })).data,
     articles,

@@ -2,6 +2,7 @@ import type {
   Article,
   Asset,
   CategoryConfig,
+  CustomFieldDefinition,
   ErrorCode,
   Project,
   Scope,
@@ -177,6 +178,8 @@ export interface Workspace {
   importer: Key;
   users: readonly User[];
   teams: readonly Team[];
+  /** The definitions of custom fields, in the order of their resources and keys. */
+  fields: readonly CustomFieldDefinition[];
   /** The ticket categories, in the order of their ids. One workspace has none. */
   categories: readonly CategoryConfig[];
   projects: readonly Project[];

@@ -59,6 +59,7 @@ export const ModelName = {
   TeamMember: 'TeamMember',
   CategoryConfig: 'CategoryConfig',
   ApiKey: 'ApiKey',
+  CustomFieldDefinition: 'CustomFieldDefinition',
   KeyPolicy: 'KeyPolicy',
   Invitation: 'Invitation',
   Password: 'Password',
@@ -231,6 +232,25 @@ export const ApiKeyScalarFieldEnum = {
 } as const
 
 export type ApiKeyScalarFieldEnum = (typeof ApiKeyScalarFieldEnum)[keyof typeof ApiKeyScalarFieldEnum]
+
+
+export const CustomFieldDefinitionScalarFieldEnum = {
+  tenantId: 'tenantId',
+  resource: 'resource',
+  key: 'key',
+  type: 'type',
+  label: 'label',
+  description: 'description',
+  options: 'options',
+  required: 'required',
+  active: 'active',
+  nonconforming: 'nonconforming',
+  version: 'version',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CustomFieldDefinitionScalarFieldEnum = (typeof CustomFieldDefinitionScalarFieldEnum)[keyof typeof CustomFieldDefinitionScalarFieldEnum]
 
 
 export const KeyPolicyScalarFieldEnum = {
@@ -494,7 +514,8 @@ export const TicketSequenceScalarFieldEnum = {
   problem: 'problem',
   change: 'change',
   serviceRequest: 'serviceRequest',
-  resolutionTargets: 'resolutionTargets'
+  resolutionTargets: 'resolutionTargets',
+  strictCustomFields: 'strictCustomFields'
 } as const
 
 export type TicketSequenceScalarFieldEnum = (typeof TicketSequenceScalarFieldEnum)[keyof typeof TicketSequenceScalarFieldEnum]

@@ -254,6 +254,7 @@ export type TenantWhereInput = {
   subscriptions?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
   events?: Prisma.EventListRelationFilter | runtime.Types.Skip
   keyPolicy?: Prisma.XOR<Prisma.KeyPolicyNullableScalarRelationFilter, Prisma.KeyPolicyWhereInput> | null | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionListRelationFilter | runtime.Types.Skip
 }
 
 export type TenantOrderByWithRelationInput = {
@@ -277,6 +278,7 @@ export type TenantOrderByWithRelationInput = {
   subscriptions?: Prisma.WebhookSubscriptionOrderByRelationAggregateInput | runtime.Types.Skip
   events?: Prisma.EventOrderByRelationAggregateInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyOrderByWithRelationInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type TenantWhereUniqueInput = Prisma.AtLeast<{
@@ -303,6 +305,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   subscriptions?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
   events?: Prisma.EventListRelationFilter | runtime.Types.Skip
   keyPolicy?: Prisma.XOR<Prisma.KeyPolicyNullableScalarRelationFilter, Prisma.KeyPolicyWhereInput> | null | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionListRelationFilter | runtime.Types.Skip
 }, "id" | "nameKey">
 
 export type TenantOrderByWithAggregationInput = {
@@ -356,6 +359,7 @@ export type TenantCreateInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateInput = {
@@ -379,6 +383,7 @@ export type TenantUncheckedCreateInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUpdateInput = {
@@ -402,6 +407,7 @@ export type TenantUpdateInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateInput = {
@@ -425,6 +431,7 @@ export type TenantUncheckedUpdateInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateManyInput = {
@@ -566,6 +573,20 @@ export type TenantUpdateOneRequiredWithoutApiKeysNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutApiKeysInput, Prisma.TenantUpdateWithoutApiKeysInput>, Prisma.TenantUncheckedUpdateWithoutApiKeysInput> | runtime.Types.Skip
 }
 
+export type TenantCreateNestedOneWithoutCustomFieldsInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutCustomFieldsInput, Prisma.TenantUncheckedCreateWithoutCustomFieldsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutCustomFieldsInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TenantUpdateOneRequiredWithoutCustomFieldsNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutCustomFieldsInput, Prisma.TenantUncheckedCreateWithoutCustomFieldsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutCustomFieldsInput | runtime.Types.Skip
+  upsert?: Prisma.TenantUpsertWithoutCustomFieldsInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutCustomFieldsInput, Prisma.TenantUpdateWithoutCustomFieldsInput>, Prisma.TenantUncheckedUpdateWithoutCustomFieldsInput> | runtime.Types.Skip
+}
+
 export type TenantCreateNestedOneWithoutKeyPolicyInput = {
   create?: Prisma.XOR<Prisma.TenantCreateWithoutKeyPolicyInput, Prisma.TenantUncheckedCreateWithoutKeyPolicyInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.TenantCreateOrConnectWithoutKeyPolicyInput | runtime.Types.Skip
@@ -698,6 +719,7 @@ export type TenantCreateWithoutUsersInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutUsersInput = {
@@ -720,6 +742,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutUsersInput = {
@@ -758,6 +781,7 @@ export type TenantUpdateWithoutUsersInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutUsersInput = {
@@ -780,6 +804,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutTeamsInput = {
@@ -802,6 +827,7 @@ export type TenantCreateWithoutTeamsInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutTeamsInput = {
@@ -824,6 +850,7 @@ export type TenantUncheckedCreateWithoutTeamsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutTeamsInput = {
@@ -862,6 +889,7 @@ export type TenantUpdateWithoutTeamsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutTeamsInput = {
@@ -884,6 +912,7 @@ export type TenantUncheckedUpdateWithoutTeamsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutCategoryConfigsInput = {
@@ -906,6 +935,7 @@ export type TenantCreateWithoutCategoryConfigsInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutCategoryConfigsInput = {
@@ -928,6 +958,7 @@ export type TenantUncheckedCreateWithoutCategoryConfigsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutCategoryConfigsInput = {
@@ -966,6 +997,7 @@ export type TenantUpdateWithoutCategoryConfigsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutCategoryConfigsInput = {
@@ -988,6 +1020,7 @@ export type TenantUncheckedUpdateWithoutCategoryConfigsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutApiKeysInput = {
@@ -1010,6 +1043,7 @@ export type TenantCreateWithoutApiKeysInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutApiKeysInput = {
@@ -1032,6 +1066,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutApiKeysInput = {
@@ -1070,6 +1105,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutApiKeysInput = {
@@ -1084,6 +1120,115 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantCreateWithoutCustomFieldsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedCreateWithoutCustomFieldsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantCreateOrConnectWithoutCustomFieldsInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutCustomFieldsInput, Prisma.TenantUncheckedCreateWithoutCustomFieldsInput>
+}
+
+export type TenantUpsertWithoutCustomFieldsInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutCustomFieldsInput, Prisma.TenantUncheckedUpdateWithoutCustomFieldsInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutCustomFieldsInput, Prisma.TenantUncheckedCreateWithoutCustomFieldsInput>
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+}
+
+export type TenantUpdateToOneWithWhereWithoutCustomFieldsInput = {
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutCustomFieldsInput, Prisma.TenantUncheckedUpdateWithoutCustomFieldsInput>
+}
+
+export type TenantUpdateWithoutCustomFieldsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedUpdateWithoutCustomFieldsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1114,6 +1259,7 @@ export type TenantCreateWithoutKeyPolicyInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutKeyPolicyInput = {
@@ -1136,6 +1282,7 @@ export type TenantUncheckedCreateWithoutKeyPolicyInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutKeyPolicyInput = {
@@ -1174,6 +1321,7 @@ export type TenantUpdateWithoutKeyPolicyInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
@@ -1196,6 +1344,7 @@ export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutTicketsInput = {
@@ -1218,6 +1367,7 @@ export type TenantCreateWithoutTicketsInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutTicketsInput = {
@@ -1240,6 +1390,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutTicketsInput = {
@@ -1278,6 +1429,7 @@ export type TenantUpdateWithoutTicketsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutTicketsInput = {
@@ -1300,6 +1452,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutTicketSequenceInput = {
@@ -1322,6 +1475,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutTicketSequenceInput = {
@@ -1344,6 +1498,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutTicketSequenceInput = {
@@ -1382,6 +1537,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
@@ -1404,6 +1560,7 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutAssetsInput = {
@@ -1426,6 +1583,7 @@ export type TenantCreateWithoutAssetsInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutAssetsInput = {
@@ -1448,6 +1606,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutAssetsInput = {
@@ -1486,6 +1645,7 @@ export type TenantUpdateWithoutAssetsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutAssetsInput = {
@@ -1508,6 +1668,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutProjectsInput = {
@@ -1530,6 +1691,7 @@ export type TenantCreateWithoutProjectsInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutProjectsInput = {
@@ -1552,6 +1714,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutProjectsInput = {
@@ -1590,6 +1753,7 @@ export type TenantUpdateWithoutProjectsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutProjectsInput = {
@@ -1612,6 +1776,7 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutArticlesInput = {
@@ -1634,6 +1799,7 @@ export type TenantCreateWithoutArticlesInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutArticlesInput = {
@@ -1656,6 +1822,7 @@ export type TenantUncheckedCreateWithoutArticlesInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutArticlesInput = {
@@ -1694,6 +1861,7 @@ export type TenantUpdateWithoutArticlesInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutArticlesInput = {
@@ -1716,6 +1884,7 @@ export type TenantUncheckedUpdateWithoutArticlesInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutSubscriptionsInput = {
@@ -1738,6 +1907,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutSubscriptionsInput = {
@@ -1760,6 +1930,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutSubscriptionsInput = {
@@ -1798,6 +1969,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
@@ -1820,6 +1992,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutEventsInput = {
@@ -1842,6 +2015,7 @@ export type TenantCreateWithoutEventsInput = {
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutEventsInput = {
@@ -1864,6 +2038,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutEventsInput = {
@@ -1902,6 +2077,7 @@ export type TenantUpdateWithoutEventsInput = {
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutEventsInput = {
@@ -1924,6 +2100,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 
@@ -1942,6 +2119,7 @@ export type TenantCountOutputType = {
   articles: number
   subscriptions: number
   events: number
+  customFields: number
 }
 
 export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1955,6 +2133,7 @@ export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   articles?: boolean | TenantCountOutputTypeCountArticlesArgs
   subscriptions?: boolean | TenantCountOutputTypeCountSubscriptionsArgs
   events?: boolean | TenantCountOutputTypeCountEventsArgs
+  customFields?: boolean | TenantCountOutputTypeCountCustomFieldsArgs
 }
 
 /**
@@ -2037,6 +2216,13 @@ export type TenantCountOutputTypeCountEventsArgs<ExtArgs extends runtime.Types.E
   where?: Prisma.EventWhereInput | runtime.Types.Skip
 }
 
+/**
+ * TenantCountOutputType without action
+ */
+export type TenantCountOutputTypeCountCustomFieldsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.CustomFieldDefinitionWhereInput | runtime.Types.Skip
+}
+
 
 export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -2059,6 +2245,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   subscriptions?: boolean | Prisma.Tenant$subscriptionsArgs<ExtArgs> | runtime.Types.Skip
   events?: boolean | Prisma.Tenant$eventsArgs<ExtArgs> | runtime.Types.Skip
   keyPolicy?: boolean | Prisma.Tenant$keyPolicyArgs<ExtArgs> | runtime.Types.Skip
+  customFields?: boolean | Prisma.Tenant$customFieldsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["tenant"]>
 
@@ -2109,6 +2296,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   subscriptions?: boolean | Prisma.Tenant$subscriptionsArgs<ExtArgs> | runtime.Types.Skip
   events?: boolean | Prisma.Tenant$eventsArgs<ExtArgs> | runtime.Types.Skip
   keyPolicy?: boolean | Prisma.Tenant$keyPolicyArgs<ExtArgs> | runtime.Types.Skip
+  customFields?: boolean | Prisma.Tenant$customFieldsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TenantIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2129,6 +2317,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     subscriptions: Prisma.$WebhookSubscriptionPayload<ExtArgs>[]
     events: Prisma.$EventPayload<ExtArgs>[]
     keyPolicy: Prisma.$KeyPolicyPayload<ExtArgs> | null
+    customFields: Prisma.$CustomFieldDefinitionPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: bigint
@@ -2554,6 +2743,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   subscriptions<T extends Prisma.Tenant$subscriptionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$subscriptionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookSubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   events<T extends Prisma.Tenant$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   keyPolicy<T extends Prisma.Tenant$keyPolicyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$keyPolicyArgs<ExtArgs>>): Prisma.Prisma__KeyPolicyClient<runtime.Types.Result.GetResult<Prisma.$KeyPolicyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  customFields<T extends Prisma.Tenant$customFieldsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$customFieldsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomFieldDefinitionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3259,6 +3449,30 @@ export type Tenant$keyPolicyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    */
   include?: Prisma.KeyPolicyInclude<ExtArgs> | null
   where?: Prisma.KeyPolicyWhereInput | runtime.Types.Skip
+}
+
+/**
+ * Tenant.customFields
+ */
+export type Tenant$customFieldsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CustomFieldDefinition
+   */
+  select?: Prisma.CustomFieldDefinitionSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CustomFieldDefinition
+   */
+  omit?: Prisma.CustomFieldDefinitionOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CustomFieldDefinitionInclude<ExtArgs> | null
+  where?: Prisma.CustomFieldDefinitionWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.CustomFieldDefinitionOrderByWithRelationInput | Prisma.CustomFieldDefinitionOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.CustomFieldDefinitionWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.CustomFieldDefinitionScalarFieldEnum | Prisma.CustomFieldDefinitionScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

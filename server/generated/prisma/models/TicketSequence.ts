@@ -54,6 +54,7 @@ export type TicketSequenceMinAggregateOutputType = {
   problem: number | null
   change: number | null
   serviceRequest: number | null
+  strictCustomFields: boolean | null
 }
 
 export type TicketSequenceMaxAggregateOutputType = {
@@ -63,6 +64,7 @@ export type TicketSequenceMaxAggregateOutputType = {
   problem: number | null
   change: number | null
   serviceRequest: number | null
+  strictCustomFields: boolean | null
 }
 
 export type TicketSequenceCountAggregateOutputType = {
@@ -73,6 +75,7 @@ export type TicketSequenceCountAggregateOutputType = {
   change: number
   serviceRequest: number
   resolutionTargets: number
+  strictCustomFields: number
   _all: number
 }
 
@@ -102,6 +105,7 @@ export type TicketSequenceMinAggregateInputType = {
   problem?: true | runtime.Types.Skip
   change?: true | runtime.Types.Skip
   serviceRequest?: true | runtime.Types.Skip
+  strictCustomFields?: true | runtime.Types.Skip
 }
 
 export type TicketSequenceMaxAggregateInputType = {
@@ -111,6 +115,7 @@ export type TicketSequenceMaxAggregateInputType = {
   problem?: true | runtime.Types.Skip
   change?: true | runtime.Types.Skip
   serviceRequest?: true | runtime.Types.Skip
+  strictCustomFields?: true | runtime.Types.Skip
 }
 
 export type TicketSequenceCountAggregateInputType = {
@@ -121,6 +126,7 @@ export type TicketSequenceCountAggregateInputType = {
   change?: true | runtime.Types.Skip
   serviceRequest?: true | runtime.Types.Skip
   resolutionTargets?: true | runtime.Types.Skip
+  strictCustomFields?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -218,6 +224,7 @@ export type TicketSequenceGroupByOutputType = {
   change: number
   serviceRequest: number
   resolutionTargets:unknown | null
+  strictCustomFields: boolean
   _count: TicketSequenceCountAggregateOutputType | null
   _avg: TicketSequenceAvgAggregateOutputType | null
   _sum: TicketSequenceSumAggregateOutputType | null
@@ -251,6 +258,7 @@ export type TicketSequenceWhereInput = {
   change?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   resolutionTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
+  strictCustomFields?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
 }
 
@@ -262,6 +270,7 @@ export type TicketSequenceOrderByWithRelationInput = {
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   resolutionTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -276,6 +285,7 @@ export type TicketSequenceWhereUniqueInput = Prisma.AtLeast<{
   change?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   resolutionTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
+  strictCustomFields?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
 }, "tenantId">
 
@@ -287,6 +297,7 @@ export type TicketSequenceOrderByWithAggregationInput = {
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   resolutionTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TicketSequenceCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.TicketSequenceAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.TicketSequenceMaxOrderByAggregateInput | runtime.Types.Skip
@@ -305,6 +316,7 @@ export type TicketSequenceScalarWhereWithAggregatesInput = {
   change?: Prisma.IntWithAggregatesFilter<"TicketSequence"> | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntWithAggregatesFilter<"TicketSequence"> | number | runtime.Types.Skip
   resolutionTargets?: Prisma.JsonNullableWithAggregatesFilter<"TicketSequence"> | runtime.Types.Skip
+  strictCustomFields?: Prisma.BoolWithAggregatesFilter<"TicketSequence"> | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceCreateInput = {
@@ -314,6 +326,7 @@ export type TicketSequenceCreateInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: boolean | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketSequenceInput | runtime.Types.Skip
 }
 
@@ -325,6 +338,7 @@ export type TicketSequenceUncheckedCreateInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUpdateInput = {
@@ -334,6 +348,7 @@ export type TicketSequenceUpdateInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketSequenceNestedInput | runtime.Types.Skip
 }
 
@@ -345,6 +360,7 @@ export type TicketSequenceUncheckedUpdateInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceCreateManyInput = {
@@ -355,6 +371,7 @@ export type TicketSequenceCreateManyInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUpdateManyMutationInput = {
@@ -364,6 +381,7 @@ export type TicketSequenceUpdateManyMutationInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUncheckedUpdateManyInput = {
@@ -374,6 +392,7 @@ export type TicketSequenceUncheckedUpdateManyInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceNullableScalarRelationFilter = {
@@ -389,6 +408,7 @@ export type TicketSequenceCountOrderByAggregateInput = {
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   resolutionTargets?: Prisma.SortOrder | runtime.Types.Skip
+  strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TicketSequenceAvgOrderByAggregateInput = {
@@ -407,6 +427,7 @@ export type TicketSequenceMaxOrderByAggregateInput = {
   problem?: Prisma.SortOrder | runtime.Types.Skip
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
+  strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TicketSequenceMinOrderByAggregateInput = {
@@ -416,6 +437,7 @@ export type TicketSequenceMinOrderByAggregateInput = {
   problem?: Prisma.SortOrder | runtime.Types.Skip
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
+  strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TicketSequenceSumOrderByAggregateInput = {
@@ -466,6 +488,7 @@ export type TicketSequenceCreateWithoutTenantInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUncheckedCreateWithoutTenantInput = {
@@ -475,6 +498,7 @@ export type TicketSequenceUncheckedCreateWithoutTenantInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceCreateOrConnectWithoutTenantInput = {
@@ -500,6 +524,7 @@ export type TicketSequenceUpdateWithoutTenantInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUncheckedUpdateWithoutTenantInput = {
@@ -509,6 +534,7 @@ export type TicketSequenceUncheckedUpdateWithoutTenantInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 
@@ -521,6 +547,7 @@ export type TicketSequenceSelect<ExtArgs extends runtime.Types.Extensions.Intern
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
+  strictCustomFields?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketSequence"]>
 
@@ -532,6 +559,7 @@ export type TicketSequenceSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
+  strictCustomFields?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketSequence"]>
 
@@ -543,6 +571,7 @@ export type TicketSequenceSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
+  strictCustomFields?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketSequence"]>
 
@@ -554,9 +583,10 @@ export type TicketSequenceSelectScalar = {
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
+  strictCustomFields?: boolean | runtime.Types.Skip
 }
 
-export type TicketSequenceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "total" | "incident" | "problem" | "change" | "serviceRequest" | "resolutionTargets", ExtArgs["result"]["ticketSequence"], runtime.Types.Skip>
+export type TicketSequenceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "total" | "incident" | "problem" | "change" | "serviceRequest" | "resolutionTargets" | "strictCustomFields", ExtArgs["result"]["ticketSequence"], runtime.Types.Skip>
 export type TicketSequenceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -583,6 +613,10 @@ export type $TicketSequencePayload<ExtArgs extends runtime.Types.Extensions.Inte
      * The resolution targets by priority, in minutes. They are in this row, because every new ticket reads this row.
      */
     resolutionTargets:unknown | null
+    /**
+     * Whether the server rejects custom fields without a definition. It is in this row to need no table of its own.
+     */
+    strictCustomFields: boolean
   }, ExtArgs["result"]["ticketSequence"]>
   composites: {}
 }
@@ -1014,6 +1048,7 @@ export interface TicketSequenceFieldRefs {
   readonly change: Prisma.FieldRef<"TicketSequence", 'Int'>
   readonly serviceRequest: Prisma.FieldRef<"TicketSequence", 'Int'>
   readonly resolutionTargets: Prisma.FieldRef<"TicketSequence", 'Json'>
+  readonly strictCustomFields: Prisma.FieldRef<"TicketSequence", 'Boolean'>
 }
     
 

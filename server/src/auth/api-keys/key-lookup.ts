@@ -24,6 +24,8 @@ export interface KeyIdentity {
   isImport: boolean;
   /** Whether the tenant is in maintenance, so the server rejects its requests (docs/decisions/maintenance.md). */
   isInMaintenance: boolean;
+  /** Whether the tenant has rules for custom fields (docs/decisions/custom-fields.md). */
+  hasFieldRules: boolean;
   /** The networks from which the API key works. If empty, it works from every address. */
   networks: readonly Network[];
   expiresAt: Date | null;
@@ -79,7 +81,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
   let generation = 0;
 
   // Database triggers in prisma/migrations send a notification when a change to a key, its user or its tenant can
-  // invalidate the key. The payload is the tenant id.
+  // change the identity. The payload is the tenant id.
   const onNotify = (changed?: string) => {
     generation++;
     queue.forget();
@@ -101,6 +103,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
       scopes: new Set(knownScopes(row.scopes)),
       isImport: row.is_import,
       isInMaintenance: row.is_in_maintenance,
+      hasFieldRules: row.has_field_rules,
       networks: row.allowed_networks.map(parseNetwork),
       expiresAt: row.expires_at,
       db: tenantClient(requests, tenantId),
@@ -151,6 +154,7 @@ interface KeyRow {
   scopes: string[];
   is_import: boolean;
   is_in_maintenance: boolean;
+  has_field_rules: boolean;
   allowed_networks: string[];
   expires_at: Date | null;
 }
@@ -158,7 +162,9 @@ interface KeyRow {
 const selectByHash = allTenants.rows<{ hash: Buffer }, KeyRow>(
   ({ hash }) => sql`
   SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.allowed_networks,
-    k.expires_at, NOT (${notInMaintenance}) AS is_in_maintenance
+    k.expires_at, NOT (${notInMaintenance}) AS is_in_maintenance,
+    EXISTS (SELECT FROM custom_field_definitions WHERE tenant_id = t.id)
+      OR EXISTS (SELECT FROM ticket_sequences WHERE tenant_id = t.id AND strict_custom_fields) AS has_field_rules
   FROM api_keys k
   JOIN users u ON u.tenant_id = k.tenant_id AND u.id = k.user_id AND u.active
   JOIN tenants t ON t.id = k.tenant_id AND t.active

@@ -12,6 +12,7 @@ import {
 import * as z from 'zod';
 import { assetCsv } from '../../resources/assets/csv.ts';
 import { assetRows, createAsset, getAsset, listAssets, updateAsset } from '../../resources/assets/queries.ts';
+import { findFieldTypes, parseFieldTexts } from '../../resources/custom-fields/field-text.ts';
 import type { Context } from '../../resources/shared/context.ts';
 import { TagText } from '../../resources/shared/tags.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
@@ -87,10 +88,10 @@ export const create = action({
       .pipe(CustomFields)
       .optional(),
   }),
-  work: async (runtime, { tenant, assignedTo, customField: customFields, ...asset }) => {
+  work: async (runtime, { tenant, assignedTo, customField, ...asset }) => {
     const context = await activeTenantContext(runtime, tenant);
     const assignedToId = await findUserId(context, 'assignedTo', assignedTo);
-    return createAsset(context, { ...asset, assignedToId, customFields });
+    return createAsset(context, { ...asset, assignedToId, ...(await toCustomFields(context, customField)) });
   },
   format: (asset) =>
     `Created the asset ${asset.assetTag}, ${asset.name} (ID ${asset.id}), with status ${asset.status}.`,
@@ -111,7 +112,7 @@ export const update = action({
   }),
   work: async (runtime, { tenant, id, assignedTo, customField, ...patch }) => {
     const context = await tenantContext(runtime, tenant);
-    const customFields = customField && { customFields: customField };
+    const customFields = await toCustomFields(context, customField);
     return updateAsset(context, id, { ...patch, ...customFields, ...(await toAssigneePatch(context, assignedTo)) });
   },
   format: formatStatus,
@@ -141,6 +142,11 @@ export { exportRows as export, importFile as import };
 
 async function toAssigneePatch(context: Context, user: UserReference | null | undefined) {
   return user === undefined ? {} : { assignedToId: await findUserId(context, 'assignedTo', user ?? undefined) };
+}
+
+/** Converts the texts of custom fields to values of their types. */
+async function toCustomFields(context: Context, texts: CustomFields | undefined) {
+  return texts && { customFields: parseFieldTexts(await findFieldTypes(context, 'ASSET'), texts) };
 }
 
 function formatStatus({ assetTag, name, id, status }: Asset): string {

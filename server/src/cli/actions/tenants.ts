@@ -2,6 +2,7 @@ import { integerFromText, Scope } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createKey } from '../../auth/api-keys/api-keys.ts';
 import { getKeyPolicy, KeyPolicy, requiresExpiry, setKeyPolicy } from '../../auth/api-keys/key-policy.ts';
+import { getStrictMode, setStrictMode } from '../../resources/custom-fields/strict-mode.ts';
 import { setMaintenance } from '../../resources/tenants/maintenance.ts';
 import {
   activateTenant,
@@ -27,7 +28,7 @@ import { confirmName } from '../lib/confirm.ts';
 import { shell } from '../lib/help.ts';
 import { activeLabel, statusLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
-import { updateInput } from '../lib/update.ts';
+import { TrueOrFalse, updateInput } from '../lib/update.ts';
 
 const Named = z.strictObject({ tenant: z.string() });
 
@@ -46,14 +47,15 @@ export const show = action({
   work: async (runtime, { tenant }) => {
     const details = await describeTenant(runtime.prisma, tenant);
     const { db } = await tenantContext(runtime, String(details.id));
-    return { ...details, keyPolicy: await getKeyPolicy(db) };
+    return { ...details, keyPolicy: await getKeyPolicy(db), strictFields: await getStrictMode(db) };
   },
   format: (
-    { active, maintenanceSince, createdAt, updatedAt, resolutionTargets, keyPolicy, ...fields },
+    { active, maintenanceSince, createdAt, updatedAt, resolutionTargets, keyPolicy, strictFields, ...fields },
     { card, time },
   ) =>
     card({
       ...{ ...fields, 'resolution targets': formatTargets(resolutionTargets), 'key expiry': formatPolicy(keyPolicy) },
+      'strict fields': String(strictFields),
       status: tenantLabel({ active, maintenanceSince }),
       ...(maintenanceSince !== null && { 'in maintenance since': time(maintenanceSince) }),
       ...{ created: time(createdAt), updated: time(updatedAt) },
@@ -88,20 +90,23 @@ export const update = action({
     ...TenantPatch.partial().shape,
     ...{ targetCritical: Target, targetHigh: Target, targetMedium: Target, targetLow: Target },
     maxKeyDays: KeyPolicy.shape.maxLifetimeDays.optional(),
-    requireKeyExpiry: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }).optional(),
+    requireKeyExpiry: TrueOrFalse.optional(),
+    strictFields: TrueOrFalse.optional(),
   }),
-  work: async (runtime, { tenant, name, maxKeyDays, requireKeyExpiry, ...targets }) => {
+  work: async (runtime, { tenant, name, maxKeyDays, requireKeyExpiry, strictFields, ...targets }) => {
     const { targetCritical: CRITICAL, targetHigh: HIGH, targetMedium: MEDIUM, targetLow: LOW } = targets;
     const updated = await updateTenant(runtime, tenant, { name, CRITICAL, HIGH, MEDIUM, LOW });
-    const keyPolicy = await setKeyPolicy(await tenantContext(runtime, String(updated.id)), {
+    const context = await tenantContext(runtime, String(updated.id));
+    if (strictFields !== undefined) await setStrictMode(context, strictFields);
+    const keyPolicy = await setKeyPolicy(context, {
       ...(maxKeyDays !== undefined && { maxLifetimeDays: maxKeyDays }),
       ...(requireKeyExpiry !== undefined && { expiryRequired: requireKeyExpiry }),
     });
-    return { ...updated, keyPolicy };
+    return { ...updated, keyPolicy, strictFields: await getStrictMode(context.db) };
   },
-  format: ({ id, name, resolutionTargets, keyPolicy }) =>
+  format: ({ id, name, resolutionTargets, keyPolicy, strictFields }) =>
     `Updated the tenant ${name} (ID ${id}). Resolution targets: ${formatTargets(resolutionTargets)}. ` +
-    `Expiry of API keys: ${formatPolicy(keyPolicy)}.`,
+    `Expiry of API keys: ${formatPolicy(keyPolicy)}. Strict custom fields: ${strictFields}.`,
 });
 
 function formatPolicy(policy: KeyPolicy): string {

@@ -17,7 +17,7 @@ import { shell } from '../lib/help.ts';
 import { firstOf, Limit, moreHint } from '../lib/listing.ts';
 import { statusLabel } from '../lib/output.ts';
 import { action } from '../lib/run-command.ts';
-import { updateInput } from '../lib/update.ts';
+import { TrueOrFalse, updateInput } from '../lib/update.ts';
 
 const Named = z.strictObject({ tenant: z.string(), id: integerFromText() });
 
@@ -83,7 +83,7 @@ export const update = action({
     secret: WebhookPatch.shape.secret,
     events: eventList.optional(),
     filter: FilterPairs.nullable().optional(),
-    paused: z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' }).optional(),
+    paused: TrueOrFalse.optional(),
   }),
   work: async (runtime, { tenant, id, ...patch }) =>
     updateWebhook(await activeTenantContext(runtime, tenant), id, patch),

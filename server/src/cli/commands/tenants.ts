@@ -33,11 +33,12 @@ export const tenants = noun({
       ],
     },
     update: {
-      summary: 'Rename a tenant, or change its resolution targets or its rules for API keys',
+      summary: 'Rename a tenant, or change its resolution targets, its rules for API keys or its strict mode',
       details:
         'A target is the time in which tickets with a priority are due after they were created, unless a request sets ' +
         '`dueAt`. Existing tickets keep their due dates. The ' +
-        'rules for API keys apply to new and rotated keys. A maximum lifetime also requires an expiry. ' +
+        'rules for API keys apply to new and rotated keys. A maximum lifetime also requires an expiry. In the strict mode, ' +
+        'the server rejects custom fields without a definition. ' +
         clearing.replace('notes', 'target-low').replace('field', 'target'),
       arguments: [tenant],
       options: [
@@ -52,12 +53,18 @@ export const tenants = noun({
           about: 'true or false: whether API keys must have an expiry',
           values: ['true', 'false'],
         },
+        {
+          flags: '--strict-fields <strict>',
+          about: 'true or false: whether custom fields need a definition',
+          values: ['true', 'false'],
+        },
       ],
       examples: [
         'tenants update Acme --name "Acme Corporation"',
         'tenants update Acme --target-critical 240 --target-high 480',
         "tenants update Acme --target-low ''",
         'tenants update Acme --max-key-days 365',
+        'tenants update Acme --strict-fields true',
       ],
     },
     deactivate: {

@@ -17,5 +17,8 @@ export function updateInput<Names extends z.ZodRawShape, Fields extends z.ZodRaw
   return z.preprocess((given: object) => Object.fromEntries(Object.entries(given).map(cleared)), schema);
 }
 
+/** The schema of an option whose value is `true` or `false`. */
+export const TrueOrFalse = z.stringbool({ truthy: ['true'], falsy: ['false'], error: 'must be true or false' });
+
 /** A sentence in the help that explains how to clear a field. Some commands replace `notes` with another option. */
 export const clearing = "To clear a field, pass an empty value, such as --notes ''.";

@@ -90,6 +90,7 @@ export async function addGuard(
       userId: identity.userId,
       keyId: identity.keyId,
       isImport: identity.isImport,
+      hasFieldRules: identity.hasFieldRules,
       from: () => ({ address: this.ip, userAgent: this.headers['user-agent'] ?? '' }),
     };
     try {

@@ -18,6 +18,7 @@ import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit } from '../../webhooks/outbox/emit.ts';
 import { record } from '../activities/record.ts';
+import { checkCustomFields } from '../custom-fields/value-checks.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, lockExternalIds, mergeExternalId, rejectTaken } from '../shared/external-ids.ts';
@@ -75,12 +76,14 @@ export async function getAsset({ db }: Context, id: number): Promise<Asset> {
 
 /**
  * Creates an asset and emits `asset.created`.
- * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, or VALIDATION_ERROR if the asset tag is already in use
+ * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, or VALIDATION_ERROR if the asset tag is already in use or a
+ * custom field is invalid
  */
 export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   return transaction(context, async (context) => {
     const { db } = context;
     await checkUsers(context, reference('assignedToId', input.assignedToId));
+    await checkCustomFields(context, 'ASSET', { ...input, isNew: true });
     await lockExternalId(context, 'asset', input.externalId);
     const taken = takenBy('asset', input.assetTag);
     const { customFields, purchaseDate, warrantyExpiresAt, ...fields } = toFields(input);
@@ -126,6 +129,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
     if (Object.keys(changes).length === 0) return before;
 
     await checkUsers(context, reference('assignedToId', patch.assignedToId, before.assignedToId));
+    await checkCustomFields(context, 'ASSET', patch);
     if ('externalId' in changes) rejectTaken('asset', taken, after.externalId);
     const [written] = await writeChanges(context, [{ after, changes }]);
     if (written === undefined) throw notFound('asset');

@@ -15,6 +15,7 @@ import { invalidField, takenBy } from '../../shared/errors.ts';
 import { validationError } from '../../shared/validation.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { record } from '../activities/record.ts';
+import { assertCustomFields, findRulesFor } from '../custom-fields/value-checks.ts';
 import { bulkFormat } from '../idempotency/bulk-format.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { chunksOf } from '../shared/chunks.ts';
@@ -169,16 +170,26 @@ export async function predictResults(
   });
 }
 
-/** Reads the assets of the items without locks. Also returns the plans that write, and the users that they name. */
+/**
+ * Reads the assets of the items without locks, and checks the custom fields of the plans that write. Also returns these
+ * plans, and the users that they name.
+ */
 async function planItems(context: Context, items: BulkItems<AssetUpsertItem>, rules: Rules) {
   const { matchBy } = rules;
   const found = await findAssets(context, matchBy, items.accepted);
-  const planned = items.next((item) => planItem(item, found.get(matchOf(item, matchBy)), rules));
-  const pending = planned.accepted.filter((plan) => 'creates' in plan || plan.change !== undefined);
+  const plans = items.next((item) => planItem(item, found.get(matchOf(item, matchBy)), rules));
+  const writes = (plan: Plan) => 'creates' in plan || plan.change !== undefined;
+  const pending = plans.accepted.filter(writes);
   const known = await findKnown(
     context,
     pending.map(({ item }) => ({ ...noReferences, users: assignee(item) })),
   );
+  const toRequest = (plan: Plan) => ({ ...plan.item, isNew: 'creates' in plan });
+  const fieldRules = await findRulesFor(context, 'ASSET', pending.map(toRequest));
+  const planned = plans.next((plan) => {
+    if (writes(plan)) assertCustomFields(fieldRules, toRequest(plan), context);
+    return plan;
+  });
   return { planned, pending, known };
 }
 

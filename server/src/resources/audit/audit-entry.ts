@@ -9,6 +9,7 @@ export const auditTargetTypes = [
   'key',
   'webhook',
   'workspace',
+  'field',
   'ticket',
   'comment',
   'asset',

@@ -3,6 +3,7 @@ import { CustomFields } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf } from '../../shared/validation.ts';
+import { type FieldTypes, findFieldTypes, parseFieldText, parseJson } from '../custom-fields/field-text.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import type { Context } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
@@ -150,6 +151,7 @@ async function readFile<Values extends object, Input>(
   const missing = needed.filter((name) => !header.includes(name));
   const unique = header.indexOf(columns.unique);
   const uniqueOf = ({ cells }: CsvRecord) => (cells[unique] ?? '').trim();
+  const types: FieldTypes = columns.hasCustomFields ? await findFieldTypes(context, 'ASSET') : new Map();
   const lines: Line<Values>[] = [];
   for (const chunk of chunksOf(others, linesPerTurn)) {
     if (problems.length >= maxProblems) break;
@@ -157,7 +159,7 @@ async function readFile<Values extends object, Input>(
     const existing = update ? await findExisting(context, csv, chunk.map(uniqueOf)) : undefined;
     for (const record of chunk) {
       const before = existing?.get(uniqueOf(record));
-      const result = readLine(columns, header, record, { delimiter, missing, before });
+      const result = readLine(columns, header, record, { delimiter, missing, before, types });
       problems.push(...result.problems);
       if (result.given !== undefined) lines.push({ line: record.line, texts: result.texts, given: result.given });
     }
@@ -251,17 +253,25 @@ function shorten(column: string): string {
   return column.slice(0, 100).toWellFormed();
 }
 
+interface LineOptions {
+  delimiter: string;
+  /** The names of needed columns that the file doesn't have, which the line doesn't report again. */
+  missing: readonly string[];
+  /** The row that the line updates. */
+  before: ColumnValues | undefined;
+  /** The types of the defined custom fields. */
+  types: FieldTypes;
+}
+
 /**
  * Reads a line of a CSV file. If a required value is missing or invalid, replaces it with an example, so that the
  * schema can still check the other values. If the line updates a row, omits the values that the row already has.
- * @param missing the names of needed columns that the file doesn't have, which the line doesn't report again
- * @param before the row that the line updates
  */
 function readLine<Values extends object>(
   columns: CsvColumns<Values>,
   header: readonly string[],
   { line, cells }: CsvRecord,
-  { delimiter, missing, before }: { delimiter: string; missing: readonly string[]; before: ColumnValues | undefined },
+  { delimiter, missing, before, types }: LineOptions,
 ): { given?: Values | undefined; texts: Record<string, unknown>; problems: Problem[] } {
   const texts: Record<string, unknown> = {};
   if (cells.length !== header.length) {
@@ -280,7 +290,9 @@ function readLine<Values extends object>(
     const isNew = name === columns.unique || before === undefined || cell !== cellText(before(name));
     if (customField !== undefined) {
       customTexts.push([customField, cell]);
-      if (isNew) customFields.push([customField, readAsType(cell, before?.(name))]);
+      const type = types.get(customField);
+      const value = type === undefined ? readAsType(cell, before?.(name)) : parseFieldText(type, cell);
+      if (isNew) customFields.push([customField, value]);
     } else if (known.includes(name)) {
       texts[name] = cell;
       if (isNew) fields[name] = cell;
@@ -299,22 +311,14 @@ function readLine<Values extends object>(
 }
 
 /**
- * Converts the text of a custom field to the type of the stored value. Returns the text if it has another type, or if
- * the converted value would be invalid.
+ * Converts the text of a custom field without a definition to the type of the stored value. Returns the text if it has
+ * another type, or if the converted value would be invalid.
  */
 function readAsType(text: string, stored: unknown): unknown {
   // Spreadsheet programs write booleans in capitals.
   const value = parseJson(typeof stored === 'boolean' ? text.toLowerCase() : text);
   const hasType = typeof value === typeof stored && Array.isArray(value) === Array.isArray(stored);
   return hasType && typeof value !== 'string' && CustomFields.safeParse({ value }).success ? value : text;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function findRepeated<Values extends object>(

@@ -38,6 +38,11 @@ export interface Services {
  */
 export interface Context extends Services, ActorContext {
   db: TenantClient;
+  /**
+   * Whether the workspace has rules for custom fields. Undefined if the caller doesn't know
+   * (docs/decisions/custom-fields.md).
+   */
+  hasFieldRules?: boolean;
   /** The ETags in the request's `If-Match` header. */
   ifMatch?: Etags | undefined;
   /**

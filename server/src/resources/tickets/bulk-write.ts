@@ -13,6 +13,8 @@ import {
 } from '@itsm-api/contract';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
+import { findRules } from '../custom-fields/rules.ts';
+import { assertCustomFields, findRulesFor } from '../custom-fields/value-checks.ts';
 import { bulkFormat } from '../idempotency/bulk-format.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
@@ -70,9 +72,11 @@ export function createTickets(
       items.accepted.map(({ references }) => references),
       { allowInactive: context.isImport },
     );
+    const rules = await findRules(context, 'TICKET');
     const taken = await lockTicketExternalIds(context, items.accepted);
     const valid = items.next(({ input, comments, references }) => {
       assertKnown(references, known);
+      assertCustomFields(rules, { ...input, isNew: true }, context);
       rejectTakenTicket({ row: input, comments }, taken);
       return { row: newRow(context, input, known), comments };
     });
@@ -197,10 +201,14 @@ export function updateTickets(
       context,
       changed.map(({ references }) => references),
     );
+    const rules = await findRulesFor(context, 'TICKET', changed);
     const parents = await lockParents(context, changed);
     const taken = await lockExternalIds(context, 'ticket', changed.map(newExternalId));
     const items = checked.next((item) => {
-      if (item.change !== undefined) applyChange(item.change, known, parents, taken);
+      if (item.change !== undefined) {
+        assertCustomFields(rules, item.change, context);
+        applyChange(item.change, known, parents, taken);
+      }
       return item;
     });
     const changes = items.accepted.flatMap(({ change }) => change ?? []);

@@ -12,6 +12,7 @@ import { lockTenant } from '../../database/row-lock.ts';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
+import { checkCustomFields } from '../custom-fields/value-checks.ts';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, mergeExternalId } from '../shared/external-ids.ts';
@@ -67,10 +68,11 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
 
 /**
  * Creates a ticket with status OPEN and the next number of its type. Emits `ticket.created`.
- * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS
+ * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, VALIDATION_ERROR
  */
 export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
   const known = await checkReferences(context, collectReferences(input), { allowInactive: context.isImport });
+  await checkCustomFields(context, 'TICKET', { ...input, isNew: true });
   return transaction(context, async (context) => {
     await lockExternalId(context, 'ticket', input.externalId);
     const [ticket] = await writeNew(context, [newRow(context, input, known)]);
@@ -126,6 +128,7 @@ async function patchUnlocked(
   const { references, changes } = change;
   if (references.tickets.length > 0 || 'externalId' in changes) return undefined;
   await checkReferences(context, references);
+  await checkCustomFields(context, 'TICKET', change);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
 }
@@ -142,6 +145,7 @@ async function patchLocked(
   const change = computeRequestedChange(context, before, patch, locked);
   if (change === undefined) return before;
   await checkReferences(context, change.references);
+  await checkCustomFields(context, 'TICKET', change);
   rejectCycle(change, await lockParents(context, [change]));
   await lockExternalId(context, 'ticket', newExternalId(change));
   const [ticket] = await writeChanges(context, [change]);
@@ -170,6 +174,8 @@ export interface Change {
   changes: Changes;
   /** The ids of other rows that the patch adds. */
   references: References;
+  /** The custom fields that the patch names. */
+  customFields: TicketPatch['customFields'];
 }
 
 /**
@@ -187,7 +193,8 @@ export function computeChange(
   const changes = diffFields(before, after);
   const dueAtSet = given.dueAtSet || patch.dueAt !== undefined;
   if (Object.keys(changes).length === 0 && dueAtSet === given.dueAtSet) return undefined;
-  return { before, after, dueAtSet, changes, references: collectReferences(patch, before) };
+  const references = collectReferences(patch, before);
+  return { before, after, dueAtSet, changes, references, customFields: patch.customFields };
 }
 
 /**

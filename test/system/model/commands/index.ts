@@ -9,6 +9,7 @@ import { changes } from './changes.ts';
 import type { Kind } from './command.ts';
 import { comments } from './comments.ts';
 import { deliveries } from './deliveries.ts';
+import { fields } from './fields.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
 import { links } from './links.ts';
@@ -36,6 +37,7 @@ const byName: Record<string, Record<string, Kind>> = {
     tasks,
     users,
     teams,
+    fields,
     ticketCategories,
     webhooks,
     deliveries,

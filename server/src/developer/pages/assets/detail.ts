@@ -2,6 +2,7 @@ import { type Asset, IdParam, NewAsset } from '@itsm-api/contract';
 import * as z from 'zod';
 import { listAssetActivity } from '../../../resources/activities/queries.ts';
 import { createAsset, getAsset, updateAsset } from '../../../resources/assets/queries.ts';
+import { findFieldTypes, parseFieldTexts } from '../../../resources/custom-fields/field-text.ts';
 import type { Context } from '../../../resources/shared/context.ts';
 import { findUserId, getUser } from '../../../resources/users/queries.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
@@ -20,9 +21,10 @@ export const newAsset = page({
   path: `${path}/new`,
   roles,
   async show(request) {
+    const types = await findFieldTypes(request.visit.context, 'ASSET');
     const fields = (sent: FormState | undefined) => html`
 ${textField(sent, { name: 'assetTag', label: 'Asset tag', hint: "Must be unique in the workspace. You can't change it later.", required: true })}
-${assetInputs(sent)}${submit('Create')}`;
+${assetInputs(sent, { types })}${submit('Create')}`;
     return {
       title: 'New asset',
       body: html`<p><a href="${path}">All assets</a></p>${renderForm(request, 'create', fields)}`,
@@ -34,7 +36,9 @@ ${assetInputs(sent)}${submit('Create')}`;
       audit: 'asset.created',
       async run({ visit, fields }) {
         const assignedToId = await findUserId(visit.context, 'assignedToId', fields.assignedToId ?? undefined);
-        return toResult(await createAsset(visit.context, { ...fields, assignedToId }));
+        const types = await findFieldTypes(visit.context, 'ASSET');
+        const customFields = parseFieldTexts(types, fields.customFields);
+        return toResult(await createAsset(visit.context, { ...fields, assignedToId, customFields }));
       },
     }),
   },
@@ -50,9 +54,10 @@ export const asset = page({
     const { visit, params, query, address } = request;
     const asset = await getAsset(visit.context, params.id);
     const holder = await getAssignee(visit.context, asset);
+    const types = await findFieldTypes(visit.context, 'ASSET');
     const activity = await listAssetActivity(visit.context, params.id, { page: query.page, perPage });
     const fields = (sent: FormState | undefined) =>
-      html`${etagField(asset)}${assetInputs(sent, asset, holder)}${submit('Save')}`;
+      html`${etagField(asset)}${assetInputs(sent, { types, asset, holder })}${submit('Save')}`;
     return {
       title: `${asset.assetTag}: ${asset.name}`,
       body: html`<p><a href="${path}">All assets</a></p>
@@ -72,7 +77,7 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
         const patch = {
           ...fields,
           assignedToId,
-          customFields: toPatch(before.customFields, customFields),
+          customFields: toPatch(await findFieldTypes(visit.context, 'ASSET'), before.customFields, customFields),
           // Omits the status if it hasn't changed, so the server can derive a new status from the assignee.
           ...(status !== before.status && { status }),
         };

@@ -1,5 +1,6 @@
 import { type Asset, AssetStatus, AssetType, NewAsset } from '@itsm-api/contract';
 import * as z from 'zod';
+import type { FieldTypes } from '../../../resources/custom-fields/field-text.ts';
 import { TagText } from '../../../resources/shared/tags.ts';
 import { UserReference } from '../../../resources/users/user-reference.ts';
 import type { FormState } from '../../framework/page.ts';
@@ -33,9 +34,13 @@ export const AssetFields = z.strictObject({
 
 /**
  * Renders the form fields of an asset.
+ * @param types the types of the defined custom fields
  * @param holder the assignee's email address or ID
  */
-export function assetInputs(sent: FormState | undefined, asset?: Asset, holder?: string): SafeHtml {
+export function assetInputs(
+  sent: FormState | undefined,
+  { types, asset, holder }: { types: FieldTypes; asset?: Asset; holder?: string },
+): SafeHtml {
   const { name, type, status, serialNumber, manufacturer, model, location, notes, tags } = asset ?? {};
   const automatic = { value: '', label: 'Automatic: IN_USE if assigned, otherwise IN_STOCK' };
   const statuses = AssetStatus.options.map(option);
@@ -52,8 +57,8 @@ ${textField(sent, { name: 'purchaseCost', label: 'Purchase cost', value: asset?.
 ${textField(sent, { name: 'warrantyExpiresAt', label: 'Warranty expires', value: day(asset?.warrantyExpiresAt), hint: 'A date such as 2028-03-14, or a time such as 2028-03-14T12:00:00Z.' })}</div>
 ${textArea(sent, { name: 'notes', label: 'Notes', value: notes })}
 ${textField(sent, { name: 'tags', label: 'Tags', value: tags?.join(', '), hint: 'Separated by commas, such as leased, front-desk.' })}
-${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && toLines(asset.customFields), hint: 'One field per line, such as costCentre = CC-104.' })}
-${asset ? renderOtherFields(asset.customFields) : null}`;
+${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && toLines(types, asset.customFields), hint: 'One field per line, such as costCentre = CC-104.' })}
+${asset ? renderOtherFields(types, asset.customFields) : null}`;
 }
 
 function option(value: string) {

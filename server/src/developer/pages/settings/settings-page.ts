@@ -1,6 +1,7 @@
 import { Priority } from '@itsm-api/contract';
 import * as z from 'zod';
 import { getKeyPolicy, KeyPolicy, setKeyPolicy } from '../../../auth/api-keys/key-policy.ts';
+import { getStrictMode, setStrictMode } from '../../../resources/custom-fields/strict-mode.ts';
 import { getResolutionTargets, ResolutionTargets, setResolutionTargets } from '../../../resources/tickets/due-date.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
 import { checkbox, checked, emptyAsNull, renderForm, submit, textField } from '../../ui/form-fields.ts';
@@ -51,9 +52,26 @@ ${renderForm(request, 'targets', fields)}`,
       html`<p>These rules apply to new and rotated API keys, and to a later expiry of existing keys.</p>
 ${renderForm(request, 'keys', policyFields)}`,
     );
-    return { title: 'Settings', body: html`${targetSection}${policySection}` };
+    const isStrict = await getStrictMode(request.visit.context.db);
+    const strictFields = (sent: FormState | undefined) =>
+      html`${checkbox('isStrict', 'yes', 'Reject custom fields without a definition', sent ? 'isStrict' in sent.values : isStrict)}
+${submit('Save')}`;
+    const fieldSection = section(
+      'Custom fields',
+      html`<p>This rule applies to new values. Requests can still remove fields without a definition.</p>
+${renderForm(request, 'fields', strictFields)}`,
+    );
+    return { title: 'Settings', body: html`${targetSection}${policySection}${fieldSection}` };
   },
   forms: {
+    fields: form({
+      fields: z.strictObject({ isStrict: checked }),
+      audit: 'settings.updated',
+      async run({ visit, fields }) {
+        await setStrictMode(visit.context, fields.isStrict);
+        return { redirect: path, subject: 'rule for custom fields' };
+      },
+    }),
     keys: form({
       fields: z.strictObject({
         maxLifetimeDays: emptyAsNull(KeyPolicy.shape.maxLifetimeDays),

@@ -1,0 +1,133 @@
+import * as z from 'zod';
+import { endpoints, filter, list, listQuery, meta } from '../endpoint.ts';
+import { responseText, trimmedText, versionFields } from '../fields.ts';
+
+/** The maximum number of definitions of a resource, and of options of a definition. Both include inactive ones. */
+export const [maxCustomFieldDefinitions, maxCustomFieldOptions] = [50, 200];
+
+export const CustomFieldResource = z
+  .enum(['TICKET', 'ASSET'])
+  .meta({ id: 'CustomFieldResource', description: 'The resource whose custom fields a definition describes.' });
+export type CustomFieldResource = z.output<typeof CustomFieldResource>;
+
+export const CustomFieldType = z.enum(['TEXT', 'NUMBER', 'BOOLEAN', 'DATE', 'SELECT', 'MULTI_SELECT', 'USER']).meta({
+  id: 'CustomFieldType',
+  description:
+    'The type of the values: a string, a number, a boolean, a date such as `2026-11-20`, the value of an option, ' +
+    'an array of different values of options, or the id of a user.',
+});
+export type CustomFieldType = z.output<typeof CustomFieldType>;
+
+/** Returns true if the values of a type come from a list of options. */
+export function hasOptions(type: CustomFieldType): boolean {
+  return type === 'SELECT' || type === 'MULTI_SELECT';
+}
+
+const Key = z
+  .string()
+  .regex(/^[a-z][A-Za-z0-9_]{0,62}$/, 'must start with a lower-case letter, and have at most 63 letters, digits and _')
+  .meta({ description: 'The name of the custom field. It never changes.', example: 'site' });
+const Label = trimmedText(1, 100).meta({ description: 'The name of the field for people.' });
+const Description = trimmedText(1, 1000).meta({ description: 'What the field means, or null if not set.' });
+const Required = z.boolean().meta({
+  description: 'Whether a new ticket or asset must have a value. Imports and changes of existing ones need no value.',
+});
+const Active = z
+  .boolean()
+  .meta({ description: 'Whether the server checks values. It accepts any value of an inactive field.' });
+const OptionValue = trimmedText(1, 100)
+  .regex(/^[^,]*$/, 'must not contain a comma')
+  .meta({ description: 'The value that a ticket or an asset stores. It never changes, and has no commas.' });
+const OptionLabel = trimmedText(1, 100).meta({ description: 'The name of the value for people.' });
+
+export const CustomFieldOption = z
+  .object({
+    value: OptionValue,
+    label: OptionLabel,
+    active: z.boolean().meta({ description: 'Whether requests can set the value. Stored values stay.' }),
+  })
+  .meta({ id: 'CustomFieldOption', description: 'A value that a custom field can have.' });
+export type CustomFieldOption = z.output<typeof CustomFieldOption>;
+
+export const CustomFieldDefinition = z
+  .object({
+    key: Key,
+    resource: CustomFieldResource,
+    type: CustomFieldType.meta({ description: 'The type of the values. It never changes.' }),
+    label: responseText(Label),
+    description: responseText(Description).nullable(),
+    options: z.array(CustomFieldOption).nullable().meta({
+      description: 'The values that the field can have. Null unless the type is `SELECT` or `MULTI_SELECT`.',
+    }),
+    required: Required,
+    active: Active,
+    nonconforming: z.int().meta({
+      description:
+        'The number of stored values that a request could no longer set. The server counts them every night.',
+    }),
+    ...versionFields,
+  })
+  .meta({
+    id: 'CustomFieldDefinition',
+    description: 'The type and the rules of a custom field of tickets or assets.',
+    example: {
+      key: 'site',
+      resource: 'TICKET',
+      type: 'SELECT',
+      label: 'Site',
+      description: 'Where the problem occurs.',
+      options: [
+        { value: 'Berlin', label: 'Berlin', active: true },
+        { value: 'Leipzig', label: 'Leipzig', active: true },
+        { value: 'home office', label: 'Home office', active: true },
+      ],
+      required: false,
+      active: true,
+      nonconforming: 0,
+      createdAt: '2025-02-01T08:00:00.000Z',
+      updatedAt: '2025-02-01T08:00:00.000Z',
+      etag: '"1-m6lwkjk0"',
+    },
+  });
+export type CustomFieldDefinition = z.output<typeof CustomFieldDefinition>;
+
+const writtenFields = {
+  label: Label,
+  description: Description.nullish(),
+  /** The active options. An update deactivates the options that it omits. */
+  options: z
+    .array(CustomFieldOption.omit({ active: true }).strict())
+    .max(maxCustomFieldOptions)
+    .optional(),
+  required: Required.optional(),
+};
+
+/** A new definition, from the command line or the developer area. v1 has no endpoint that creates definitions. */
+export const NewCustomFieldDefinition = z.strictObject({
+  resource: CustomFieldResource,
+  key: Key,
+  type: CustomFieldType,
+  ...writtenFields,
+});
+export type NewCustomFieldDefinition = z.output<typeof NewCustomFieldDefinition>;
+
+/** Changes to a definition, from the command line or the developer area. v1 has no endpoint that changes definitions. */
+export const CustomFieldDefinitionPatch = z.strictObject({ ...writtenFields, active: Active }).partial();
+export type CustomFieldDefinitionPatch = z.output<typeof CustomFieldDefinitionPatch>;
+
+export const CustomFieldQuery = listQuery({ resource: filter(CustomFieldResource) });
+export type CustomFieldQuery = z.output<typeof CustomFieldQuery>;
+
+export const fields = endpoints({
+  list: {
+    method: 'GET',
+    path: '/custom-fields',
+    summary: 'List the definitions of custom fields',
+    description:
+      'Returns the definitions in the order of their resources and keys, including inactive ones. ' +
+      'Every API key can list them. With `perPage=100`, the first page contains all definitions.',
+    metadata: meta({ scope: 'any', group: 'users' }),
+    query: CustomFieldQuery,
+    responses: { 200: list(CustomFieldDefinition) },
+  },
+});

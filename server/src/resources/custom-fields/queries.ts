@@ -1,0 +1,174 @@
+import {
+  type CustomFieldDefinition,
+  type CustomFieldDefinitionPatch,
+  type CustomFieldOption,
+  type CustomFieldQuery,
+  hasOptions,
+  maxCustomFieldDefinitions,
+  maxCustomFieldOptions,
+  type NewCustomFieldDefinition,
+} from '@itsm-api/contract';
+import type { Prisma } from '../../../generated/prisma/client.ts';
+import { dbNull, json } from '../../database/client/json-column.ts';
+import { createUnique } from '../../database/client/unique-violation.ts';
+import { lockTenant } from '../../database/row-lock.ts';
+import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
+import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { serializeTimestamps } from '../../shared/serialize.ts';
+import { type AuditChanges, auditChanges, recordAudit } from '../audit/audit-entry.ts';
+import { type Context, transaction } from '../shared/context.ts';
+import { diffFields } from '../shared/diff.ts';
+import { anyOf, type Page, pageMeta } from '../shared/lists.ts';
+
+type Reference = Pick<CustomFieldDefinition, 'resource' | 'key'>;
+
+/** Returns a page of definitions, in the order of their resources and keys. */
+export async function listDefinitions(
+  { db }: Pick<Context, 'db'>,
+  query: CustomFieldQuery,
+): Promise<Page<CustomFieldDefinition>> {
+  const { page, perPage, resource } = query;
+  // A workspace has at most 100 definitions, so one statement reads the page and the total.
+  const rows = await db.customFieldDefinition.findMany({
+    where: anyOf('resource', resource),
+    orderBy: [{ resource: 'asc' }, { key: 'asc' }],
+  });
+  const start = (page - 1) * perPage;
+  return {
+    data: rows.slice(start, start + perPage).map(presentDefinition),
+    meta: pageMeta(query, { totalCount: rows.length }),
+  };
+}
+
+/** Returns one definition. @throws ApiError NOT_FOUND */
+export async function getDefinition(
+  { db }: Pick<Context, 'db'>,
+  { resource, key }: Reference,
+): Promise<CustomFieldDefinition> {
+  const row = await db.customFieldDefinition.findFirst({ where: { resource, key } });
+  if (row === null) throw notFound('custom field', 'resource and key');
+  return presentDefinition(row);
+}
+
+/**
+ * Creates an active definition. Changes no stored value. Only the command line and the developer area use this function,
+ * because API v1 has no endpoint for it.
+ * @throws ApiError VALIDATION_ERROR if the field is already defined, the options don't match the type, or the resource
+ * has too many definitions
+ */
+export function createDefinition(context: Context, input: NewCustomFieldDefinition): Promise<CustomFieldDefinition> {
+  const { resource, key, type, label, description = null, required = false } = input;
+  return transaction(context, async (context) => {
+    const { db } = context;
+    await lockTenant(db, 'customFields');
+    if ((await db.customFieldDefinition.count({ where: { resource } })) >= maxCustomFieldDefinitions) {
+      const message = `can't have more than ${maxCustomFieldDefinitions} definitions, including inactive ones`;
+      throw invalidField('VALIDATION_ERROR', 'resource', message);
+    }
+    const options = mergeOptions({ type, options: null }, input.options);
+    const data = { resource, key, type, label, description, required, options: stored(options) };
+    await createUnique('key', takenBy('custom field', key), () => db.customFieldDefinition.create({ data }));
+    const created = await getDefinition(context, { resource, key });
+    await recordAudit(context, { action: 'field.created', ...auditOf(undefined, created) });
+    return created;
+  });
+}
+
+/**
+ * Updates a definition. Changes no stored value. If the patch changes nothing, `updatedAt` stays the same. Only the
+ * command line and the developer area use this function, because API v1 has no endpoint for it.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the options don't match the type
+ */
+export function updateDefinition(
+  context: Context,
+  reference: Reference,
+  patch: CustomFieldDefinitionPatch,
+): Promise<CustomFieldDefinition> {
+  const { resource, key } = reference;
+  return transaction(context, async (context) => {
+    const { db, ifMatch } = context;
+    await lockTenant(db, 'customFields');
+    const before = await getDefinition(context, reference);
+    requireMatch(ifMatch, before);
+    const after = { ...before, ...patch, options: mergeOptions(before, patch.options) };
+    if (Object.keys(diffFields(before, after)).length === 0) return before;
+    const { label, description, required, active, options } = after;
+    await db.customFieldDefinition.updateMany({
+      where: { resource, key },
+      data: { label, description, required, active, options: stored(options) },
+    });
+    await recordAudit(context, { action: 'field.updated', ...auditOf(before, after) });
+    return getDefinition(context, reference);
+  });
+}
+
+/**
+ * Returns the options of a definition after a write: the given options, and the other existing ones, which become
+ * inactive.
+ * @throws ApiError VALIDATION_ERROR
+ */
+function mergeOptions(
+  { type, options }: Pick<CustomFieldDefinition, 'type' | 'options'>,
+  given: NewCustomFieldDefinition['options'],
+): CustomFieldOption[] | null {
+  if (!hasOptions(type)) {
+    if (given === undefined || given.length === 0) return null;
+    throw invalidField('VALIDATION_ERROR', 'options', 'must be empty, unless the type is SELECT or MULTI_SELECT');
+  }
+  if (given === undefined && options !== null) return options;
+  const values = new Set(given?.map(({ value }) => value));
+  if (given === undefined || given.length === 0) {
+    throw invalidField('VALIDATION_ERROR', 'options', 'must contain at least one option');
+  }
+  if (values.size < given.length) {
+    throw invalidField('VALIDATION_ERROR', 'options', 'must have different values');
+  }
+  const omitted = (options ?? []).filter(({ value }) => !values.has(value));
+  const merged = [
+    ...given.map((option) => ({ ...option, active: true })),
+    ...omitted.map((option) => ({ ...option, active: false })),
+  ];
+  if (merged.length <= maxCustomFieldOptions) return merged;
+  const message = `can't have more than ${maxCustomFieldOptions} options, including inactive ones`;
+  throw invalidField('VALIDATION_ERROR', 'options', message);
+}
+
+/** Converts options to the value of the JSON column. */
+function stored(options: CustomFieldOption[] | null) {
+  return options === null ? dbNull : json(options);
+}
+
+/**
+ * Returns the target and the changes of an audit entry. A definition has no id, so the name of the change contains its
+ * resource and key.
+ */
+function auditOf(before: CustomFieldDefinition | undefined, after: CustomFieldDefinition) {
+  const rulesOf = ({ type, required, active, options }: CustomFieldDefinition) => ({
+    ...{ type, required, active },
+    ...(options !== null && { options: options.map(({ value, active }) => ({ value, active })) }),
+  });
+  const name = `${after.resource}.${after.key}`;
+  const changes: AuditChanges = auditChanges(
+    before === undefined ? {} : { [name]: rulesOf(before) },
+    { [name]: rulesOf(after) },
+    [name],
+  );
+  // If only the texts for people changed, the entry has no values.
+  return { target: { type: 'field' as const }, changes: { [name]: changes[name] ?? null } };
+}
+
+/** Serializes a definition for API responses. */
+function presentDefinition(row: Prisma.CustomFieldDefinitionGetPayload<object>): CustomFieldDefinition {
+  return withEtag(row.version, {
+    key: row.key,
+    resource: row.resource,
+    type: row.type,
+    label: row.label,
+    description: row.description,
+    options: row.options,
+    required: row.required,
+    active: row.active,
+    nonconforming: row.nonconforming,
+    ...serializeTimestamps(row),
+  });
+}

@@ -1,0 +1,316 @@
+import { type CustomFieldDefinition, type NewCustomFieldDefinition, pathPrefix, type Ticket } from '@itsm-api/contract';
+import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
+import { createDefinition, updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+beforeEach(async () => {
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+const options = [
+  { value: 'berlin', label: 'Berlin' },
+  { value: 'home office', label: 'Home office' },
+];
+const site = { key: 'site', type: 'SELECT', options } satisfies Partial<NewCustomFieldDefinition>;
+const detailsOf = (answer: Answer) => {
+  expect([answer.status, errorOf(answer).code], answer.text).toEqual([400, 'VALIDATION_ERROR']);
+  return errorOf(answer).details;
+};
+const notSite = { path: 'customFields.site', message: 'must be one of: berlin, home office' };
+const missing = { path: 'customFields.site', message: 'is required' };
+const laptop = () => ({ name: 'Laptop', assetTag: unique(), type: 'LAPTOP' as const });
+
+describe('GET /custom-fields', () => {
+  const listed = async (query = '') => (await workspace.call('GET', `/custom-fields${query}`)).body;
+
+  it('returns every field of a definition, in the order of resources and keys', async () => {
+    await workspace.createField({ ...site, label: 'Site', description: 'Where?', required: true });
+    await workspace.createField({ key: 'floor', type: 'NUMBER', label: 'Floor' });
+    await workspace.createField({ resource: 'ASSET', key: 'site', label: 'Site' });
+    const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const own = {
+      active: true,
+      nonconforming: 0,
+      createdAt: timestamp,
+      updatedAt: timestamp,
+      etag: expect.any(String),
+    };
+    const plain = { ...own, description: null, options: null, required: false };
+    const { data, meta } = await listed();
+    expect(data).toEqual([
+      { ...plain, resource: 'ASSET', key: 'site', type: 'TEXT', label: 'Site' },
+      { ...plain, resource: 'TICKET', key: 'floor', type: 'NUMBER', label: 'Floor' },
+      {
+        ...{ ...own, resource: 'TICKET', key: 'site', type: 'SELECT', label: 'Site', description: 'Where?' },
+        ...{ options: options.map((option) => ({ ...option, active: true })), required: true },
+      },
+    ]);
+    expect(meta).toEqual({ page: 1, perPage: 20, totalCount: 3 });
+    expect((await listed('?resource=ASSET')).data).toEqual([data[0]]);
+    expect((await listed('?resource=ASSET,TICKET&perPage=2&page=2')).data).toEqual([data[2]]);
+  });
+
+  it('accepts an API key with any scope', async () => {
+    const key = await workspace.createKey({ scopes: ['kb:read'] });
+    expect((await api.call({ method: 'GET', path: `${pathPrefix}/custom-fields`, key })).status).toBe(200);
+  });
+});
+
+describe('a value', () => {
+  it.each<[NewCustomFieldDefinition['type'], valid: unknown[], invalid: unknown[], message: string]>([
+    ['TEXT', ['', 'Berlin'], [3, true, ['a']], 'must be a string'],
+    ['NUMBER', [0, -1.5], ['3', false], 'must be a number'],
+    ['BOOLEAN', [true, false], ['true', 1], 'must be true or false'],
+    [
+      'DATE',
+      ['2026-11-20'],
+      ['2026-02-30', '20.11.2026', '2026-11-20T10:00:00Z', 20261120],
+      'must be a date such as 2026-11-20',
+    ],
+    ['SELECT', ['berlin', 'home office'], ['Berlin', '', ['berlin'], 1], notSite.message],
+    [
+      'MULTI_SELECT',
+      [[], ['home office', 'berlin']],
+      ['berlin', ['berlin', 'berlin'], ['Bonn'], [null]],
+      'must be an array of different values. Allowed values: berlin, home office',
+    ],
+    ['USER', [1], [0, 1.5, '1', 'ada@acme.example'], 'must be the id of a user'],
+  ])('of the type %s is checked when a request creates or changes a ticket', async (type, valid, invalid, message) => {
+    await workspace.createField({ ...site, type, options: type.includes('SELECT') ? options : undefined });
+    for (const value of valid) {
+      const customFields = { site: value as string };
+      expect((await workspace.createTicket({ customFields })).customFields).toEqual(customFields);
+    }
+    const { id } = await workspace.createTicket();
+    for (const value of invalid) {
+      const customFields = { site: value };
+      const answers = [
+        await workspace.call('POST', '/tickets', { ...ticket, customFields }),
+        await workspace.call('PATCH', `/tickets/${id}`, { customFields }),
+      ];
+      for (const answer of answers) expect(detailsOf(answer)).toEqual([{ ...notSite, message }]);
+    }
+  });
+
+  it('is checked in bulk requests of tickets, for each item', async () => {
+    await workspace.createField(site);
+    const create = ['berlin', 'Bonn'].map((site) => ({ ...ticket, customFields: { site } }));
+    const created = (await workspace.call('POST', '/tickets/bulk', { tickets: create })).body.data;
+    expect(created).toMatchObject([{ status: 201 }, { status: 400, error: { details: [notSite] } }]);
+    const { id } = await workspace.createTicket();
+    const change = [
+      { id: created[0].data.id, customFields: { site: 'Bonn' } },
+      { id, customFields: { site: 'berlin' } },
+    ];
+    const changed = (await workspace.call('PATCH', '/tickets/bulk', { tickets: change })).body.data;
+    expect(changed).toMatchObject([{ status: 400, error: { details: [notSite] } }, { status: 200 }]);
+  });
+
+  it('is checked when a request creates, changes or upserts an asset', async () => {
+    await workspace.createField({ ...site, resource: 'ASSET' });
+    const asset = await workspace.createAsset({ customFields: { site: 'berlin' } });
+    const customFields = { site: 'Bonn' };
+    expect(detailsOf(await workspace.call('POST', '/assets', { ...laptop(), customFields }))).toEqual([notSite]);
+    expect(detailsOf(await workspace.call('PATCH', `/assets/${asset.id}`, { customFields }))).toEqual([notSite]);
+    const assets = [
+      { assetTag: asset.assetTag, customFields },
+      { ...laptop(), customFields },
+      { ...laptop(), customFields: { site: 'home office' } },
+    ];
+    const { body } = await workspace.call('POST', '/assets/upsert', { assets });
+    const rejected = { status: 400, error: { details: [notSite] } };
+    expect(body.data).toMatchObject([rejected, rejected, { status: 201 }]);
+  });
+
+  it('is checked only if the request names the field', async () => {
+    const { id } = await workspace.createTicket({ customFields: { site: 'Bonn', floor: 2 } });
+    await workspace.createField(site);
+    await workspace.createField({ ...site, resource: 'ASSET', key: 'floor' });
+    const { status, body } = await workspace.call('PATCH', `/tickets/${id}`, {
+      title: 'x',
+      customFields: { floor: 3 },
+    });
+    expect([status, body.data.customFields]).toEqual([200, { site: 'Bonn', floor: 3 }]);
+    const cleared = await workspace.call('PATCH', `/tickets/${id}`, { customFields: { site: null } });
+    expect([cleared.status, cleared.body.data.customFields]).toEqual([200, { floor: 3 }]);
+  });
+
+  it('is checked within a second after the first definition, also for an API key that was already used', async () => {
+    const { id } = await workspace.createTicket();
+    await workspace.createField(site);
+    const set = () => workspace.call('PATCH', `/tickets/${id}`, { customFields: { site: unique() } });
+    await expect.poll(async () => (await set()).status, { timeout: 1000 }).toBe(400);
+  });
+
+  it('can be any value if the definition is inactive', async () => {
+    const definition = await workspace.createField({ ...site, required: true });
+    await updateDefinition(workspace.context, definition, { active: false });
+    await workspace.createTicket();
+    await workspace.createTicket({ customFields: { site: 'Bonn' } });
+  });
+
+  it('of an inactive option is rejected', async () => {
+    const definition = await workspace.createField(site);
+    const { id } = await workspace.createTicket({ customFields: { site: 'berlin' } });
+    const changed = await updateDefinition(workspace.context, definition, { options: options.slice(1) });
+    expect(changed.options).toEqual([
+      { ...options[1], active: true },
+      { ...options[0], active: false },
+    ]);
+    expect((await workspace.call('GET', `/tickets/${id}`)).body.data.customFields).toEqual({ site: 'berlin' });
+    const answer = await workspace.call('POST', '/tickets', { ...ticket, customFields: { site: 'berlin' } });
+    expect(detailsOf(answer)).toEqual([{ ...notSite, message: 'must be one of: home office' }]);
+  });
+});
+
+describe('a required field', () => {
+  it('is required in every request that creates a ticket', async () => {
+    await workspace.createField({ ...site, required: true });
+    for (const customFields of [undefined, {}, { floor: 2 }, { site: null }]) {
+      expect(detailsOf(await workspace.call('POST', '/tickets', { ...ticket, customFields }))).toEqual([missing]);
+    }
+    expect((await workspace.call('GET', '/tickets')).body.meta.totalCount).toBe(0);
+    const tickets = [ticket, { ...ticket, customFields: { site: 'berlin' } }];
+    const { body } = await workspace.call('POST', '/tickets/bulk', { tickets });
+    expect(body.data).toMatchObject([{ status: 400, error: { details: [missing] } }, { status: 201 }]);
+  });
+
+  it('is required in every request that creates an asset', async () => {
+    await workspace.createField({ resource: 'ASSET' });
+    const { assetTag } = await workspace.createAsset();
+    await workspace.createField({ ...site, resource: 'ASSET', required: true });
+    expect(detailsOf(await workspace.call('POST', '/assets', laptop()))).toEqual([missing]);
+    expect(detailsOf(await workspace.call('POST', '/assets', { ...laptop(), customFields: {} }))).toEqual([missing]);
+    const assets = [{ assetTag, name: 'Old' }, laptop(), { ...laptop(), customFields: { site: 'berlin' } }];
+    const { body } = await workspace.call('POST', '/assets/upsert', { assets });
+    expect(body.data).toMatchObject([{ status: 200 }, { status: 400, error: { details: [missing] } }, { status: 201 }]);
+  });
+
+  it('can have the name of a method of objects', async () => {
+    await workspace.createField({ key: 'constructor', required: true });
+    const missing = { path: 'customFields.constructor', message: 'is required' };
+    expect(detailsOf(await workspace.call('POST', '/tickets', ticket))).toEqual([missing]);
+    await workspace.createTicket({ customFields: { constructor: 'VPN' } });
+  });
+
+  it('is not required in updates and for import keys', async () => {
+    const { id } = await workspace.createTicket();
+    await workspace.createField({ ...site, required: true });
+    await workspace.createField({ ...site, resource: 'ASSET', required: true });
+    expect((await workspace.call('PATCH', `/tickets/${id}`, { title: 'Changed' })).status).toBe(200);
+    const key = await workspace.createKey({ isImport: true });
+    const imported = (path: string, body: unknown) => api.call({ method: 'POST', path: pathPrefix + path, key, body });
+    expect((await imported('/tickets', ticket)).status).toBe(201);
+    expect((await imported('/tickets/bulk', { tickets: [ticket] })).body.data).toMatchObject([{ status: 201 }]);
+    expect((await imported('/assets', laptop())).status).toBe(201);
+    expect((await imported('/assets/upsert', { assets: [laptop()] })).body.data).toMatchObject([{ status: 201 }]);
+    expect(detailsOf(await imported('/tickets', { ...ticket, customFields: { site: 'Bonn' } }))).toEqual([notSite]);
+  });
+});
+
+describe('a strict workspace', () => {
+  it('rejects fields without a definition, but lets a request remove them', async () => {
+    const { id } = await workspace.createTicket({ customFields: { floor: 2 } });
+    await workspace.createField(site);
+    await setStrictMode(workspace.context, true);
+    const customFields = { site: 'berlin', floor: 3 };
+    const undefinedField = { path: 'customFields.floor', message: expect.stringMatching(/^is not defined/) };
+    expect(detailsOf(await workspace.call('POST', '/tickets', { ...ticket, customFields }))).toEqual([undefinedField]);
+    expect(detailsOf(await workspace.call('PATCH', `/tickets/${id}`, { customFields }))).toEqual([undefinedField]);
+    expect(detailsOf(await workspace.call('POST', '/assets', { ...laptop(), customFields }))).toHaveLength(2);
+    const removed = await workspace.call('PATCH', `/tickets/${id}`, { customFields: { ...customFields, floor: null } });
+    expect(removed.body.data.customFields).toEqual({ site: 'berlin' });
+    await setStrictMode(workspace.context, false);
+    expect((await workspace.call('PATCH', `/tickets/${id}`, { customFields })).status).toBe(200);
+  });
+});
+
+describe('nonconforming', () => {
+  it('counts the stored values that a request could no longer set', async () => {
+    for (const site of ['berlin', 'Bonn', 3, null]) await workspace.createTicket({ customFields: { site } });
+    for (const floor of ['third', 3]) await workspace.createAsset({ customFields: { floor, site: 'Bonn' } });
+    const before = await workspace.createField(site);
+    await workspace.createField({ resource: 'ASSET', key: 'floor', type: 'NUMBER' });
+    const counts = async () => {
+      await countNonconforming(api.databases.system.prisma, 2);
+      const { data } = (await workspace.call('GET', '/custom-fields')).body;
+      return data.map(({ key, nonconforming }: CustomFieldDefinition) => [key, nonconforming]);
+    };
+    expect(await counts()).toEqual([
+      ['floor', 1],
+      ['site', 2],
+    ]);
+    const { etag } = (await workspace.call('GET', '/custom-fields?resource=TICKET')).body.data[0];
+    expect(etag).toBe(before.etag);
+    const tickets = (await workspace.call('GET', '/tickets')).body.data;
+    expect(tickets.map(({ customFields }: Ticket) => customFields.site)).toEqual([null, 3, 'Bonn', 'berlin']);
+    await updateDefinition(workspace.context, before, { active: false });
+    expect(await counts()).toEqual([
+      ['floor', 1],
+      ['site', 0],
+    ]);
+  });
+});
+
+describe('a definition', () => {
+  const rejected = (path: string, message: string) => ({ code: 'VALIDATION_ERROR', details: [{ path, message }] });
+
+  it('can be defined only once for each resource, and independently in each workspace', async () => {
+    await workspace.createField(site);
+    await workspace.createField({ ...site, resource: 'ASSET' });
+    await (await createWorkspace(api)).createField(site);
+    await expect(workspace.createField(site)).rejects.toMatchObject(
+      rejected('key', 'site is already used by another custom field. Choose a different value.'),
+    );
+  });
+
+  it('is rejected if the resource has 50 definitions', async () => {
+    for (let count = 0; count < 50; count += 1) await workspace.createField();
+    await expect(workspace.createField()).rejects.toMatchObject(
+      rejected('resource', "can't have more than 50 definitions, including inactive ones"),
+    );
+    await workspace.createField({ resource: 'ASSET' });
+  });
+
+  it.each<[string, Partial<NewCustomFieldDefinition>, string]>([
+    ['options of a TEXT', { type: 'TEXT', options }, 'must be empty, unless the type is SELECT or MULTI_SELECT'],
+    ['a SELECT without options', { type: 'SELECT' }, 'must contain at least one option'],
+    ['options with the same value', { ...site, options: [...options, ...options] }, 'must have different values'],
+  ])('rejects %s', async (_, input, message) => {
+    await expect(workspace.createField(input)).rejects.toMatchObject(rejected('options', message));
+  });
+
+  it('keeps its options and its version if an update changes nothing', async () => {
+    const before = await workspace.createField(site);
+    const update = (patch: Parameters<typeof updateDefinition>[2]) =>
+      updateDefinition(workspace.context, before, patch);
+    expect(await update({ label: before.label, options })).toEqual(before);
+    const after: CustomFieldDefinition = await update({ label: 'Place' });
+    expect(after).toMatchObject({ label: 'Place', options: before.options });
+    expect(after.etag).not.toBe(before.etag);
+    await expect(
+      updateDefinition({ ...workspace.context, ifMatch: [before.etag] }, before, { label: 'Site' }),
+    ).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+    await expect(updateDefinition(workspace.context, { resource: 'ASSET', key: 'site' }, {})).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
+  });
+
+  it('can be created by concurrent requests only up to the limit', async () => {
+    for (let count = 0; count < 48; count += 1) await workspace.createField();
+    const create = () =>
+      createDefinition(workspace.context, { resource: 'TICKET', key: `k${unique()}`, type: 'TEXT', label: 'K' });
+    const results = await Promise.allSettled([create(), create(), create(), create()]);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+  });
+});

@@ -1,0 +1,104 @@
+import { getAsset } from '@itsm-api/server/resources/assets/queries.ts';
+import { getDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { etagOf, type Fields, signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+let admin: Visitor;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+beforeEach(async () => {
+  workspace = await createWorkspace(api);
+  admin = await signIn(api, workspace);
+});
+afterAll(() => api.close());
+
+const path = '/developer/custom-fields';
+
+describe('/developer/custom-fields', () => {
+  const given = { resource: 'TICKET', key: 'site', type: 'SELECT', label: 'Site', description: '', required: 'yes' };
+
+  it('defines, lists and changes a custom field in the developer area', async () => {
+    const sent = { ...given, options: 'berlin = Berlin\r\n\r\nbonn\r\n' };
+    const here = (await admin.submit(`${path}/new`, 'create', sent)).headers.location ?? '';
+    expect(here).toBe(`${path}/TICKET/site`);
+    const [berlin, bonn] = [
+      { value: 'berlin', label: 'Berlin', active: true },
+      { value: 'bonn', label: 'bonn', active: true },
+    ];
+    const site = { resource: 'TICKET', key: 'site' } as const;
+    const made = { description: null, required: true, options: [berlin, bonn] };
+    expect(await getDefinition(workspace.context, site)).toMatchObject(made);
+    expect((await admin.get(path)).text).toContain(`href="${here}"`);
+
+    const { text } = await admin.get(here);
+    expect(/<textarea name="options"[^>]*>\n([^<]*)</.exec(text)?.[1]).toBe('berlin = Berlin\nbonn = bonn');
+    const change = { label: 'Place', description: 'Where?', options: 'bonn = Bonn', etag: await etagOf(admin, here) };
+    expect((await admin.submit(here, 'change', change)).status).toBe(303);
+    expect(await getDefinition(workspace.context, site)).toMatchObject({
+      ...{ label: 'Place', description: 'Where?', required: false, active: false },
+      options: [
+        { ...bonn, label: 'Bonn' },
+        { ...berlin, active: false },
+      ],
+    });
+    expect((await admin.submit(here, 'change', change)).status).toBe(412);
+  });
+
+  it('returns 404 for a field without a definition and for an invalid key', async () => {
+    for (const key of ['other', 'Site', '%00']) expect((await admin.get(`${path}/TICKET/${key}`)).status).toBe(404);
+  });
+
+  it('shows errors next to the fields', async () => {
+    const create = async (fields: Fields) => {
+      const { status, text } = await admin.submit(`${path}/new`, 'create', { ...given, options: 'b', ...fields });
+      expect(status).toBe(400);
+      return text;
+    };
+    expect(await create({ key: 'Site' })).toContain('id="error-key">must start with a lower-case letter');
+    expect(await create({ options: '' })).toContain('id="error-options">must contain at least one option');
+    expect(await create({ options: 'a,b = B' })).toContain('id="error-options">value must not contain a comma');
+    expect(await create({ type: 'TEXT' })).toContain('id="error-options">must be empty, unless the type is SELECT');
+  });
+});
+
+describe('the form of an asset', () => {
+  const typed = {
+    ...{ name: 'Laptop', type: 'LAPTOP', status: '', assignedToId: '', serialNumber: '', manufacturer: '', model: '' },
+    ...{ location: '', purchaseDate: '', purchaseCost: '', warrantyExpiresAt: '', notes: '', tags: '' },
+  };
+
+  it('reads and shows the custom fields by their types', async () => {
+    for (const [key, type] of [
+      ['floor', 'NUMBER'],
+      ['managed', 'BOOLEAN'],
+      ['bought', 'DATE'],
+      ['owner', 'USER'],
+    ] as const)
+      await workspace.createField({ resource: 'ASSET', key, type });
+    const options = ['a', 'b'].map((value) => ({ value, label: value }));
+    await workspace.createField({ resource: 'ASSET', key: 'tags', type: 'MULTI_SELECT', options, required: true });
+    const create = (customFields: string) =>
+      admin.submit('/developer/assets/new', 'create', { ...typed, assetTag: unique(), customFields });
+    expect((await create('floor = 3')).text).toContain('id="error-customFields">tags is required');
+    expect((await create('floor = third\ntags = a')).text).toContain('id="error-customFields">floor must be a number');
+    const lines = 'floor = 3\nmanaged = true\nbought = 2026-11-20\nowner = 1\ntags = b, a\nother = 4';
+    const here = (await create(lines)).headers.location ?? '';
+    const read = async () => (await getAsset(workspace.context, Number(here.split('/').at(-1)))).customFields;
+    const stored = { floor: 3, managed: true, bought: '2026-11-20', owner: 1, tags: ['b', 'a'], other: '4' };
+    expect(await read()).toEqual(stored);
+
+    const shown = /<textarea name="customFields"[^>]*>\n([^<]*)</.exec((await admin.get(here)).text)?.[1] ?? '';
+    expect(shown.split('\n').sort()).toEqual(lines.split('\n').sort());
+    const change = { ...typed, status: 'IN_STOCK', etag: await etagOf(admin, here) };
+    const customFields = shown.replace('floor = 3', 'floor = 4').replace('managed = true', '');
+    expect((await admin.submit(here, 'change', { ...change, customFields })).status).toBe(303);
+    const { managed: _, ...others } = stored;
+    expect(await read()).toEqual({ ...others, floor: 4 });
+  });
+});
