@@ -71,30 +71,33 @@ type DemoTeam = keyof typeof teams;
 
 const toOption = ([value, label]: [string, string]) => ({ value, label, active: true });
 
+type DemoField = Pick<CustomFieldDefinition, 'resource' | 'key' | 'type' | 'label' | 'description' | 'options'>;
+
 /** The definitions of custom fields, which the values of all demo tickets and assets fit. */
-export const fields: Pick<CustomFieldDefinition, 'resource' | 'key' | 'type' | 'label' | 'description' | 'options'>[] =
-  [
-    {
-      ...{ resource: 'TICKET', key: 'site', type: 'SELECT', label: 'Site', description: 'Where the problem occurs.' },
-      options: [
-        toOption(['Berlin', 'Berlin']),
-        toOption(['Leipzig', 'Leipzig']),
-        toOption(['home office', 'Home office']),
-      ],
-    },
-    {
-      ...{ resource: 'TICKET', key: 'affectedUsers', type: 'NUMBER', label: 'Affected users', description: null },
-      options: null,
-    },
-    {
-      ...{ resource: 'TICKET', key: 'risk', type: 'SELECT', label: 'Risk', description: 'The risk of a change.' },
-      options: [toOption(['low', 'Low']), toOption(['medium', 'Medium']), toOption(['high', 'High'])],
-    },
-    {
-      ...{ resource: 'ASSET', key: 'costCentre', type: 'TEXT', label: 'Cost centre', description: null },
-      options: null,
-    },
-  ];
+export const fields: (DemoField & { filterable?: boolean })[] = [
+  {
+    ...{ resource: 'TICKET', key: 'site', type: 'SELECT', label: 'Site', description: 'Where the problem occurs.' },
+    options: [
+      toOption(['Berlin', 'Berlin']),
+      toOption(['Leipzig', 'Leipzig']),
+      toOption(['home office', 'Home office']),
+    ],
+    filterable: true,
+  },
+  {
+    ...{ resource: 'TICKET', key: 'affectedUsers', type: 'NUMBER', label: 'Affected users', description: null },
+    options: null,
+  },
+  {
+    ...{ resource: 'TICKET', key: 'risk', type: 'SELECT', label: 'Risk', description: 'The risk of a change.' },
+    options: [toOption(['low', 'Low']), toOption(['medium', 'Medium']), toOption(['high', 'High'])],
+    filterable: true,
+  },
+  {
+    ...{ resource: 'ASSET', key: 'costCentre', type: 'TEXT', label: 'Cost centre', description: null },
+    options: null,
+  },
+];
 /** The demo ticket categories. Parents come before their children. */
 export const categories: {
   id: string;

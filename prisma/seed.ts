@@ -179,7 +179,15 @@ async function addTeams(prisma: SystemClient, users: Users): Promise<Map<string,
 
 async function addFields(prisma: SystemClient, tenantId: bigint): Promise<void> {
   for (const { options, ...field } of fields) {
-    const data = { tenantId, ...field, ...(options && { options }), ...unchangedSince(daysSinceStart) };
+    // No older ticket or asset has one of these fields, so the filters need no job.
+    const filter = { filled: true, filledTo: 0n };
+    const data = {
+      tenantId,
+      ...field,
+      ...(field.filterable && filter),
+      ...(options && { options }),
+      ...unchangedSince(daysSinceStart),
+    };
     await prisma.customFieldDefinition.create({ data });
   }
 }

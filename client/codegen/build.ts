@@ -9,7 +9,7 @@ import { compilePackage } from '../../tools/compile-package.ts';
  * The maximum size of the bundled, minified and gzipped client in bytes: the shared code, and the code for each
  * endpoint. The bundle doesn't contain the webhook module.
  */
-const maxCoreBytes = 8700;
+const maxCoreBytes = 8780;
 const maxEndpointBytes = 60;
 
 const dist = await compilePackage(join(import.meta.dirname, '..'), createRequire(import.meta.url));

@@ -166,10 +166,18 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-/** Serializes the query of a URL. If a value is an array, repeats the parameter for each element. */
+/**
+ * Serializes the query of a URL. If a value is an array, repeats the parameter for each element. The fields of an object
+ * become parameters such as `customFields[site]`.
+ */
 function queryString(query: object | undefined): string {
   const parameters = new URLSearchParams();
-  for (const [name, values] of Object.entries(query ?? {})) {
+  const flat = Object.entries(query ?? {}).flatMap(([name, value]): [string, unknown][] =>
+    value instanceof Object && !Array.isArray(value)
+      ? Object.entries(value).map(([key, each]) => [`${name}[${key}]`, each])
+      : [[name, value]],
+  );
+  for (const [name, values] of flat) {
     const all = [values].flat();
     // An empty array would add no parameter, so the API would ignore the filter and return all rows.
     if (all.length === 0) throw new TypeError(`${name} is empty. Pass a value or omit it.`);

@@ -281,6 +281,8 @@ export interface TicketQuery {
   assetId?: number | string | readonly (number | string)[] | undefined;
   /** 1 to 100 items. 1 to 50 characters. */
   tag?: Tag | readonly Tag[] | undefined;
+  /** Returns only items whose custom field has one of these values: `customFields[site]=berlin,bonn`. The field must be filterable (`GET /custom-fields`). One request can filter by 3 fields. */
+  customFields?: Record<string, string | readonly string[]> | undefined;
   /** Returns only tickets created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdSince?: string | undefined;
   /** Returns only tickets created before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -681,6 +683,8 @@ export interface AssetQuery {
   serialNumber?: string | readonly string[] | undefined;
   /** 1 to 100 items. 1 to 50 characters. */
   tag?: Tag | readonly Tag[] | undefined;
+  /** Returns only items whose custom field has one of these values: `customFields[site]=berlin,bonn`. The field must be filterable (`GET /custom-fields`). One request can filter by 3 fields. */
+  customFields?: Record<string, string | readonly string[]> | undefined;
   /** Full-text search in name, asset tag and serial number. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }
@@ -1432,6 +1436,8 @@ export interface CustomFieldDefinition {
   options: CustomFieldOption[] | null;
   /** Whether a new ticket or asset must have a value. Imports and changes of existing ones need no value. */
   required: boolean;
+  /** Whether lists have the filter `customFields[key]`. Possible for `SELECT`, `MULTI_SELECT`, `BOOLEAN` and `USER`. */
+  filterable: boolean;
   /** Whether the server checks values. It accepts any value of an inactive field. */
   active: boolean;
   /** The number of stored values that a request could no longer set. The server counts them every night. */
@@ -1499,7 +1505,7 @@ export interface Webhook {
   url: string;
   /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. The key `customFields.site` means the custom field `site`. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
   /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn: boolean;
@@ -1541,7 +1547,7 @@ export interface CreatedWebhook {
   url: string;
   /** The subscribed event types. 1 to 100 items. */
   events: Open<EventType>[];
-  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. The key `customFields.site` means the custom field `site`. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter: Record<string, readonly WebhookFilterValue[]> | null;
   /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn: boolean;
@@ -1577,7 +1583,7 @@ export interface NewWebhook {
   secret?: string | undefined;
   /** The subscribed event types. 1 to 100 items. */
   events: readonly Open<EventType>[];
-  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. The key `customFields.site` means the custom field `site`. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn?: boolean | undefined;
@@ -1593,7 +1599,7 @@ export interface WebhookPatch {
   secret?: string | undefined;
   /** The subscribed event types. 1 to 100 items. */
   events?: readonly Open<EventType>[] | undefined;
-  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
+  /** The filter for events, or null to deliver all events. Each key is a top-level field of the resource, with a list of values. An event matches if every field in the filter has one of the listed values, before or after the change. A field with a list has all values of its items. The key `customFields.site` means the custom field `site`. Every subscribed event type must have these fields. A filter has at most 10 fields with 100 values each. */
   filter?: Record<string, readonly WebhookFilterValue[]> | null | undefined;
   /** Whether to skip events that are caused by the API key that created the subscription, or by a key that replaced it through rotation. */
   skipOwn?: boolean | undefined;

@@ -1,9 +1,18 @@
-import { type CustomFieldDefinition, type NewCustomFieldDefinition, pathPrefix, type Ticket } from '@itsm-api/contract';
+import {
+  type CustomFieldDefinition,
+  type CustomFields,
+  type NewCustomFieldDefinition,
+  pathPrefix,
+  type Ticket,
+} from '@itsm-api/contract';
+import { fillFilters } from '@itsm-api/server/resources/custom-fields/filter-fill.ts';
 import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
 import { createDefinition, updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { query } from '../support/database.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -45,14 +54,14 @@ describe('GET /custom-fields', () => {
       updatedAt: timestamp,
       etag: expect.any(String),
     };
-    const plain = { ...own, description: null, options: null, required: false };
+    const plain = { ...own, description: null, options: null, required: false, filterable: false };
     const { data, meta } = await listed();
     expect(data).toEqual([
       { ...plain, resource: 'ASSET', key: 'site', type: 'TEXT', label: 'Site' },
       { ...plain, resource: 'TICKET', key: 'floor', type: 'NUMBER', label: 'Floor' },
       {
         ...{ ...own, resource: 'TICKET', key: 'site', type: 'SELECT', label: 'Site', description: 'Where?' },
-        ...{ options: options.map((option) => ({ ...option, active: true })), required: true },
+        ...{ options: options.map((option) => ({ ...option, active: true })), required: true, filterable: false },
       },
     ]);
     expect(meta).toEqual({ page: 1, perPage: 20, totalCount: 3 });
@@ -215,6 +224,155 @@ describe('a required field', () => {
     expect((await imported('/assets', laptop())).status).toBe(201);
     expect((await imported('/assets/upsert', { assets: [laptop()] })).body.data).toMatchObject([{ status: 201 }]);
     expect(detailsOf(await imported('/tickets', { ...ticket, customFields: { site: 'Bonn' } }))).toEqual([notSite]);
+  });
+});
+
+describe('the filter customFields', () => {
+  const assetsOrTickets = ['TICKET', 'ASSET'] as const;
+  const listOf = { TICKET: '/tickets', ASSET: '/assets' };
+  const create = async (resource: 'TICKET' | 'ASSET', customFields: CustomFields): Promise<number> =>
+    (await (resource === 'TICKET' ? workspace.createTicket({ customFields }) : workspace.createAsset({ customFields })))
+      .id;
+  const found = async (path: string) => {
+    const { status, body, text } = await workspace.call('GET', path);
+    expect(status, text).toBe(200);
+    return body.data.map(({ id }: { id: number }) => id);
+  };
+  const fill = (size?: number) => fillFilters(api.databases.system.prisma, size);
+  const define = async (resource: 'TICKET' | 'ASSET') => {
+    const field = (key: string, type: NewCustomFieldDefinition['type'], withOptions = false) =>
+      workspace.createField({ resource, key, type, filterable: true, ...(withOptions && { options }) });
+    await field('site', 'SELECT', true);
+    await field('places', 'MULTI_SELECT', true);
+    await field('managed', 'BOOLEAN');
+    await field('owner', 'USER');
+    await fill();
+  };
+
+  it.each(assetsOrTickets)('finds each %s by the values of its fields', async (resource) => {
+    await define(resource);
+    const path = listOf[resource];
+    const one = await create(resource, { site: 'berlin', places: ['berlin', 'home office'], managed: true, owner: 7 });
+    const two = await create(resource, { site: 'home office', places: ['berlin'], managed: false });
+    await create(resource, {});
+    expect(await found(`${path}?customFields[site]=berlin`)).toEqual([one]);
+    expect(await found(`${path}?customFields[site]=berlin,home%20office`)).toEqual([two, one]);
+    expect(await found(`${path}?customFields%5Bplaces%5D=berlin`)).toEqual([two, one]);
+    expect(
+      await found(`${path}?customFields[managed]=true&customFields[places]=berlin&customFields[site]=berlin`),
+    ).toEqual([one]);
+    expect(await found(`${path}?customFields[owner]=7&customFields[managed]=false`)).toEqual([]);
+    expect(
+      await found(`${path}?customFields[places]=berlin&customFields[places]=home%20office&perPage=1&page=2`),
+    ).toEqual([one]);
+    const word = resource === 'TICKET' ? ticket.title.split(' ')[0] : 'Laptop';
+    expect(await found(`${path}?customFields[site]=berlin&q=${word}`)).toEqual([one]);
+    const { meta } = (await workspace.call('GET', `${path}?customFields[managed]=true,false&perPage=1`)).body;
+    expect(meta.totalCount).toBe(2);
+    await workspace.call('PATCH', `${path}/${one}`, { customFields: { site: 'home office', places: null } });
+    expect(await found(`${path}?customFields[site]=home%20office`)).toEqual([two, one]);
+    expect(await found(`${path}?customFields[places]=berlin`)).toEqual([two]);
+  });
+
+  it('combines with the status of a ticket', async () => {
+    await define('TICKET');
+    const [open, other] = [await create('TICKET', { site: 'berlin' }), await create('TICKET', { site: 'berlin' })];
+    await workspace.call('PATCH', `/tickets/${other}`, { status: 'IN_PROGRESS' });
+    expect(await found('/tickets?customFields[site]=berlin&status=OPEN')).toEqual([open]);
+    expect(await found('/tickets?customFields[site]=berlin&status=IN_PROGRESS,OPEN')).toEqual([other, open]);
+  });
+
+  it('is rejected for other fields, values and endpoints, with the name of the parameter', async () => {
+    await define('TICKET');
+    await workspace.createField({ key: 'note', type: 'TEXT' });
+    const known = 'customFields[managed], customFields[owner], customFields[places], customFields[site]';
+    const rejected = async (query: string, path = '/tickets') =>
+      detailsOf(await workspace.call('GET', `${path}?${query}`));
+    for (const key of ['note', 'other', 'constructor', 'Site', '']) {
+      expect(await rejected(`customFields[${key}]=x`)).toEqual([
+        { path: `customFields[${key}]`, message: `is not a filterable custom field. Use one of: ${known}.` },
+      ]);
+    }
+    const message = 'is not a filterable custom field. This workspace has none.';
+    expect(await rejected('customFields[site]=berlin', '/assets')).toEqual([{ path: 'customFields[site]', message }]);
+    expect(await rejected('customFields[site]=Berlin&customFields[managed]=yes&customFields[owner]=me')).toEqual([
+      { path: 'customFields[site]', message: 'must be one of: berlin, home office' },
+      { path: 'customFields[managed]', message: 'must be one of: true, false' },
+      { path: 'customFields[owner]', message: 'must be the id of a user' },
+    ]);
+    const four = ['site', 'managed', 'owner', 'places'].map((key) => `customFields[${key}]=1`).join('&');
+    expect(await rejected(four)).toEqual([{ path: 'customFields', message: 'must name at most 3 fields' }]);
+    expect(await rejected('customFields[site]=')).toMatchObject([{ path: 'customFields[site]' }]);
+    expect(await rejected('customFields=berlin')).toEqual([
+      { path: 'customFields', message: 'must have the form customFields[key]=value' },
+    ]);
+    for (const [parameter, path] of [
+      ['customFields[site]', '/users'],
+      ['customFields[__proto__]', '/tickets'],
+      ['customFields[site', '/tickets'],
+    ] as const) {
+      expect(await rejected(`${parameter}=x`, path)).toMatchObject([{ path: parameter }]);
+    }
+  });
+
+  it('needs a field of certain types, and at most ten fields', async () => {
+    const tooMany = { code: 'VALIDATION_ERROR', details: [{ path: 'filterable', message: expect.anything() }] };
+    await expect(workspace.createField({ type: 'TEXT', filterable: true })).rejects.toMatchObject(tooMany);
+    for (let count = 0; count < 10; count += 1) await workspace.createField({ type: 'USER', filterable: true });
+    const other = await workspace.createField({ type: 'USER' });
+    await expect(updateDefinition(workspace.context, other, { filterable: true })).rejects.toMatchObject(tooMany);
+    await workspace.createField({ resource: 'ASSET', type: 'USER', filterable: true });
+  });
+
+  it.each(assetsOrTickets)(
+    'finds each %s that is older than the filter, once a job has read them',
+    async (resource) => {
+      const path = `${listOf[resource]}?customFields[site]=berlin`;
+      const definition = await workspace.createField({ ...site, resource });
+      const ids: number[] = [];
+      for (let count = 0; count < 5; count += 1) ids.push(await create(resource, { site: 'berlin' }));
+      await updateDefinition(workspace.context, definition, { filterable: true });
+      const progress = { path: 'customFields[site]', message: expect.stringMatching(/^is not ready yet: .* 0 %/) };
+      expect(detailsOf(await workspace.call('GET', path))).toEqual([progress]);
+      await fill(2);
+      expect((await found(path)).toSorted()).toEqual(ids);
+      await updateDefinition(workspace.context, definition, { filterable: false });
+      await expect(updateDefinition(workspace.context, definition, { filterable: true })).rejects.toMatchObject({
+        details: [{ path: 'filterable', message: expect.stringMatching(/still deleting/) }],
+      });
+      await fill(2);
+      const table = resource === 'TICKET' ? 'ticket_field_values' : 'asset_field_values';
+      const left = `SELECT FROM ${table} WHERE tenant_id = $1`;
+      expect(await query(api.databaseUrl, left, [workspace.tenantId])).toEqual([]);
+      await updateDefinition(workspace.context, definition, { filterable: true });
+    },
+  );
+
+  it('loses no value while a job reads the tickets and requests change them', async () => {
+    const definition = await workspace.createField(site);
+    const customFields = { site: 'berlin' };
+    const ids = await Promise.all(Array.from({ length: 60 }, () => create('TICKET', customFields)));
+    const patch = (id: number, value: string | null) =>
+      workspace.call('PATCH', `/tickets/${id}`, { customFields: { site: value } });
+    // This transaction doesn't see that the field becomes filterable.
+    const late = new pg.Client({ connectionString: api.databaseUrl });
+    await late.connect();
+    await late.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await late.query("UPDATE tickets SET custom_fields = '{}' WHERE id = $1", [ids[0]]);
+    await updateDefinition(workspace.context, definition, { filterable: true });
+    const filled = fill(7);
+    const changes = ids.slice(1, 40).map((id, index) => patch(id, index % 2 === 0 ? 'home office' : null));
+    await late.query('UPDATE tickets SET custom_fields = $1 WHERE id = $2', [customFields, ids[0]]);
+    await late.query('COMMIT');
+    await late.end();
+    await Promise.all(changes);
+    await filled;
+    const all: Ticket[] = (await workspace.call('GET', '/tickets?perPage=100')).body.data;
+    for (const value of ['berlin', 'home office']) {
+      const expected = all.filter((each) => each.customFields.site === value).map(({ id }) => id);
+      expect(expected.length).toBeGreaterThan(15);
+      expect(await found(`/tickets?perPage=100&customFields[site]=${value}`)).toEqual(expected);
+    }
   });
 });
 

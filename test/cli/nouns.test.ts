@@ -233,9 +233,10 @@ describe('fields', { timeout: 180_000 }, () => {
       code: 2,
       stderr: expect.stringContaining('error: <key> must start with a lower-case letter'),
     });
-    const update = 'fields update TICKET site --options bonn=Bonn --options kiel --required true --description Where?';
+    const update =
+      'fields update TICKET site --options bonn=Bonn --options kiel --required true --filterable true --description Where?';
     expect(await json(update, ...tenant)).toMatchObject({
-      ...{ label: 'Site', description: 'Where?', required: true },
+      ...{ label: 'Site', description: 'Where?', required: true, filterable: true },
       options: [
         { value: 'bonn', label: 'Bonn', active: true },
         { value: 'kiel', label: 'kiel', active: true },

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
+import { fillFilters } from '@itsm-api/server/resources/custom-fields/filter-fill.ts';
 import { quietAfterMs } from '@itsm-api/server/resources/tenants/maintenance.ts';
 import { deleteTenant } from '@itsm-api/server/resources/tenants/tenant-deletion.ts';
 import { exportTenant } from '@itsm-api/server/resources/tenants/tenant-export.ts';
@@ -189,9 +190,18 @@ describe('tenants export and import', () => {
     expect(team.memberIds).toEqual([mine.userId]);
     expect((await call('GET', `/tickets?teamId=${team.id}`)).body.meta.totalCount).toBe(1);
     const fields = (await call('GET', '/custom-fields')).body.data;
-    expect(fields).toMatchObject([{ resource: 'TICKET', type: 'TEXT', label: 'Site' }]);
-    const customFields = { [fields[0].key]: 3 };
+    expect(fields).toMatchObject([
+      { resource: 'ASSET', type: 'BOOLEAN', label: 'Site' },
+      { resource: 'TICKET', type: 'BOOLEAN' },
+    ]);
+    const customFields = { managed: 3 };
     expect((await call('POST', '/tickets', { ...ticket, customFields })).status).toBe(400);
+    // The job of the target installation has not yet copied the values.
+    expect((await call('GET', '/tickets?customFields[managed]=true')).status).toBe(400);
+    await fillFilters(targetApi.databases.system.prisma);
+    for (const path of ['/tickets', '/assets']) {
+      expect((await call('GET', `${path}?customFields[managed]=true`)).body.meta.totalCount).toBe(1);
+    }
     const categories = (await call('GET', '/ticket-categories')).body.data;
     expect(categories).toMatchObject([{ id: 'a', parentId: 'b' }, { id: 'b' }]);
     expect((await call('GET', '/tickets?categoryConfigId=a')).body.meta.totalCount).toBe(1);

@@ -38,10 +38,11 @@ describe('/developer/custom-fields', () => {
 
     const { text } = await admin.get(here);
     expect(/<textarea name="options"[^>]*>\n([^<]*)</.exec(text)?.[1]).toBe('berlin = Berlin\nbonn = bonn');
-    const change = { label: 'Place', description: 'Where?', options: 'bonn = Bonn', etag: await etagOf(admin, here) };
+    const etag = await etagOf(admin, here);
+    const change = { label: 'Place', description: 'Where?', options: 'bonn = Bonn', filterable: 'yes', etag };
     expect((await admin.submit(here, 'change', change)).status).toBe(303);
     expect(await getDefinition(workspace.context, site)).toMatchObject({
-      ...{ label: 'Place', description: 'Where?', required: false, active: false },
+      ...{ label: 'Place', description: 'Where?', required: false, filterable: true, active: false },
       options: [
         { ...bonn, label: 'Bonn' },
         { ...berlin, active: false },

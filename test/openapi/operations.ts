@@ -16,6 +16,7 @@ export interface Parameter {
   name: string;
   in: 'path' | 'query' | 'header';
   required?: boolean;
+  style?: string;
   schema: Schema;
 }
 

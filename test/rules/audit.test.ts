@@ -403,7 +403,8 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
   expect(changesOf('team.updated')).toEqual(
     expect.arrayContaining([{ description: null }, { active: { from: true, to: false } }]),
   );
-  const rules = { type: 'SELECT', required: false, active: true, options: [{ value: 'b', active: true }] };
+  const options = [{ value: 'b', active: true }];
+  const rules = { type: 'SELECT', required: false, filterable: false, active: true, options };
   expect(changesOf('field.created')).toContainEqual({ 'TICKET.site': { from: null, to: rules } });
   expect(changesOf('field.updated')).toEqual(
     expect.arrayContaining([

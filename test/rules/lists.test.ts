@@ -54,8 +54,8 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       SELECT ${tenantId}, 'Team', 'team ' || i, i % 9 > 0, now() ${each};
     INSERT INTO team_members (tenant_id, team_id, user_id)
       SELECT tenant_id, id, ${userId} FROM teams WHERE tenant_id = ${tenantId};
-    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, updated_at)
-      SELECT ${tenantId}, ${of(['TICKET', 'ASSET'], 1)}, 'k' || i, 'TEXT', 'Field', now() ${each};
+    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, filterable, filled, updated_at)
+      SELECT ${tenantId}, ${of(['TICKET', 'ASSET'], 1)}, 'k' || i, 'USER', 'Field', i < 5, true, now() ${each};
     INSERT INTO ticket_categories (tenant_id, id, name, updated_at) SELECT ${tenantId}, 'c' || i, 'Category', now() ${each};
     INSERT INTO assets (tenant_id, name, asset_tag, serial_number, external_id, type, status, assigned_to_id, updated_at)
       SELECT ${tenantId}, 'Asset', 'A' || i, 'S' || i, 'old:' || i, ${of(['LAPTOP', 'SERVER', 'OTHER'], 1)},
@@ -88,8 +88,9 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       SELECT tenant_id, 'TICKET', id, 'CREATED', now() FROM tickets WHERE tenant_id = ${tenantId}
       UNION ALL SELECT tenant_id, 'ASSET', id, 'CREATED', now() FROM assets WHERE tenant_id = ${tenantId};
     UPDATE tickets SET asset_ids = ARRAY[(SELECT min(id) + ordinal % 40 FROM assets WHERE tenant_id = ${tenantId})],
-      tags = ARRAY['t' || ordinal % 40] WHERE tenant_id = ${tenantId};
-    UPDATE assets SET tags = ARRAY['t' || id % 40] WHERE tenant_id = ${tenantId};
+      tags = ARRAY['t' || ordinal % 40], custom_fields = jsonb_build_object('k2', ordinal % 40, 'k4', ordinal % 3)
+      WHERE tenant_id = ${tenantId};
+    UPDATE assets SET tags = ARRAY['t' || id % 40], custom_fields = jsonb_build_object('k1', id % 40) WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_links (tenant_id, type, ticket_id, target_id)
       SELECT tenant_id, 'BLOCKS', id, id - 1 FROM tickets WHERE tenant_id = ${tenantId} AND ordinal > 1;
     INSERT INTO attachments (tenant_id, ticket_id, name, content_type, size, sha256, storage_key, uploader_id)
@@ -206,6 +207,7 @@ const excludedParameters = [
   'watcherUserId',
   'assetId',
   'tag',
+  'customFields',
   'createdSince',
   'createdBefore',
   'dueSince',
@@ -274,6 +276,9 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
     'tag=t1': ['tag'],
     'tag=t1&status=OPEN': ['tag', 'status'],
     'tag=t1,t2&sort=id': ['tag'],
+    'customFields[k2]=1': ['value'],
+    'customFields[k2]=1&status=OPEN': ['value', 'status'],
+    'customFields[k2]=1,2&customFields[k4]=1&sort=id': ['value'],
     'createdSince=2026-01-01T00:00:00Z&createdBefore=2026-01-02T00:00:00Z': ['created_at'],
     'dueSince=2026-01-01T00:00:00Z&dueBefore=2026-01-02T00:00:00Z': ['due_at'],
     'overdue=true': ['due_at'],
@@ -283,10 +288,13 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
   }
 });
 
-it('uses an index for the filter of assets by tag', async () => {
-  for (const query of ['tag=t1', 'tag=t1,t2']) {
-    for (const page of [1, 2]) await expectIndexed(`/assets?${query}&page=${page}&perPage=1`, ['tag']);
-  }
+it.each([
+  ['tag=t1', 'tag'],
+  ['tag=t1,t2', 'tag'],
+  ['customFields[k1]=1', 'value'],
+  ['customFields[k1]=1,2', 'value'],
+])('uses an index for the filter of assets by %s', async (query, column) => {
+  for (const page of [1, 2]) await expectIndexed(`/assets?${query}&page=${page}&perPage=1`, [column]);
 });
 
 it.each([

@@ -8,6 +8,9 @@ import { ticket, type Workspace } from './workspace.ts';
 /** Inserts one row of the workspace into every table. */
 export async function fillWorkspace(api: Api, workspace: Workspace): Promise<void> {
   const webhook = await workspace.createWebhook();
+  for (const resource of ['TICKET', 'ASSET'] as const) {
+    await workspace.createField({ resource, key: 'managed', type: 'BOOLEAN', filterable: true });
+  }
   await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
   await workspace.createTicketCategory({ id: 'b' });
   const { id } = await workspace.createTicket({
@@ -15,8 +18,9 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
     teamId: (await workspace.createTeam({ memberIds: [workspace.userId] })).id,
     categoryConfigId: (await workspace.createTicketCategory({ id: 'a', parentId: 'b' })).id,
     watcherUserIds: [workspace.userId],
-    assetIds: [(await workspace.createAsset({ tags: ['leased'] })).id],
+    assetIds: [(await workspace.createAsset({ tags: ['leased'], customFields: { managed: true } })).id],
     tags: ['vip'],
+    customFields: { managed: true },
   });
   await workspace.createComment(id);
   await workspace.createLink(id);
@@ -25,7 +29,6 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
   const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
-  await workspace.createField();
   await workspace.createArticle();
   await setKeyPolicy(workspace.context, { maxLifetimeDays: 90 });
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });

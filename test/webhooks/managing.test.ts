@@ -388,6 +388,17 @@ describe('webhook filter', () => {
     expect((await titlesOf(receiver, 2)).sort()).toEqual(['no longer vip', 'urgent']);
   });
 
+  it('delivers events whose current or previous custom field matches the webhook filter', async () => {
+    const filter = { 'customFields.site': ['berlin', 7] };
+    const { receiver } = await subscribe({ events: ['ticket.created', 'ticket.updated'], filter });
+    const { id } = await owner.createTicket({ title: 'one', customFields: { site: ['bonn', 'berlin'] } });
+    await owner.createTicket({ title: 'other', customFields: { site: 'bonn', place: 'berlin' } });
+    for (const site of ['bonn', 'kiel', 7]) {
+      await owner.call('PATCH', `/tickets/${id}`, { title: String(site), customFields: { site } });
+    }
+    expect((await titlesOf(receiver, 3)).sort()).toEqual(['7', 'bonn', 'one']);
+  });
+
   it('accepts webhook filter values of the maximum field length', async () => {
     const title = '😀'.repeat(255);
     const { receiver } = await subscribe({ filter: { title: [title, 'short'] } });
@@ -466,6 +477,7 @@ describe('webhook filter', () => {
       /is not a filterable field of ticket.created/,
     ],
     ['an item of the wrong type', { watcherUserIds: [1, 'me'] }, 'filter.watcherUserIds.1', /positive integer/],
+    ['null for a custom field', { 'customFields.site': [null] }, 'filter.customFields.site.0', /must be a string/],
     ['a tag in upper case', { tags: ['VIP'] }, 'filter.tags.0', /must be written as "vip"/],
     ['a value outside the enum', { priority: ['HIGH', 'URGENT'] }, 'filter.priority.1', /must be one of LOW/],
     [

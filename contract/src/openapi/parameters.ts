@@ -56,6 +56,13 @@ function describeParameter(
   if (/v1\/\w+\/(changes|activity)$/.test(path)) {
     return [`Changes${capitalize(name)}`, { name, in: where, required: false, description, schema }];
   }
+  if (schema.type === 'object') {
+    const nested = { style: 'deepObject', explode: true, schema };
+    return [
+      `${singular(resource)}${capitalize(name)}Filter`,
+      { name, in: where, required: false, description, ...nested },
+    ];
+  }
   if (schema.type !== 'array') {
     const key = name === 'page' || name === 'perPage' ? '' : singular(resource);
     // The API reference page sends the example of a parameter by default, so only paging parameters

@@ -32,6 +32,7 @@ import {
 } from '../fields.ts';
 import { NamedUser } from '../references.ts';
 import { checkTags, Tag, Tags, tagChanges } from '../tags.ts';
+import { customFieldFilter } from './custom-fields.ts';
 
 export const AssetType = z
   .enum(['LAPTOP', 'DESKTOP', 'SERVER', 'MOBILE', 'NETWORK', 'PRINTER', 'SOFTWARE', 'OTHER'])
@@ -284,6 +285,7 @@ export const AssetQuery = listQuery({
   assetTag: wholeFilter(AssetTag),
   serialNumber: wholeFilter(SerialNumber),
   tag: filter(Tag),
+  customFields: customFieldFilter(),
   q: search('name, asset tag and serial number'),
 });
 export type AssetQuery = z.output<typeof AssetQuery>;

@@ -5,6 +5,9 @@ import { responseText, trimmedText, versionFields } from '../fields.ts';
 /** The maximum number of definitions of a resource, and of options of a definition. Both include inactive ones. */
 export const [maxCustomFieldDefinitions, maxCustomFieldOptions] = [50, 200];
 
+/** The maximum number of filterable fields of a resource, and of filters by a field in one request. */
+export const [maxFilterableFields, maxFieldFilters] = [10, 3];
+
 export const CustomFieldResource = z
   .enum(['TICKET', 'ASSET'])
   .meta({ id: 'CustomFieldResource', description: 'The resource whose custom fields a definition describes.' });
@@ -23,6 +26,11 @@ export function hasOptions(type: CustomFieldType): boolean {
   return type === 'SELECT' || type === 'MULTI_SELECT';
 }
 
+/** Returns true if lists can have a filter by fields of a type. */
+export function canFilter(type: CustomFieldType): boolean {
+  return hasOptions(type) || type === 'BOOLEAN' || type === 'USER';
+}
+
 const Key = z
   .string()
   .regex(/^[a-z][A-Za-z0-9_]{0,62}$/, 'must start with a lower-case letter, and have at most 63 letters, digits and _')
@@ -31,6 +39,10 @@ const Label = trimmedText(1, 100).meta({ description: 'The name of the field for
 const Description = trimmedText(1, 1000).meta({ description: 'What the field means, or null if not set.' });
 const Required = z.boolean().meta({
   description: 'Whether a new ticket or asset must have a value. Imports and changes of existing ones need no value.',
+});
+const Filterable = z.boolean().meta({
+  description:
+    'Whether lists have the filter `customFields[key]`. Possible for `SELECT`, `MULTI_SELECT`, `BOOLEAN` and `USER`.',
 });
 const Active = z
   .boolean()
@@ -60,6 +72,7 @@ export const CustomFieldDefinition = z
       description: 'The values that the field can have. Null unless the type is `SELECT` or `MULTI_SELECT`.',
     }),
     required: Required,
+    filterable: Filterable,
     active: Active,
     nonconforming: z.int().meta({
       description:
@@ -82,6 +95,7 @@ export const CustomFieldDefinition = z
         { value: 'home office', label: 'Home office', active: true },
       ],
       required: false,
+      filterable: true,
       active: true,
       nonconforming: 0,
       createdAt: '2025-02-01T08:00:00.000Z',
@@ -100,6 +114,7 @@ const writtenFields = {
     .max(maxCustomFieldOptions)
     .optional(),
   required: Required.optional(),
+  filterable: Filterable.optional(),
 };
 
 /** A new definition, from the command line or the developer area. v1 has no endpoint that creates definitions. */
@@ -114,6 +129,27 @@ export type NewCustomFieldDefinition = z.output<typeof NewCustomFieldDefinition>
 /** Changes to a definition, from the command line or the developer area. v1 has no endpoint that changes definitions. */
 export const CustomFieldDefinitionPatch = z.strictObject({ ...writtenFields, active: Active }).partial();
 export type CustomFieldDefinitionPatch = z.output<typeof CustomFieldDefinitionPatch>;
+
+/**
+ * Returns the schema of the list filter by custom fields, such as `customFields[site]=berlin,bonn`. The server checks that
+ * the workspace has such filters (docs/decisions/custom-fields.md#filters).
+ */
+export function customFieldFilter() {
+  const Values = filter(z.string().min(1).max(100)).unwrap();
+  return z
+    .record(z.string(), Values, 'must have the form customFields[key]=value')
+    .refine((fields) => Object.keys(fields).length <= maxFieldFilters, {
+      // Otherwise, an error about a value would hide this error.
+      when: ({ value }) => typeof value === 'object',
+      error: `must name at most ${maxFieldFilters} fields`,
+    })
+    .meta({
+      description:
+        'Returns only items whose custom field has one of these values: `customFields[site]=berlin,bonn`. ' +
+        `The field must be filterable (\`GET /custom-fields\`). One request can filter by ${maxFieldFilters} fields.`,
+    })
+    .optional();
+}
 
 export const CustomFieldQuery = listQuery({ resource: filter(CustomFieldResource) });
 export type CustomFieldQuery = z.output<typeof CustomFieldQuery>;

@@ -44,6 +44,7 @@ import { EmailAddress, NamedUser, reference } from '../references.ts';
 import { checkTags, Tag, Tags, tagChanges } from '../tags.ts';
 import { Attachment, attachDescription, ChangedAttachment, NewAttachmentQuery } from './attachments.ts';
 import { NewComment } from './comments.ts';
+import { customFieldFilter } from './custom-fields.ts';
 import { ChangedLink } from './links.ts';
 import { NamedTicket, TicketIdParam, TicketNumber, TicketType, ticketNumberPrefixes } from './ticket-reference.ts';
 
@@ -495,6 +496,7 @@ export const TicketQuery = listQuery({
   externalId: filter(ExternalId),
   assetId: idFilter(),
   tag: filter(Tag),
+  customFields: customFieldFilter(),
   createdSince: TimestampBound.meta({ description: 'Returns only tickets created at or after this time.' }).optional(),
   createdBefore: TimestampBound.meta({ description: 'Returns only tickets created before this time.' }).optional(),
   dueSince: TimestampBound.meta({ description: 'Returns only tickets due at or after this time.' }).optional(),

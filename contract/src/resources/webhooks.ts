@@ -39,6 +39,7 @@ const Filter = z
       'Each key is a top-level field of the resource, with a list of values. ' +
       'An event matches if every field in the filter has one of the listed values, before or after the change. ' +
       'A field with a list has all values of its items. ' +
+      'The key `customFields.site` means the custom field `site`. ' +
       'Every subscribed event type must have these fields. ' +
       `A filter has at most ${filterLimits.fields} fields with ${filterLimits.values} values each.`,
     example: { priority: ['HIGH', 'CRITICAL'] },

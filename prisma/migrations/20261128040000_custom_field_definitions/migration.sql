@@ -10,6 +10,9 @@ CREATE TABLE "custom_field_definitions" (
   "options" jsonb,
   "required" boolean NOT NULL DEFAULT false,
   "active" boolean NOT NULL DEFAULT true,
+  "filterable" boolean NOT NULL DEFAULT false,
+  "filled" boolean NOT NULL DEFAULT false,
+  "filled_to" bigint,
   "nonconforming" integer NOT NULL DEFAULT 0,
   "version" integer NOT NULL DEFAULT 1,
   "created_at" timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -28,9 +31,11 @@ CREATE POLICY "system" ON "custom_field_definitions" TO "itsm_system" USING (tru
 GRANT SELECT, INSERT, UPDATE ON "custom_field_definitions" TO "itsm_request";
 GRANT SELECT, INSERT, UPDATE, DELETE ON "custom_field_definitions" TO "itsm_system";
 
--- A new count is no new version, so that the form of an administrator stays valid.
+-- What jobs write is no new version, so that the form of an administrator stays valid.
 CREATE TRIGGER "custom_field_definitions_next_version" BEFORE UPDATE ON "custom_field_definitions"
-  FOR EACH ROW WHEN (NEW."nonconforming" = OLD."nonconforming") EXECUTE FUNCTION next_version();
+  FOR EACH ROW WHEN ((NEW."nonconforming", NEW."filled", NEW."filled_to")
+    IS NOT DISTINCT FROM (OLD."nonconforming", OLD."filled", OLD."filled_to"))
+  EXECUTE FUNCTION next_version();
 
 -- Every process caches whether a tenant has definitions (server/src/auth/api-keys/key-lookup.ts).
 CREATE OR REPLACE FUNCTION "notify_api_keys"() RETURNS trigger

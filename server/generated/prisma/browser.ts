@@ -130,6 +130,12 @@ export type TicketAsset = Prisma.TicketAssetModel
  */
 export type TaggedTicket = Prisma.TaggedTicketModel
 /**
+ * Model TicketFieldValue
+ * The values of the filterable custom fields of tickets. The trigger function of tickets writes the rows, so the table
+ * needs no foreign key to tickets.
+ */
+export type TicketFieldValue = Prisma.TicketFieldValueModel
+/**
  * Model TicketLink
  * A link from a ticket to another ticket. Both tickets store the number of their links.
  */
@@ -188,6 +194,11 @@ export type Asset = Prisma.AssetModel
  * The tags of assets, for the filter by tag. A trigger of assets writes the rows.
  */
 export type TaggedAsset = Prisma.TaggedAssetModel
+/**
+ * Model AssetFieldValue
+ * The values of the filterable custom fields of assets. A trigger of assets writes the rows.
+ */
+export type AssetFieldValue = Prisma.AssetFieldValueModel
 /**
  * Model CsvUpload
  * A CSV file that a user has uploaded but not yet imported (docs/decisions/data-model.md#csv).

@@ -24,14 +24,17 @@ export async function forEachTenant(
 ): Promise<number> {
   let sum = 0;
   for (const { id } of await prisma.tenant.findMany({ select: { id: true } })) {
-    const tenantId = toTenantId(id);
-    sum += await work({
-      tenantId,
-      inBatches: (size, batch) =>
-        inBatches(size, async () => ((await isInMaintenance(prisma, tenantId)) ? 0 : batch())),
-    });
+    sum += await work(toJobTenant(prisma, toTenantId(id)));
   }
   return sum;
+}
+
+/** Returns a tenant for a job. */
+export function toJobTenant(prisma: SystemClient, tenantId: TenantId): JobTenant {
+  return {
+    tenantId,
+    inBatches: (size, batch) => inBatches(size, async () => ((await isInMaintenance(prisma, tenantId)) ? 0 : batch())),
+  };
 }
 
 /** Returns true if the tenant is in maintenance or no longer exists. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemDoor } from './client/door.ts';
 import { sql } from './client/sql.ts';
 import { allTenants, type None } from './client/statements.ts';
@@ -23,4 +24,10 @@ export async function readHorizon(system: SystemDoor): Promise<TransactionHorizo
   const [horizon] = await system.$sql(selectHorizon);
   if (horizon === undefined) throw new Error('The query for the transaction horizon returned no row.');
   return { oldest: BigInt(horizon.oldest), ended: BigInt(horizon.ended) };
+}
+
+/** Waits until all transactions that are now running and have written something have ended. */
+export async function waitForTransactions(system: SystemDoor): Promise<void> {
+  const { ended } = await readHorizon(system);
+  while ((await readHorizon(system)).oldest < ended) await sleep(100);
 }

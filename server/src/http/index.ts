@@ -13,6 +13,7 @@ import { warnAboutUntrustedProxy } from './forwarded.ts';
 import { addHealth } from './health.ts';
 import { addHostCheck } from './host-check.ts';
 import { addRequestLog } from './logging/request-log.ts';
+import { addNestedQuery } from './nested-query.ts';
 import { addNotFound } from './not-found.ts';
 import { addQueryCheck } from './query-check.ts';
 import { requestIdOf } from './request-id.ts';
@@ -75,6 +76,7 @@ export async function addRequestPlugins(
   addHostCheck(app);
   await addCors(app, settings.CORS_ORIGINS);
   addQueryCheck(app);
+  addNestedQuery(app);
   addNotFound(app);
   addHealth(app, lifecycle);
   addBodyParsers(app);

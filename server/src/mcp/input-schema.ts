@@ -39,9 +39,14 @@ export function shapeOf(schema: unknown): Record<string, z.ZodType> {
 /** The fields that tool definitions omit, because agents rarely need them. The API still accepts these fields. */
 const omitted = new Set(['externalId', 'ifMatch', 'dueSince', 'dueBefore', 'attachmentIds']);
 
-/** Returns true if tool definitions omit a field. Agents add and remove tags, but don't replace them. */
+/**
+ * Returns true if tool definitions omit a field. Agents add and remove tags, but don't replace them. Filters by custom
+ * fields would need the fields of the workspace.
+ */
 function isOmitted(name: string, fields: object): boolean {
-  return omitted.has(name) || (name === 'tags' && 'addTags' in fields);
+  return (
+    omitted.has(name) || (name === 'tags' && 'addTags' in fields) || (name === 'customFields' && 'perPage' in fields)
+  );
 }
 
 /** Returns the JSON Schema for the arguments of an endpoint, without fields that only programs need. */

@@ -4,6 +4,7 @@ import type { Settings } from '../config/env.ts';
 import { scheduleJob } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
 import { pruneAudit } from '../resources/audit/audit-retention.ts';
+import { fillFilters } from '../resources/custom-fields/filter-fill.ts';
 import { countNonconforming } from '../resources/custom-fields/nonconforming-check.ts';
 import { pruneIdempotencyKeys } from '../resources/idempotency/idempotency-retention.ts';
 import { deleteFilesOfDeleted, deleteUnusedFiles } from '../resources/tickets/attachments/attachment-cleanup.ts';
@@ -35,7 +36,11 @@ interface ScheduledJob {
   run(sources: JobSources): Promise<unknown>;
 }
 
-const times = { '17 3 * * *': 'every night at 03:17 UTC', '43 * * * *': 'every hour at minute 43' };
+const times = {
+  '* * * * *': 'every minute',
+  '17 3 * * *': 'every night at 03:17 UTC',
+  '43 * * * *': 'every hour at minute 43',
+};
 
 /**
  * All scheduled jobs, except the ones of pg-boss. The queues, the schedules and the table in docs/operations.md derive
@@ -96,6 +101,13 @@ const scheduledJobs: ScheduledJob[] = [
     about: "Counts the values of custom fields that don't fit their definitions.",
     maxHours: 6,
     run: ({ runtime }) => countNonconforming(runtime.prisma),
+  },
+  {
+    name: 'filter-fill',
+    cron: '* * * * *',
+    about: 'Copies the values of custom fields that have become filterable, so that their filters are complete.',
+    maxHours: 6,
+    run: ({ runtime }) => fillFilters(runtime.prisma),
   },
   {
     name: 'idempotency-retention',

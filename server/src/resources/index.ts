@@ -118,14 +118,15 @@ function fieldsOf(schema: unknown): string[] {
 }
 
 /**
- * Shortens the path of each issue to the name of the query parameter. An index in the path would confuse clients that
- * send only one value. If the parameter is valid with `+` for each space, the client has not encoded the `+`, so the
- * message explains the encoding.
+ * Shortens the path of each issue to the name of the query parameter, such as `status` or `customFields[site]`. An index
+ * in the path would confuse clients that send only one value. If the parameter is valid with `+` for each space, the
+ * client has not encoded the `+`, so the message explains the encoding.
  */
 function parameterIssues(issues: readonly Issue[], schema: unknown, sent: Record<string, unknown>): Issue[] {
   return issues.map((issue) => {
-    const path = issue.path?.slice(0, 1);
-    const name = String(path?.[0] ?? '');
+    const [name = '', key] = (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part));
+    const isNested = name === 'customFields' && key !== undefined;
+    const path = isNested ? [`${name}[${key}]`] : issue.path?.slice(0, 1);
     const parameter = schema instanceof z.ZodObject ? (schema.shape[name] as z.ZodType | undefined) : undefined;
     const text = JSON.stringify(sent[name]) ?? '';
     const isUnencoded = text.includes(' ') && parameter?.safeParse(JSON.parse(text.replaceAll(' ', '+'))).success;

@@ -72,16 +72,19 @@ function toLoggedSegments(path: string): string {
 function toLoggedQuery(query: string): string {
   const logged = query.split('&').map((parameter) => {
     const [name = '', value] = splitOnce(parameter, '=').map(decode);
-    const loggedName = parameterNames.has(name) ? name : omitted;
+    const loggedName = nested.test(name) ? `customFields[${omitted}]` : parameterNames.has(name) ? name : omitted;
     return value === undefined ? loggedName : `${loggedName}=${toLoggedValue(name, value)}`;
   });
   return logged.join('&');
 }
 
+/** A filter by a custom field (http/nested-query.ts). */
+const nested = /^customFields\[/;
+
 function toLoggedValue(name: string, value: string): string {
   if (value === '') return value;
   // A number in a text can be a phone number.
-  if (textParameters.has(name)) return omitted;
+  if (textParameters.has(name) || nested.test(name)) return omitted;
   const values = value.split(',').map((each) => (isSafe(each) ? each : omitted));
   return values.join(',');
 }

@@ -33,14 +33,15 @@ interface Comparison {
 }
 
 /**
- * Compares the filters `assetId`, `tag`, `teamId`, `dueSince` with `dueBefore`, and `overdue` with the filter
- * `requesterId`, and `teamId=none` with `createdSince`, alone and with `status`. Sends one request at a time.
+ * Compares the filters `assetId`, `tag`, `customFields`, `teamId`, `dueSince` with `dueBefore`, and `overdue` with the
+ * filter `requesterId`, and `teamId=none` with `createdSince`, alone and with `status`. Sends one request at a time.
  */
 export async function benchTicketFilters({ dataDir, tickets, rounds, onProgress }: Options) {
   const settings = { shared_buffers: '1GB', max_wal_size: '8GB' };
   const database = await openEmbedded({ dataDir, holder: { type: 'command' }, settings });
   await migrateDatabase(database.url);
   const data = await loadData(database.url, tickets, onProgress, { texts: false });
+  await addFieldValues(database.url);
   const keys = await addTenantKeys(database.url, data);
   const server = await startServer('api', database.url);
   try {
@@ -83,6 +84,7 @@ function comparisons(tickets: number): Comparison[] {
     return [
       { ...ofLargestTenant, query: `assetId=${group + 1}` },
       { ...ofLargestTenant, query: `tag=tag-${group + 1}` },
+      { ...ofLargestTenant, query: `customFields[mark]=tag-${group + 1}` },
       { ...ofLargestTenant, query: `teamId=${group + 1}` },
       { ...ofLargestTenant, query: due },
       {
@@ -106,6 +108,20 @@ function comparisons(tickets: number): Comparison[] {
     baseline: `${baseline}&status=OPEN`,
   }));
   return [...alone, ...withStatus];
+}
+
+/** Defines a filterable custom field of the largest tenant, whose values are the tags of its tickets. */
+async function addFieldValues(databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`
+    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, options, filterable, filled, updated_at)
+    SELECT 1, 'TICKET', 'mark', 'SELECT', 'Mark', json_agg(json_build_object('value', 'tag-' || g, 'label', g, 'active', true)),
+      true, true, now() FROM generate_series(1, ${groupSteps.length}) g;
+    INSERT INTO ticket_field_values (tenant_id, ticket_id, key, value, status)
+    SELECT tenant_id, ticket_id, 'mark', tag, status FROM tagged_tickets WHERE tenant_id = 1`);
+  await client.query('VACUUM ANALYZE ticket_field_values');
+  await client.end();
 }
 
 /** Returns API keys for each measured tenant. */

@@ -423,6 +423,7 @@ export const ModelName = {
   TicketWatcher: 'TicketWatcher',
   TicketAsset: 'TicketAsset',
   TaggedTicket: 'TaggedTicket',
+  TicketFieldValue: 'TicketFieldValue',
   TicketLink: 'TicketLink',
   Comment: 'Comment',
   Attachment: 'Attachment',
@@ -434,6 +435,7 @@ export const ModelName = {
   Text: 'Text',
   Asset: 'Asset',
   TaggedAsset: 'TaggedAsset',
+  AssetFieldValue: 'AssetFieldValue',
   CsvUpload: 'CsvUpload',
   Project: 'Project',
   Article: 'Article',
@@ -466,7 +468,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "categoryConfig" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketLink" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "categoryConfig" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2024,6 +2026,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    TicketFieldValue: {
+      payload: Prisma.$TicketFieldValuePayload<ExtArgs>
+      fields: Prisma.TicketFieldValueFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TicketFieldValueFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TicketFieldValueFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload>
+        }
+        findFirst: {
+          args: Prisma.TicketFieldValueFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TicketFieldValueFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload>
+        }
+        findMany: {
+          args: Prisma.TicketFieldValueFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload>[]
+        }
+        create: {
+          args: Prisma.TicketFieldValueCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload>
+        }
+        createMany: {
+          args: Prisma.TicketFieldValueCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TicketFieldValueCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload>[]
+        }
+        delete: {
+          args: Prisma.TicketFieldValueDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload>
+        }
+        update: {
+          args: Prisma.TicketFieldValueUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload>
+        }
+        deleteMany: {
+          args: Prisma.TicketFieldValueDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TicketFieldValueUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TicketFieldValueUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload>[]
+        }
+        upsert: {
+          args: Prisma.TicketFieldValueUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketFieldValuePayload>
+        }
+        aggregate: {
+          args: Prisma.TicketFieldValueAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTicketFieldValue>
+        }
+        groupBy: {
+          args: Prisma.TicketFieldValueGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TicketFieldValueGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TicketFieldValueCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TicketFieldValueCountAggregateOutputType> | number
+        }
+      }
+    }
     TicketLink: {
       payload: Prisma.$TicketLinkPayload<ExtArgs>
       fields: Prisma.TicketLinkFieldRefs
@@ -2819,6 +2895,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TaggedAssetCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TaggedAssetCountAggregateOutputType> | number
+        }
+      }
+    }
+    AssetFieldValue: {
+      payload: Prisma.$AssetFieldValuePayload<ExtArgs>
+      fields: Prisma.AssetFieldValueFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AssetFieldValueFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AssetFieldValueFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload>
+        }
+        findFirst: {
+          args: Prisma.AssetFieldValueFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AssetFieldValueFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload>
+        }
+        findMany: {
+          args: Prisma.AssetFieldValueFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload>[]
+        }
+        create: {
+          args: Prisma.AssetFieldValueCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload>
+        }
+        createMany: {
+          args: Prisma.AssetFieldValueCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AssetFieldValueCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload>[]
+        }
+        delete: {
+          args: Prisma.AssetFieldValueDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload>
+        }
+        update: {
+          args: Prisma.AssetFieldValueUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload>
+        }
+        deleteMany: {
+          args: Prisma.AssetFieldValueDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AssetFieldValueUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AssetFieldValueUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload>[]
+        }
+        upsert: {
+          args: Prisma.AssetFieldValueUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AssetFieldValuePayload>
+        }
+        aggregate: {
+          args: Prisma.AssetFieldValueAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAssetFieldValue>
+        }
+        groupBy: {
+          args: Prisma.AssetFieldValueGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetFieldValueGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AssetFieldValueCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AssetFieldValueCountAggregateOutputType> | number
         }
       }
     }
@@ -4245,6 +4395,9 @@ export const CustomFieldDefinitionScalarFieldEnum = {
   options: 'options',
   required: 'required',
   active: 'active',
+  filterable: 'filterable',
+  filled: 'filled',
+  filledTo: 'filledTo',
   nonconforming: 'nonconforming',
   version: 'version',
   createdAt: 'createdAt',
@@ -4425,6 +4578,17 @@ export const TaggedTicketScalarFieldEnum = {
 export type TaggedTicketScalarFieldEnum = (typeof TaggedTicketScalarFieldEnum)[keyof typeof TaggedTicketScalarFieldEnum]
 
 
+export const TicketFieldValueScalarFieldEnum = {
+  tenantId: 'tenantId',
+  ticketId: 'ticketId',
+  key: 'key',
+  value: 'value',
+  status: 'status'
+} as const
+
+export type TicketFieldValueScalarFieldEnum = (typeof TicketFieldValueScalarFieldEnum)[keyof typeof TicketFieldValueScalarFieldEnum]
+
+
 export const TicketLinkScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -4578,6 +4742,16 @@ export const TaggedAssetScalarFieldEnum = {
 } as const
 
 export type TaggedAssetScalarFieldEnum = (typeof TaggedAssetScalarFieldEnum)[keyof typeof TaggedAssetScalarFieldEnum]
+
+
+export const AssetFieldValueScalarFieldEnum = {
+  tenantId: 'tenantId',
+  assetId: 'assetId',
+  key: 'key',
+  value: 'value'
+} as const
+
+export type AssetFieldValueScalarFieldEnum = (typeof AssetFieldValueScalarFieldEnum)[keyof typeof AssetFieldValueScalarFieldEnum]
 
 
 export const CsvUploadScalarFieldEnum = {
@@ -5191,6 +5365,7 @@ export type GlobalOmitConfig = {
   ticketWatcher?: Prisma.TicketWatcherOmit
   ticketAsset?: Prisma.TicketAssetOmit
   taggedTicket?: Prisma.TaggedTicketOmit
+  ticketFieldValue?: Prisma.TicketFieldValueOmit
   ticketLink?: Prisma.TicketLinkOmit
   comment?: Prisma.CommentOmit
   attachment?: Prisma.AttachmentOmit
@@ -5202,6 +5377,7 @@ export type GlobalOmitConfig = {
   text?: Prisma.TextOmit
   asset?: Prisma.AssetOmit
   taggedAsset?: Prisma.TaggedAssetOmit
+  assetFieldValue?: Prisma.AssetFieldValueOmit
   csvUpload?: Prisma.CsvUploadOmit
   project?: Prisma.ProjectOmit
   article?: Prisma.ArticleOmit

@@ -72,6 +72,7 @@ export const ModelName = {
   TicketWatcher: 'TicketWatcher',
   TicketAsset: 'TicketAsset',
   TaggedTicket: 'TaggedTicket',
+  TicketFieldValue: 'TicketFieldValue',
   TicketLink: 'TicketLink',
   Comment: 'Comment',
   Attachment: 'Attachment',
@@ -83,6 +84,7 @@ export const ModelName = {
   Text: 'Text',
   Asset: 'Asset',
   TaggedAsset: 'TaggedAsset',
+  AssetFieldValue: 'AssetFieldValue',
   CsvUpload: 'CsvUpload',
   Project: 'Project',
   Article: 'Article',
@@ -244,6 +246,9 @@ export const CustomFieldDefinitionScalarFieldEnum = {
   options: 'options',
   required: 'required',
   active: 'active',
+  filterable: 'filterable',
+  filled: 'filled',
+  filledTo: 'filledTo',
   nonconforming: 'nonconforming',
   version: 'version',
   createdAt: 'createdAt',
@@ -424,6 +429,17 @@ export const TaggedTicketScalarFieldEnum = {
 export type TaggedTicketScalarFieldEnum = (typeof TaggedTicketScalarFieldEnum)[keyof typeof TaggedTicketScalarFieldEnum]
 
 
+export const TicketFieldValueScalarFieldEnum = {
+  tenantId: 'tenantId',
+  ticketId: 'ticketId',
+  key: 'key',
+  value: 'value',
+  status: 'status'
+} as const
+
+export type TicketFieldValueScalarFieldEnum = (typeof TicketFieldValueScalarFieldEnum)[keyof typeof TicketFieldValueScalarFieldEnum]
+
+
 export const TicketLinkScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -577,6 +593,16 @@ export const TaggedAssetScalarFieldEnum = {
 } as const
 
 export type TaggedAssetScalarFieldEnum = (typeof TaggedAssetScalarFieldEnum)[keyof typeof TaggedAssetScalarFieldEnum]
+
+
+export const AssetFieldValueScalarFieldEnum = {
+  tenantId: 'tenantId',
+  assetId: 'assetId',
+  key: 'key',
+  value: 'value'
+} as const
+
+export type AssetFieldValueScalarFieldEnum = (typeof AssetFieldValueScalarFieldEnum)[keyof typeof AssetFieldValueScalarFieldEnum]
 
 
 export const CsvUploadScalarFieldEnum = {

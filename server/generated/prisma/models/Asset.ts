@@ -358,6 +358,7 @@ export type AssetWhereInput = {
   assignedTo?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
   tickets?: Prisma.TicketAssetListRelationFilter | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetListRelationFilter | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueListRelationFilter | runtime.Types.Skip
 }
 
 export type AssetOrderByWithRelationInput = {
@@ -386,6 +387,7 @@ export type AssetOrderByWithRelationInput = {
   assignedTo?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetOrderByRelationAggregateInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetOrderByRelationAggregateInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type AssetWhereUniqueInput = Prisma.AtLeast<{
@@ -420,6 +422,7 @@ export type AssetWhereUniqueInput = Prisma.AtLeast<{
   assignedTo?: Prisma.XOR<Prisma.UserNullableScalarRelationFilter, Prisma.UserWhereInput> | null | runtime.Types.Skip
   tickets?: Prisma.TicketAssetListRelationFilter | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetListRelationFilter | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_assetTag" | "tenantId_externalId">
 
 export type AssetOrderByWithAggregationInput = {
@@ -502,6 +505,7 @@ export type AssetCreateInput = {
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateInput = {
@@ -528,6 +532,7 @@ export type AssetUncheckedCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUpdateInput = {
@@ -554,6 +559,7 @@ export type AssetUpdateInput = {
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateInput = {
@@ -580,6 +586,7 @@ export type AssetUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetCreateManyInput = {
@@ -895,6 +902,20 @@ export type AssetUpdateOneRequiredWithoutTaggedNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AssetUpdateToOneWithWhereWithoutTaggedInput, Prisma.AssetUpdateWithoutTaggedInput>, Prisma.AssetUncheckedUpdateWithoutTaggedInput> | runtime.Types.Skip
 }
 
+export type AssetCreateNestedOneWithoutFieldValuesInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutFieldValuesInput, Prisma.AssetUncheckedCreateWithoutFieldValuesInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutFieldValuesInput | runtime.Types.Skip
+  connect?: Prisma.AssetWhereUniqueInput | runtime.Types.Skip
+}
+
+export type AssetUpdateOneRequiredWithoutFieldValuesNestedInput = {
+  create?: Prisma.XOR<Prisma.AssetCreateWithoutFieldValuesInput, Prisma.AssetUncheckedCreateWithoutFieldValuesInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.AssetCreateOrConnectWithoutFieldValuesInput | runtime.Types.Skip
+  upsert?: Prisma.AssetUpsertWithoutFieldValuesInput | runtime.Types.Skip
+  connect?: Prisma.AssetWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AssetUpdateToOneWithWhereWithoutFieldValuesInput, Prisma.AssetUpdateWithoutFieldValuesInput>, Prisma.AssetUncheckedUpdateWithoutFieldValuesInput> | runtime.Types.Skip
+}
+
 export type AssetCreateWithoutTenantInput = {
   id?: bigint | number | runtime.Types.Skip
   name: string
@@ -918,6 +939,7 @@ export type AssetCreateWithoutTenantInput = {
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateWithoutTenantInput = {
@@ -943,6 +965,7 @@ export type AssetUncheckedCreateWithoutTenantInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetCreateOrConnectWithoutTenantInput = {
@@ -1021,6 +1044,7 @@ export type AssetCreateWithoutAssignedToInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateWithoutAssignedToInput = {
@@ -1045,6 +1069,7 @@ export type AssetUncheckedCreateWithoutAssignedToInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetCreateOrConnectWithoutAssignedToInput = {
@@ -1096,6 +1121,7 @@ export type AssetCreateWithoutTicketsInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateWithoutTicketsInput = {
@@ -1121,6 +1147,7 @@ export type AssetUncheckedCreateWithoutTicketsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetCreateOrConnectWithoutTicketsInput = {
@@ -1162,6 +1189,7 @@ export type AssetUpdateWithoutTicketsInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateWithoutTicketsInput = {
@@ -1187,6 +1215,7 @@ export type AssetUncheckedUpdateWithoutTicketsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetCreateWithoutTaggedInput = {
@@ -1212,6 +1241,7 @@ export type AssetCreateWithoutTaggedInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedCreateWithoutTaggedInput = {
@@ -1237,6 +1267,7 @@ export type AssetUncheckedCreateWithoutTaggedInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
 }
 
 export type AssetCreateOrConnectWithoutTaggedInput = {
@@ -1278,6 +1309,7 @@ export type AssetUpdateWithoutTaggedInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateWithoutTaggedInput = {
@@ -1303,6 +1335,127 @@ export type AssetUncheckedUpdateWithoutTaggedInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+}
+
+export type AssetCreateWithoutFieldValuesInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  assetTag: string
+  serialNumber?: string | null | runtime.Types.Skip
+  type:(import("@itsm-api/contract").AssetType)
+  status?:(import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: string | null | runtime.Types.Skip
+  model?: string | null | runtime.Types.Skip
+  location?: string | null | runtime.Types.Skip
+  purchaseDate?: Date | string | null | runtime.Types.Skip
+  purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
+  notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+  assignedTo?: Prisma.UserCreateNestedOneWithoutAssetsInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+}
+
+export type AssetUncheckedCreateWithoutFieldValuesInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  assetTag: string
+  serialNumber?: string | null | runtime.Types.Skip
+  type:(import("@itsm-api/contract").AssetType)
+  status?:(import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: string | null | runtime.Types.Skip
+  model?: string | null | runtime.Types.Skip
+  location?: string | null | runtime.Types.Skip
+  assignedToId?: bigint | number | null | runtime.Types.Skip
+  purchaseDate?: Date | string | null | runtime.Types.Skip
+  purchaseCost?: runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Date | string | null | runtime.Types.Skip
+  notes?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  tags?: Prisma.AssetCreatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedCreateNestedManyWithoutAssetInput | runtime.Types.Skip
+}
+
+export type AssetCreateOrConnectWithoutFieldValuesInput = {
+  where: Prisma.AssetWhereUniqueInput
+  create: Prisma.XOR<Prisma.AssetCreateWithoutFieldValuesInput, Prisma.AssetUncheckedCreateWithoutFieldValuesInput>
+}
+
+export type AssetUpsertWithoutFieldValuesInput = {
+  update: Prisma.XOR<Prisma.AssetUpdateWithoutFieldValuesInput, Prisma.AssetUncheckedUpdateWithoutFieldValuesInput>
+  create: Prisma.XOR<Prisma.AssetCreateWithoutFieldValuesInput, Prisma.AssetUncheckedCreateWithoutFieldValuesInput>
+  where?: Prisma.AssetWhereInput | runtime.Types.Skip
+}
+
+export type AssetUpdateToOneWithWhereWithoutFieldValuesInput = {
+  where?: Prisma.AssetWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.AssetUpdateWithoutFieldValuesInput, Prisma.AssetUncheckedUpdateWithoutFieldValuesInput>
+}
+
+export type AssetUpdateWithoutFieldValuesInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  assetTag?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  serialNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetType)> | (import("@itsm-api/contract").AssetType)| runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetStatus)> | (import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  purchaseDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
+  assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+}
+
+export type AssetUncheckedUpdateWithoutFieldValuesInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  assetTag?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  serialNumber?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetType)> | (import("@itsm-api/contract").AssetType)| runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").AssetStatus)> | (import("@itsm-api/contract").AssetStatus)| runtime.Types.Skip
+  manufacturer?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  model?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  location?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  assignedToId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  purchaseDate?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  purchaseCost?: Prisma.NullableDecimalFieldUpdateOperationsInput | runtime.Decimal | runtime.DecimalJsLike | number | string | null | runtime.Types.Skip
+  warrantyExpiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  notes?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  tags?: Prisma.AssetUpdatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  tagged?: Prisma.TaggedAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetCreateManyTenantInput = {
@@ -1351,6 +1504,7 @@ export type AssetUpdateWithoutTenantInput = {
   assignedTo?: Prisma.UserUpdateOneWithoutAssetsNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateWithoutTenantInput = {
@@ -1376,6 +1530,7 @@ export type AssetUncheckedUpdateWithoutTenantInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateManyWithoutTenantInput = {
@@ -1446,6 +1601,7 @@ export type AssetUpdateWithoutAssignedToInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutAssetsNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateWithoutAssignedToInput = {
@@ -1470,6 +1626,7 @@ export type AssetUncheckedUpdateWithoutAssignedToInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
   tagged?: Prisma.TaggedAssetUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
+  fieldValues?: Prisma.AssetFieldValueUncheckedUpdateManyWithoutAssetNestedInput | runtime.Types.Skip
 }
 
 export type AssetUncheckedUpdateManyWithoutAssignedToInput = {
@@ -1502,11 +1659,13 @@ export type AssetUncheckedUpdateManyWithoutAssignedToInput = {
 export type AssetCountOutputType = {
   tickets: number
   tagged: number
+  fieldValues: number
 }
 
 export type AssetCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tickets?: boolean | AssetCountOutputTypeCountTicketsArgs
   tagged?: boolean | AssetCountOutputTypeCountTaggedArgs
+  fieldValues?: boolean | AssetCountOutputTypeCountFieldValuesArgs
 }
 
 /**
@@ -1531,6 +1690,13 @@ export type AssetCountOutputTypeCountTicketsArgs<ExtArgs extends runtime.Types.E
  */
 export type AssetCountOutputTypeCountTaggedArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.TaggedAssetWhereInput | runtime.Types.Skip
+}
+
+/**
+ * AssetCountOutputType without action
+ */
+export type AssetCountOutputTypeCountFieldValuesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.AssetFieldValueWhereInput | runtime.Types.Skip
 }
 
 
@@ -1560,6 +1726,7 @@ export type AssetSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   assignedTo?: boolean | Prisma.Asset$assignedToArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Asset$ticketsArgs<ExtArgs> | runtime.Types.Skip
   tagged?: boolean | Prisma.Asset$taggedArgs<ExtArgs> | runtime.Types.Skip
+  fieldValues?: boolean | Prisma.Asset$fieldValuesArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["asset"]>
 
@@ -1645,6 +1812,7 @@ export type AssetInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   assignedTo?: boolean | Prisma.Asset$assignedToArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Asset$ticketsArgs<ExtArgs> | runtime.Types.Skip
   tagged?: boolean | Prisma.Asset$taggedArgs<ExtArgs> | runtime.Types.Skip
+  fieldValues?: boolean | Prisma.Asset$fieldValuesArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.AssetCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type AssetIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1663,6 +1831,7 @@ export type $AssetPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     assignedTo: Prisma.$UserPayload<ExtArgs> | null
     tickets: Prisma.$TicketAssetPayload<ExtArgs>[]
     tagged: Prisma.$TaggedAssetPayload<ExtArgs>[]
+    fieldValues: Prisma.$AssetFieldValuePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -2096,6 +2265,7 @@ export interface Prisma__AssetClient<T, Null = never, ExtArgs extends runtime.Ty
   assignedTo<T extends Prisma.Asset$assignedToArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$assignedToArgs<ExtArgs>>): Prisma.Prisma__UserClient<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   tickets<T extends Prisma.Asset$ticketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$ticketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketAssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tagged<T extends Prisma.Asset$taggedArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$taggedArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaggedAssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  fieldValues<T extends Prisma.Asset$fieldValuesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Asset$fieldValuesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AssetFieldValuePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2611,6 +2781,30 @@ export type Asset$taggedArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TaggedAssetScalarFieldEnum | Prisma.TaggedAssetScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Asset.fieldValues
+ */
+export type Asset$fieldValuesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AssetFieldValue
+   */
+  select?: Prisma.AssetFieldValueSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AssetFieldValue
+   */
+  omit?: Prisma.AssetFieldValueOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AssetFieldValueInclude<ExtArgs> | null
+  where?: Prisma.AssetFieldValueWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.AssetFieldValueOrderByWithRelationInput | Prisma.AssetFieldValueOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.AssetFieldValueWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.AssetFieldValueScalarFieldEnum | Prisma.AssetFieldValueScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

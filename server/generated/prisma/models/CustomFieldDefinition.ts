@@ -30,12 +30,14 @@ export type AggregateCustomFieldDefinition = {
 
 export type CustomFieldDefinitionAvgAggregateOutputType = {
   tenantId: number | null
+  filledTo: number | null
   nonconforming: number | null
   version: number | null
 }
 
 export type CustomFieldDefinitionSumAggregateOutputType = {
   tenantId: bigint | null
+  filledTo: bigint | null
   nonconforming: number | null
   version: number | null
 }
@@ -49,6 +51,9 @@ export type CustomFieldDefinitionMinAggregateOutputType = {
   description: string | null
   required: boolean | null
   active: boolean | null
+  filterable: boolean | null
+  filled: boolean | null
+  filledTo: bigint | null
   nonconforming: number | null
   version: number | null
   createdAt: Date | null
@@ -64,6 +69,9 @@ export type CustomFieldDefinitionMaxAggregateOutputType = {
   description: string | null
   required: boolean | null
   active: boolean | null
+  filterable: boolean | null
+  filled: boolean | null
+  filledTo: bigint | null
   nonconforming: number | null
   version: number | null
   createdAt: Date | null
@@ -80,6 +88,9 @@ export type CustomFieldDefinitionCountAggregateOutputType = {
   options: number
   required: number
   active: number
+  filterable: number
+  filled: number
+  filledTo: number
   nonconforming: number
   version: number
   createdAt: number
@@ -90,12 +101,14 @@ export type CustomFieldDefinitionCountAggregateOutputType = {
 
 export type CustomFieldDefinitionAvgAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
+  filledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
 
 export type CustomFieldDefinitionSumAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
+  filledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
@@ -109,6 +122,9 @@ export type CustomFieldDefinitionMinAggregateInputType = {
   description?: true | runtime.Types.Skip
   required?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
+  filterable?: true | runtime.Types.Skip
+  filled?: true | runtime.Types.Skip
+  filledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -124,6 +140,9 @@ export type CustomFieldDefinitionMaxAggregateInputType = {
   description?: true | runtime.Types.Skip
   required?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
+  filterable?: true | runtime.Types.Skip
+  filled?: true | runtime.Types.Skip
+  filledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -140,6 +159,9 @@ export type CustomFieldDefinitionCountAggregateInputType = {
   options?: true | runtime.Types.Skip
   required?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
+  filterable?: true | runtime.Types.Skip
+  filled?: true | runtime.Types.Skip
+  filledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
@@ -243,6 +265,9 @@ export type CustomFieldDefinitionGroupByOutputType = {
   options:(import("@itsm-api/contract").CustomFieldOption[]) | null
   required: boolean
   active: boolean
+  filterable: boolean
+  filled: boolean
+  filledTo: bigint | null
   nonconforming: number
   version: number
   createdAt: Date
@@ -282,6 +307,9 @@ export type CustomFieldDefinitionWhereInput = {
   options?: Prisma.JsonNullableFilter<"CustomFieldDefinition"> | runtime.Types.Skip
   required?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   active?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
@@ -299,6 +327,9 @@ export type CustomFieldDefinitionOrderByWithRelationInput = {
   options?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  filterable?: Prisma.SortOrder | runtime.Types.Skip
+  filled?: Prisma.SortOrder | runtime.Types.Skip
+  filledTo?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -320,6 +351,9 @@ export type CustomFieldDefinitionWhereUniqueInput = Prisma.AtLeast<{
   options?: Prisma.JsonNullableFilter<"CustomFieldDefinition"> | runtime.Types.Skip
   required?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   active?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
@@ -337,6 +371,9 @@ export type CustomFieldDefinitionOrderByWithAggregationInput = {
   options?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  filterable?: Prisma.SortOrder | runtime.Types.Skip
+  filled?: Prisma.SortOrder | runtime.Types.Skip
+  filledTo?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -361,6 +398,9 @@ export type CustomFieldDefinitionScalarWhereWithAggregatesInput = {
   options?: Prisma.JsonNullableWithAggregatesFilter<"CustomFieldDefinition"> | runtime.Types.Skip
   required?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   active?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filledTo?: Prisma.BigIntNullableWithAggregatesFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntWithAggregatesFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
@@ -376,6 +416,9 @@ export type CustomFieldDefinitionCreateInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -393,6 +436,9 @@ export type CustomFieldDefinitionUncheckedCreateInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -408,6 +454,9 @@ export type CustomFieldDefinitionUpdateInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -425,6 +474,9 @@ export type CustomFieldDefinitionUncheckedUpdateInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -441,6 +493,9 @@ export type CustomFieldDefinitionCreateManyInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -456,6 +511,9 @@ export type CustomFieldDefinitionUpdateManyMutationInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -472,6 +530,9 @@ export type CustomFieldDefinitionUncheckedUpdateManyInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -504,6 +565,9 @@ export type CustomFieldDefinitionCountOrderByAggregateInput = {
   options?: Prisma.SortOrder | runtime.Types.Skip
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  filterable?: Prisma.SortOrder | runtime.Types.Skip
+  filled?: Prisma.SortOrder | runtime.Types.Skip
+  filledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -512,6 +576,7 @@ export type CustomFieldDefinitionCountOrderByAggregateInput = {
 
 export type CustomFieldDefinitionAvgOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
+  filledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -525,6 +590,9 @@ export type CustomFieldDefinitionMaxOrderByAggregateInput = {
   description?: Prisma.SortOrder | runtime.Types.Skip
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  filterable?: Prisma.SortOrder | runtime.Types.Skip
+  filled?: Prisma.SortOrder | runtime.Types.Skip
+  filledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -540,6 +608,9 @@ export type CustomFieldDefinitionMinOrderByAggregateInput = {
   description?: Prisma.SortOrder | runtime.Types.Skip
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
+  filterable?: Prisma.SortOrder | runtime.Types.Skip
+  filled?: Prisma.SortOrder | runtime.Types.Skip
+  filledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -548,6 +619,7 @@ export type CustomFieldDefinitionMinOrderByAggregateInput = {
 
 export type CustomFieldDefinitionSumOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
+  filledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -603,6 +675,9 @@ export type CustomFieldDefinitionCreateWithoutTenantInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -618,6 +693,9 @@ export type CustomFieldDefinitionUncheckedCreateWithoutTenantInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -663,6 +741,9 @@ export type CustomFieldDefinitionScalarWhereInput = {
   options?: Prisma.JsonNullableFilter<"CustomFieldDefinition"> | runtime.Types.Skip
   required?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   active?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  filledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   version?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
@@ -678,6 +759,9 @@ export type CustomFieldDefinitionCreateManyTenantInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
@@ -693,6 +777,9 @@ export type CustomFieldDefinitionUpdateWithoutTenantInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -708,6 +795,9 @@ export type CustomFieldDefinitionUncheckedUpdateWithoutTenantInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -723,6 +813,9 @@ export type CustomFieldDefinitionUncheckedUpdateManyWithoutTenantInput = {
   options?:(import("@itsm-api/contract").CustomFieldOption[]) | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -741,6 +834,9 @@ export type CustomFieldDefinitionSelect<ExtArgs extends runtime.Types.Extensions
   options?: boolean | runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -758,6 +854,9 @@ export type CustomFieldDefinitionSelectCreateManyAndReturn<ExtArgs extends runti
   options?: boolean | runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -775,6 +874,9 @@ export type CustomFieldDefinitionSelectUpdateManyAndReturn<ExtArgs extends runti
   options?: boolean | runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
@@ -792,13 +894,16 @@ export type CustomFieldDefinitionSelectScalar = {
   options?: boolean | runtime.Types.Skip
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
+  filterable?: boolean | runtime.Types.Skip
+  filled?: boolean | runtime.Types.Skip
+  filledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type CustomFieldDefinitionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "resource" | "key" | "type" | "label" | "description" | "options" | "required" | "active" | "nonconforming" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["customFieldDefinition"], runtime.Types.Skip>
+export type CustomFieldDefinitionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "resource" | "key" | "type" | "label" | "description" | "options" | "required" | "active" | "filterable" | "filled" | "filledTo" | "nonconforming" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["customFieldDefinition"], runtime.Types.Skip>
 export type CustomFieldDefinitionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -834,6 +939,19 @@ export type $CustomFieldDefinitionPayload<ExtArgs extends runtime.Types.Extensio
     options:(import("@itsm-api/contract").CustomFieldOption[]) | null
     required: boolean
     active: boolean
+    /**
+     * Whether lists have a filter by the field. Triggers then copy the values of new and changed rows to `TicketFieldValue`
+     * or `AssetFieldValue`.
+     */
+    filterable: boolean
+    /**
+     * Whether a job has also copied the values of older rows.
+     */
+    filled: boolean
+    /**
+     * The id of the last row whose values the job has copied. Null if no values are copied.
+     */
+    filledTo: bigint | null
     /**
      * The number of stored values that don't fit. A scheduled job counts them.
      */
@@ -1274,6 +1392,9 @@ export interface CustomFieldDefinitionFieldRefs {
   readonly options: Prisma.FieldRef<"CustomFieldDefinition", 'Json'>
   readonly required: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
   readonly active: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
+  readonly filterable: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
+  readonly filled: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
+  readonly filledTo: Prisma.FieldRef<"CustomFieldDefinition", 'BigInt'>
   readonly nonconforming: Prisma.FieldRef<"CustomFieldDefinition", 'Int'>
   readonly version: Prisma.FieldRef<"CustomFieldDefinition", 'Int'>
   readonly createdAt: Prisma.FieldRef<"CustomFieldDefinition", 'DateTime'>

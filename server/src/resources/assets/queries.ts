@@ -18,6 +18,7 @@ import { requireMatch, withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit } from '../../webhooks/outbox/emit.ts';
 import { record } from '../activities/record.ts';
+import { findFieldFilters } from '../custom-fields/filters.ts';
 import { checkCustomFields } from '../custom-fields/value-checks.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
@@ -30,8 +31,9 @@ import { type NewFields, writeChanges } from './sql.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
 
-/** Returns a page of assets, newest first (spec §4). */
-export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Asset>> {
+/** Returns a page of assets, newest first (spec §4). @throws ApiError QUERY_TOO_BROAD, VALIDATION_ERROR */
+export async function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Asset>> {
+  const fields = await findFieldFilters(db, 'ASSET', query.customFields);
   const where = {
     ...anyOf('status', query.status),
     ...anyOf('type', query.type),
@@ -40,6 +42,9 @@ export function listAssets({ db }: Context, query: AssetQuery): Promise<Page<Ass
     ...anyOf('assetTag', query.assetTag),
     ...anyOf('serialNumber', query.serialNumber),
     ...(query.tag && { tagged: { some: { tag: { in: query.tag } } } }),
+    ...(fields.length > 0 && {
+      AND: fields.map(({ key, values }) => ({ fieldValues: { some: { key, value: { in: values } } } })),
+    }),
   };
   return readSearchablePage(query, {
     db,

@@ -3,9 +3,11 @@ import {
   type CustomFieldDefinitionPatch,
   type CustomFieldOption,
   type CustomFieldQuery,
+  canFilter,
   hasOptions,
   maxCustomFieldDefinitions,
   maxCustomFieldOptions,
+  maxFilterableFields,
   type NewCustomFieldDefinition,
 } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
@@ -53,11 +55,11 @@ export async function getDefinition(
 /**
  * Creates an active definition. Changes no stored value. Only the command line and the developer area use this function,
  * because API v1 has no endpoint for it.
- * @throws ApiError VALIDATION_ERROR if the field is already defined, the options don't match the type, or the resource
- * has too many definitions
+ * @throws ApiError VALIDATION_ERROR if the field is already defined, the options don't match the type, the resource
+ * has too many definitions, or the field can't become filterable
  */
 export function createDefinition(context: Context, input: NewCustomFieldDefinition): Promise<CustomFieldDefinition> {
-  const { resource, key, type, label, description = null, required = false } = input;
+  const { resource, key, type, label, description = null, required = false, filterable = false } = input;
   return transaction(context, async (context) => {
     const { db } = context;
     await lockTenant(db, 'customFields');
@@ -66,7 +68,8 @@ export function createDefinition(context: Context, input: NewCustomFieldDefiniti
       throw invalidField('VALIDATION_ERROR', 'resource', message);
     }
     const options = mergeOptions({ type, options: null }, input.options);
-    const data = { resource, key, type, label, description, required, options: stored(options) };
+    await checkFilterable(context, { ...input, filterable });
+    const data = { resource, key, type, label, description, required, filterable, options: stored(options) };
     await createUnique('key', takenBy('custom field', key), () => db.customFieldDefinition.create({ data }));
     const created = await getDefinition(context, { resource, key });
     await recordAudit(context, { action: 'field.created', ...auditOf(undefined, created) });
@@ -92,14 +95,40 @@ export function updateDefinition(
     requireMatch(ifMatch, before);
     const after = { ...before, ...patch, options: mergeOptions(before, patch.options) };
     if (Object.keys(diffFields(before, after)).length === 0) return before;
-    const { label, description, required, active, options } = after;
+    const { label, description, required, filterable, active, options } = after;
+    const isFiltered = filterable !== before.filterable;
+    if (isFiltered) await checkFilterable(context, after);
     await db.customFieldDefinition.updateMany({
       where: { resource, key },
-      data: { label, description, required, active, options: stored(options) },
+      data: { label, description, required, filterable, active, options: stored(options) },
     });
+    if (isFiltered) await db.customFieldDefinition.updateMany({ where: { resource, key }, data: startFill });
     await recordAudit(context, { action: 'field.updated', ...auditOf(before, after) });
     return getDefinition(context, reference);
   });
+}
+
+/** The start of the job that copies or deletes the values of older rows (filter-fill.ts). */
+const startFill = { filled: false, filledTo: 0n };
+
+/** Checks that a field can become filterable, if it does. @throws ApiError VALIDATION_ERROR */
+async function checkFilterable(
+  { db }: Context,
+  { resource, key, type, filterable }: Pick<CustomFieldDefinition, 'resource' | 'key' | 'type' | 'filterable'>,
+): Promise<void> {
+  if (!filterable) return;
+  const reject = (message: string) => {
+    throw invalidField('VALIDATION_ERROR', 'filterable', message);
+  };
+  if (!canFilter(type)) reject('must be false, unless the type is SELECT, MULTI_SELECT, BOOLEAN or USER');
+  const others = { resource, filterable: true, key: { not: key } };
+  if ((await db.customFieldDefinition.count({ where: others })) >= maxFilterableFields) {
+    reject(`can't be true for more than ${maxFilterableFields} fields of a resource`);
+  }
+  const cleared = { resource, key, filterable: false, filledTo: { not: null } };
+  if ((await db.customFieldDefinition.count({ where: cleared })) > 0) {
+    reject('was true until recently, and the server is still deleting the filter. Try again in a minute.');
+  }
 }
 
 /**
@@ -143,8 +172,8 @@ function stored(options: CustomFieldOption[] | null) {
  * resource and key.
  */
 function auditOf(before: CustomFieldDefinition | undefined, after: CustomFieldDefinition) {
-  const rulesOf = ({ type, required, active, options }: CustomFieldDefinition) => ({
-    ...{ type, required, active },
+  const rulesOf = ({ type, required, filterable, active, options }: CustomFieldDefinition) => ({
+    ...{ type, required, filterable, active },
     ...(options !== null && { options: options.map(({ value, active }) => ({ value, active })) }),
   });
   const name = `${after.resource}.${after.key}`;
@@ -167,6 +196,7 @@ function presentDefinition(row: Prisma.CustomFieldDefinitionGetPayload<object>):
     description: row.description,
     options: row.options,
     required: row.required,
+    filterable: row.filterable,
     active: row.active,
     nonconforming: row.nonconforming,
     ...serializeTimestamps(row),

@@ -42,10 +42,12 @@ export function filterByWords(resource: string, words: string): Sql {
 export type SmallResource = 'assets' | 'users' | 'projects' | 'tasks';
 
 /** The search conditions, by Prisma column name. A condition is one value or a list of alternatives. */
-export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] } | Tagged>;
+export type SearchWhere = Record<string, SearchValue | { in: SearchValue[] } | Tagged | OfField[]>;
 type SearchValue = string | number | boolean;
 /** The condition for a row with one of the tags. */
 type Tagged = { some: { tag: { in: string[] } } };
+/** The condition for an asset whose custom field has one of the values. */
+type OfField = { fieldValues: { some: { key: string; value: { in: string[] } } } };
 
 interface Search {
   words: string;
@@ -75,6 +77,7 @@ export async function findIds(
 ): Promise<FoundIds> {
   const table = identifier(resource);
   const conditions = Object.entries(where).map(([name, condition]) => {
+    if (Array.isArray(condition)) return join(condition.map(ofField), ' AND ');
     if (typeof condition === 'object' && 'some' in condition) return sql`t.tags && ${condition.some.tag.in}::text[]`;
     const any = typeof condition === 'object' ? condition.in : [condition];
     return sql`t.${identifier(toColumn(name))} = ANY (${any}::${getSqlType(any)}[])`;
@@ -95,6 +98,12 @@ export async function findIds(
     ? byWords
     : await runQuery(sql`SELECT id, 0 AS place FROM ${table} t WHERE ${which}`, filterByWords(resource, words));
   return { ids: ids ?? [], totalCount: Math.min(count, maxFound), isCapped: count > maxFound };
+}
+
+/** Builds the SQL condition for an asset with a value of a custom field. */
+function ofField({ fieldValues: { some } }: OfField): Sql {
+  return sql`EXISTS (SELECT FROM asset_field_values v WHERE v.tenant_id = ${tenant} AND v.asset_id = t.id
+    AND v.key = ${some.key} AND v.value = ANY (${some.value.in}::text[]))`;
 }
 
 interface CountedIds {

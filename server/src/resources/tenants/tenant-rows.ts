@@ -60,22 +60,25 @@ export interface TenantColumn {
 
 /** The tables that only triggers write. `test/cli/tenant-transfer.test.ts` checks that the list is complete. */
 const derivedTables = [
+  'asset_field_values',
   'changes',
   'tagged_assets',
   'tagged_tickets',
   'texts',
   'ticket_assets',
   'ticket_counts',
+  'ticket_field_values',
   'ticket_watchers',
 ];
 
 /**
- * The columns that an export omits. Triggers set the positions in feeds, which are transaction ids of one server. The
- * last two columns describe the tenant in one installation.
+ * The columns that an export omits. Triggers set the positions in feeds, which are transaction ids of one server. A
+ * job fills filters again. The last two columns describe the tenant in one installation.
  */
 const omittedColumns = [
   ...['activities.position', 'activities.horizon', 'activities.recorded_at'],
   ...['comments.position', 'comments.horizon', 'comments.recorded_at'],
+  ...['custom_field_definitions.filled', 'custom_field_definitions.filled_to'],
   ...['tenants.maintenance_since', 'tenants.incomplete'],
 ];
 

@@ -2,6 +2,7 @@ import { isUnresolved, type TicketQuery, unresolvedStatuses } from '@itsm-api/co
 import { empty, identifier, join, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { dynamic } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
+import type { FieldFilter } from '../custom-fields/filters.ts';
 import { maxCounted } from '../shared/lists.ts';
 import { filterByWords, maxFound, searchTexts } from '../shared/search.ts';
 import { columns } from './columns.ts';
@@ -23,6 +24,7 @@ export interface TicketFilters
   unassigned: boolean;
   /** Whether to include tickets without a team, in addition to tickets that match `teamId`. */
   withoutTeam: boolean;
+  customFields: FieldFilter[];
 }
 
 const uncounted = [
@@ -44,7 +46,10 @@ const uncounted = [
 
 /** Returns true if there are counters for all filters. In this case, the total is exact. */
 export function isCounted(filters: TicketFilters): boolean {
-  return !filters.unassigned && !filters.withoutTeam && uncounted.every((name) => filters[name] === undefined);
+  const { unassigned, withoutTeam, customFields } = filters;
+  return (
+    !unassigned && !withoutTeam && customFields.length === 0 && uncounted.every((name) => filters[name] === undefined)
+  );
 }
 
 /**
@@ -52,10 +57,11 @@ export function isCounted(filters: TicketFilters): boolean {
  * only up to a limit.
  */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
-  const { q, ...others } = filters;
+  const { q, customFields, ...others } = filters;
   if (q === undefined) return runIdQuery(db, buildByFilters(filters), range, maxCounted);
   const order = directions[range.sort];
-  const isNarrowed = Object.values(others).some((value) => value !== undefined && value !== false);
+  const isNarrowed =
+    customFields.length > 0 || Object.values(others).some((value) => value !== undefined && value !== false);
   return runIdQuery(db, isNarrowed ? buildCombined(q, filters, order) : buildByWords(q, order), range, maxFound);
 }
 
@@ -171,16 +177,22 @@ async function runIdQuery(
  * @param also `among` is the name of a CTE with the ticket ids to filter, and `condition` is an additional condition
  */
 function matching(filters: TicketFilters, also: { among?: string; condition?: Sql } = {}): Sql {
-  const { watcherUserId, assetId, tag, status } = filters;
-  // The tables of assets and tags contain the status, so the filters by one of them and status need no join.
-  const hasStatus = assetId !== undefined || tag !== undefined;
+  const { watcherUserId, assetId, tag, customFields, status } = filters;
+  // The tables of assets, tags and custom fields contain the status, so the filters by one of them and status need no join.
+  const hasStatus = assetId !== undefined || tag !== undefined || customFields.length > 0;
   const ofTickets = buildConditions(hasStatus ? { ...filters, status: undefined } : filters);
   const ofStatus = anyOf('status', status, sql`text`);
   const [first, ...others] = [
     ...(also.among === undefined ? [] : [identifier(also.among)]),
     ...selectJoined('ticket_watchers', { column: 'user_id', type: sql`bigint` }, watcherUserId),
-    ...selectJoined('ticket_assets', { column: 'asset_id', type: sql`bigint` }, assetId, ofStatus),
-    ...selectJoined('tagged_tickets', { column: 'tag', type: sql`text` }, tag, ofStatus),
+    ...selectJoined('ticket_assets', { column: 'asset_id', type: sql`bigint` }, assetId, { also: ofStatus }),
+    ...selectJoined('tagged_tickets', { column: 'tag', type: sql`text` }, tag, { also: ofStatus }),
+    ...customFields.flatMap(({ key, values }, index) =>
+      selectJoined('ticket_field_values', { column: 'value', type: sql`text` }, values, {
+        also: [sql`key = ${key}`, ...ofStatus],
+        alias: `field_${index}`,
+      }),
+    ),
     ...(ofTickets.length === 0 ? [] : [sql`tickets AS t`]),
   ];
   const sources = join([first, ...others.map((source) => sql`${source} USING (id)`)], ' JOIN ');
@@ -252,11 +264,11 @@ function selectJoined(
   table: string,
   { column, type }: { column: string; type: Sql },
   values: readonly (string | number)[] | undefined,
-  also: Sql[] = [],
+  { also = [], alias = table }: { also?: Sql[]; alias?: string } = {},
 ): Sql[] {
   if (values === undefined) return [];
   const where = join([sql`tenant_id = ${tenant}`, ...anyOf(column, values, type), ...also], ' AND ');
   // Without DISTINCT, a ticket would have one row for each matching value.
   const distinct = new Set(values).size > 1 ? sql`DISTINCT` : empty;
-  return [sql`(SELECT ${distinct} ticket_id AS id FROM ${identifier(table)} WHERE ${where}) AS ${identifier(table)}`];
+  return [sql`(SELECT ${distinct} ticket_id AS id FROM ${identifier(table)} WHERE ${where}) AS ${identifier(alias)}`];
 }

@@ -12,6 +12,7 @@ import { lockTenant } from '../../database/row-lock.ts';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
+import { findFieldFilters } from '../custom-fields/filters.ts';
 import { checkCustomFields } from '../custom-fields/value-checks.ts';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
@@ -29,10 +30,11 @@ import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts'
 import { presentTicket } from './presenter.ts';
 import { lockTickets, selectParents, selectTicket, selectTicketsAfter, type TicketRow, ticketsOfPage } from './sql.ts';
 
-/** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD */
+/** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD, VALIDATION_ERROR */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
   const { page, perPage, sort, assigneeId, teamId, ...others } = query;
-  const filters = { ...others, ...parseAssignees(assigneeId, userId), ...parseTeams(teamId) };
+  const customFields = await findFieldFilters(db, 'TICKET', query.customFields);
+  const filters = { ...others, ...parseAssignees(assigneeId, userId), ...parseTeams(teamId), customFields };
   const range = { skip: (page - 1) * perPage, take: perPage, sort };
   const found = await rejectBroadQuery(() =>
     isCounted(filters) ? selectTickets(db, filters, range) : findTickets(db, filters, range),

@@ -25,9 +25,13 @@ export function checkFilter({ events, filter }: FilterInput): void {
 /** Returns the schema for the values of a field in the event's payload, or undefined if filters can't use the field. */
 function findFieldSchema(event: EventType, field: string): z.ZodType | undefined {
   const { shape } = events[event].payload as z.ZodObject;
+  if (/^customFields\../.test(field)) return 'customFields' in shape ? CustomFieldItem : undefined;
   const schema = Object.hasOwn(shape, field) ? itemOf(shape[field] as z.ZodType) : undefined;
   return schema !== undefined && isScalar(schema) ? schema : undefined;
 }
+
+/** The values of a custom field that a filter such as `customFields.site` can match. A list matches by its items. */
+const CustomFieldItem = z.union([z.string(), z.number(), z.boolean()], 'must be a string, a number, true or false');
 
 /** Returns the schema for the items if a field is a list, and otherwise the schema of the field. */
 function itemOf(schema: z.ZodType): z.ZodType {
@@ -42,7 +46,8 @@ function isScalar(schema: z.ZodType): boolean {
 function describeMissingField(event: EventType): string {
   const { shape } = events[event].payload as z.ZodObject;
   const names = Object.keys(shape).filter((name) => findFieldSchema(event, name) !== undefined);
-  return `is not a filterable field of ${event}. Use one of: ${names.join(', ')}.`;
+  const all = 'customFields' in shape ? [...names, 'customFields.KEY'] : names;
+  return `is not a filterable field of ${event}. Use one of: ${all.join(', ')}.`;
 }
 
 function findInvalidValues(schema: z.ZodType | undefined, field: string, values: readonly unknown[]): ErrorDetail[] {

@@ -146,7 +146,18 @@ function getFilterValues(payload: object, changes: Changes = {}): Record<string,
     const before = Object.hasOwn(changes, name) ? [changes[name]?.from] : [];
     return [name, [value, ...before].flat().filter(isFilterValue)];
   });
-  return Object.fromEntries(fields);
+  const { customFields = {} } = payload as { customFields?: object };
+  return { ...Object.fromEntries(fields), ...getFieldValues(customFields, changes.customFields?.from ?? {}) };
+}
+
+/** Returns the values of each custom field, under names such as `customFields.site`. */
+function getFieldValues(...states: object[]): Record<string, unknown[]> {
+  const values: Record<string, unknown[]> = {};
+  for (const [key, value] of states.flatMap((fields) => Object.entries(fields))) {
+    const name = `customFields.${key}`;
+    values[name] = [...(values[name] ?? []), value].flat().filter(isFilterValue);
+  }
+  return values;
 }
 
 /** Returns true if a filter can match the value. Filters can't match objects or text longer than `filterLimits.text`. */

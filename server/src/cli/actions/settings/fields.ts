@@ -19,6 +19,7 @@ const Named = z.strictObject({ tenant: z.string(), resource: shape.resource, key
 const texts = {
   options: z.array(OptionText).pipe(shape.options.unwrap()).optional(),
   required: TrueOrFalse.optional(),
+  filterable: TrueOrFalse.optional(),
 };
 
 export const list = action({
@@ -30,10 +31,11 @@ export const list = action({
   },
   format: (found, { table, time }) =>
     table(
-      ['RESOURCE', 'KEY', 'TYPE', 'LABEL', 'REQUIRED', 'STATUS', 'NONCONFORMING', 'UPDATED'],
-      found.map(({ resource, key, type, label, required, active, nonconforming, updatedAt }) => {
-        return [resource, key, type, label, required ? 'yes' : '', activeLabel(active), nonconforming, time(updatedAt)];
-      }),
+      ['RESOURCE', 'KEY', 'TYPE', 'LABEL', 'REQUIRED', 'FILTERABLE', 'STATUS', 'NONCONFORMING', 'UPDATED'],
+      found.map(({ resource, key, type, label, required, filterable, active, nonconforming, updatedAt }) => [
+        ...[resource, key, type, label, required ? 'yes' : '', filterable ? 'yes' : ''],
+        ...[activeLabel(active), nonconforming, time(updatedAt)],
+      ]),
     ),
 });
 
@@ -43,7 +45,11 @@ export const show = action({
   format: ({ resource, key, type, label, description, options, ...others }, { card, time }) =>
     card({
       ...{ resource, key, type, label, description, options: formatOptions(options).replaceAll('\n', ', ') || null },
-      ...{ required: String(others.required), status: activeLabel(others.active) },
+      ...{
+        required: String(others.required),
+        filterable: String(others.filterable),
+        status: activeLabel(others.active),
+      },
       ...{ nonconforming: others.nonconforming, created: time(others.createdAt), updated: time(others.updatedAt) },
     }),
 });

@@ -20,6 +20,11 @@ const changeable = [
     about: 'true or false: whether new tickets or assets need a value',
     values: ['true', 'false'],
   },
+  {
+    flags: '--filterable <filterable>',
+    about: 'true or false: whether lists have a filter by the field',
+    values: ['true', 'false'],
+  },
 ] satisfies Parameter[];
 
 export const fields = noun({
@@ -61,6 +66,7 @@ export const fields = noun({
       options: [common.tenant, label, ...changeable],
       examples: [
         'fields update TICKET floor --tenant Acme --required true',
+        'fields update ASSET site --tenant Acme --filterable true',
         'fields update ASSET site --tenant Acme --options berlin=Berlin --options munich=Munich',
       ],
     },

@@ -2,6 +2,7 @@ import {
   type CustomFieldDefinition,
   CustomFieldResource,
   CustomFieldType,
+  canFilter,
   hasOptions,
   NewCustomFieldDefinition,
 } from '@itsm-api/contract';
@@ -36,6 +37,7 @@ const DefinitionFields = z.strictObject({
     .pipe(z.array(OptionText))
     .pipe(options.unwrap()),
   required: checked,
+  filterable: checked,
 });
 
 export const newField = page({
@@ -101,14 +103,15 @@ ${section('Details', renderForm(request, 'change', fields))}`,
 });
 
 function inputs(sent: FormState | undefined, definition?: CustomFieldDefinition): SafeHtml {
-  const { label, description, options = null, required = false, type } = definition ?? {};
+  const { label, description, options = null, required = false, filterable = false, type } = definition ?? {};
   const hint =
     'Only for SELECT and MULTI_SELECT: one option per line, such as berlin = Berlin. If you remove a line, the option becomes inactive.';
   const optionsField = { name: 'options', label: 'Options', value: formatOptions(options), rows: 8, hint };
   return html`${textField(sent, { name: 'label', label: 'Label', value: label, required: true })}
 ${textArea(sent, { name: 'description', label: 'Description', value: description })}
 ${type === undefined || hasOptions(type) ? textArea(sent, optionsField) : html`<input type="hidden" name="options" value="">`}
-${checkbox('required', 'yes', 'Required: a new ticket or asset must have a value', sent === undefined ? required : 'required' in sent.values)}`;
+${checkbox('required', 'yes', 'Required: a new ticket or asset must have a value', sent === undefined ? required : 'required' in sent.values)}
+${type === undefined || canFilter(type) ? checkbox('filterable', 'yes', 'Filterable: lists have a filter by the field', sent === undefined ? filterable : 'filterable' in sent.values) : null}`;
 }
 
 function toResult({ resource, key }: CustomFieldDefinition) {

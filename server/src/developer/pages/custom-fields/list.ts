@@ -13,16 +13,17 @@ export const fields = page({
   query: z.strictObject({}),
   async show({ visit }) {
     const { data } = await listDefinitions(visit.context, { page: 1, perPage: 100 });
-    const rows = data.map(({ resource, key, type, label, required, active, nonconforming }) => [
+    const rows = data.map(({ resource, key, type, label, required, filterable, active, nonconforming }) => [
       html`<a href="${path}/${resource}/${key}">${key}</a>`,
       resource,
       label,
       type,
       required ? 'yes' : '',
+      filterable ? 'yes' : '',
       active ? badge('active', 'good') : badge('inactive'),
       nonconforming === 0 ? '' : badge(String(nonconforming), 'warn'),
     ]);
-    const headers = ['Key', 'Resource', 'Label', 'Type', 'Required', 'Status', 'Nonconforming'];
+    const headers = ['Key', 'Resource', 'Label', 'Type', 'Required', 'Filterable', 'Status', 'Nonconforming'];
     return {
       title: 'Custom fields',
       body: html`<p class="lead">The definitions of the custom fields of tickets and assets. Stored values that don't fit their

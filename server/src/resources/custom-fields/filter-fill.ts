@@ -1,0 +1,120 @@
+import type { CustomFieldResource } from '@itsm-api/contract';
+import type { SystemClient } from '../../database/client/prisma.ts';
+import { empty, identifier, type Sql, sql } from '../../database/client/sql.ts';
+import { allTenants, command, type None, rows } from '../../database/client/statements.ts';
+import { notInMaintenance, toJobTenant } from '../../database/tenant-maintenance.ts';
+import { waitForTransactions } from '../../database/transaction-horizon.ts';
+import { toTenantId } from '../../shared/tenant-id.ts';
+
+/*
+ * Copies the values of filterable custom fields to the tables that the filters read, and deletes the copies of fields
+ * that are no longer filterable (docs/decisions/custom-fields.md#filters).
+ *
+ * Triggers copy the values of each new and changed row, but a transaction that was running when a definition changed may
+ * not have seen the change. The job therefore first waits for these transactions. It locks the rows that it copies, so
+ * that no other transaction changes them in the meantime.
+ */
+
+/** Brings the copies of all tenants up to date. Resolves to the number of rows that it read or deleted. */
+export async function fillFilters(prisma: SystemClient, size = 1000): Promise<number> {
+  const pending = await prisma.$sql(selectPending);
+  if (pending.length === 0) return 0;
+  await waitForTransactions(prisma);
+  let changed = 0;
+  for (const definition of pending) {
+    const update = definition.filterable ? fill : clear;
+    changed += await update(prisma, definition, size);
+  }
+  return changed;
+}
+
+/** A definition whose copies are incomplete, or not yet deleted. */
+interface Pending {
+  tenant_id: bigint;
+  resource: CustomFieldResource;
+  key: string;
+  filterable: boolean;
+  filled_to: bigint | null;
+}
+
+const selectPending = allTenants.rows<None, Pending>(
+  () => sql`SELECT d.tenant_id, d.resource, d.key, d.filterable, d.filled_to FROM custom_field_definitions d
+    JOIN tenants t ON t.id = d.tenant_id AND ${notInMaintenance}
+    WHERE CASE WHEN d.filterable THEN NOT d.filled ELSE d.filled_to IS NOT NULL END`,
+);
+
+/** Copies the values of a field, in batches of `size` rows. */
+function fill(prisma: SystemClient, { tenant_id, resource, key, filled_to }: Pending, size: number): Promise<number> {
+  const { tenantId, inBatches } = toJobTenant(prisma, toTenantId(tenant_id));
+  const db = prisma.$tenant(tenantId);
+  let filledTo = filled_to ?? 0n;
+  return inBatches(size, async () => {
+    const [{ count, last } = { count: 0, last: null }] = await db.$sql(copyBatch[resource], {
+      key,
+      after: filledTo,
+      size,
+    });
+    filledTo = last ?? filledTo;
+    await db.$sql(writeProgress, { resource, key, filledTo, isFilled: count < size });
+    return count;
+  });
+}
+
+/** Deletes the copies of the values of a field, in batches of `size` rows. */
+function clear(prisma: SystemClient, { tenant_id, resource, key }: Pending, size: number): Promise<number> {
+  const { tenantId, inBatches } = toJobTenant(prisma, toTenantId(tenant_id));
+  const db = prisma.$tenant(tenantId);
+  return inBatches(size, async () => {
+    const deleted = (await db.$sql(deleteBatch[resource], { key, size })).length;
+    if (deleted < size) await db.$sql(writeProgress, { resource, key, filledTo: null, isFilled: false });
+    return deleted;
+  });
+}
+
+const writeProgress = command<{
+  resource: CustomFieldResource;
+  key: string;
+  filledTo: bigint | null;
+  isFilled: boolean;
+}>(
+  ({ tenant, resource, key, filledTo, isFilled }) => sql`UPDATE custom_field_definitions
+    SET filled_to = ${filledTo}::bigint, filled = ${isFilled}
+    WHERE tenant_id = ${tenant} AND resource = ${resource} AND key = ${key}`,
+);
+
+const tables = {
+  TICKET: { source: 'tickets', values: 'ticket_field_values', id: 'ticket_id', also: sql`, status` },
+  ASSET: { source: 'assets', values: 'asset_field_values', id: 'asset_id', also: empty },
+} satisfies Record<CustomFieldResource, { source: string; values: string; id: string; also: Sql }>;
+
+const defineCopy = (resource: CustomFieldResource) => {
+  const { source, values, id, also } = tables[resource];
+  return rows<{ key: string; after: bigint; size: number }, { count: number; last: bigint | null }>(
+    ({ tenant, key, after, size }) => sql`WITH page AS MATERIALIZED (
+        SELECT id FROM ${identifier(source)} WHERE tenant_id = ${tenant} AND id > ${after} ORDER BY id LIMIT ${size}
+      ), locked AS (
+        SELECT id, custom_fields ${also} FROM ${identifier(source)}
+        WHERE tenant_id = ${tenant} AND id IN (SELECT id FROM page) AND custom_fields ? ${key}::text
+        ORDER BY id FOR NO KEY UPDATE
+      ), copied AS (
+        INSERT INTO ${identifier(values)} (tenant_id, ${identifier(id)}, key, value ${also})
+        SELECT ${tenant}, id, v.key, v.value ${also}
+        FROM locked CROSS JOIN LATERAL filterable_values(${tenant}, ${resource}, custom_fields) AS v
+        WHERE v.key = ${key} ON CONFLICT DO NOTHING
+      )
+      SELECT count(*)::int AS count, max(id) AS last FROM page`,
+  );
+};
+const copyBatch = { TICKET: defineCopy('TICKET'), ASSET: defineCopy('ASSET') };
+
+const defineDelete = (resource: CustomFieldResource) => {
+  const { values, id } = tables[resource];
+  return rows<{ key: string; size: number }, object>(
+    ({ tenant, key, size }) => sql`DELETE FROM ${identifier(values)}
+      WHERE tenant_id = ${tenant} AND key = ${key} AND (${identifier(id)}, value) IN (
+        SELECT ${identifier(id)}, value FROM ${identifier(values)}
+        WHERE tenant_id = ${tenant} AND key = ${key} LIMIT ${size}
+      ) RETURNING ${identifier(id)}`,
+  );
+};
+const deleteBatch = { TICKET: defineDelete('TICKET'), ASSET: defineDelete('ASSET') };
