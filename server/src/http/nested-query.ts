@@ -6,12 +6,14 @@ import * as z from 'zod';
  * (OpenAPI calls this style `deepObject`). Other endpoints reject these parameters by their full names.
  */
 export function addNestedQuery(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    const { query } = request.routeOptions.config.tsRestRoute ?? {};
+  app.addHook('onRoute', (route) => {
+    const { query } = route.config?.tsRestRoute ?? {};
     if (query instanceof z.ZodObject && 'customFields' in query.shape) {
-      request.query = nest(request.query as Record<string, unknown>);
+      route.preValidation = (request, _reply, done) => {
+        request.query = nest(request.query as Record<string, unknown>);
+        done();
+      };
     }
-    done();
   });
 }
 
