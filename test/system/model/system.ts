@@ -3,7 +3,12 @@ import { type Article, type NewUser, type Scope, scopes } from '@itsm-api/contra
 import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
-import { createDefinition, listDefinitions } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { fillFilters } from '@itsm-api/server/resources/custom-fields/filter-fill.ts';
+import {
+  createDefinition,
+  listDefinitions,
+  updateDefinition,
+} from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
 import { createTeam, listTeams, updateTeam } from '@itsm-api/server/resources/teams/queries.ts';
 import {
@@ -106,6 +111,7 @@ export async function openSystem(): Promise<System> {
         receiverUrl: receiver.url,
         newKey: (workspace) => addKey(contexts.get(workspace), 'short-lived').catch(() => undefined),
         revokeKey: (workspace, { id }) => revoke(contexts.get(workspace), id),
+        setFilter: (workspace, field, isOn) => setFilter(runtime, contexts.get(workspace), field, isOn),
       },
       receiver,
       outages,
@@ -200,6 +206,28 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
 }
 
 /**
+ * Turns the filter of lists by a custom field on or off, and waits until it is complete or deleted. Returns false if the
+ * database was unavailable.
+ */
+async function setFilter(
+  { prisma }: Runtime,
+  made: Made | undefined,
+  field: Parameters<typeof updateDefinition>[1],
+  filterable: boolean,
+): Promise<boolean> {
+  try {
+    if (made === undefined) return false;
+    // An earlier change may be incomplete.
+    await fillFilters(prisma, 20);
+    await updateDefinition(made.context, field, { filterable });
+    await fillFilters(prisma, 20);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
  * Creates the users, teams, ticket categories, fields, projects and API keys of a workspace. Doesn't use the API, because
  * the API can't create them.
  */
@@ -232,6 +260,11 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   for (const resource of ['ASSET', 'TICKET'] as const) {
     for (const key of ['contract', 'owner'])
       await createDefinition(context, { resource, key, type: 'TEXT', label: key });
+    // Inactive definitions accept any value, and can have filters.
+    const options = ['vpn', 'printer', 'mail'].map((value) => ({ value, label: value }));
+    await createDefinition(context, { resource, key: 'site', type: 'SELECT', label: 'Site', options });
+    await createDefinition(context, { resource, key: 'vip', type: 'BOOLEAN', label: 'VIP' });
+    for (const key of ['site', 'vip']) await updateDefinition(context, { resource, key }, { active: false });
   }
   // The second workspace has no ticket categories, so that its tickets can have any text instead.
   if (!name.endsWith('second')) {
@@ -256,6 +289,12 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     users,
     teams: (await listTeams(context, { page: 1, perPage: 100 })).data,
     fields: (await listDefinitions(context, { page: 1, perPage: 100 })).data,
+    filters: Object.fromEntries(
+      ['TICKET.site', 'TICKET.vip', 'ASSET.site', 'ASSET.vip'].map((name) => [
+        name,
+        { state: 'off' as const, isChanging: false, changes: 0 },
+      ]),
+    ),
     categories: (await listTicketCategories(context, { page: 1, perPage: 100 })).data,
     projects: (await listProjects(context, { page: 1, perPage: 100 })).data,
     articles,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CustomFieldResource } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import { hasAddress, withAddresses } from './addresses.ts';
 import { scopeOf } from './resources/keys.ts';
@@ -44,6 +45,12 @@ export interface Servers {
   newKey(workspace: Workspace): Promise<Key | undefined>;
   /** Revokes an API key. Returns false if the key may still be valid. */
   revokeKey(workspace: Workspace, key: Key): Promise<boolean>;
+  /** Turns the filter of lists by a custom field on or off. Returns false if the filter may be in any state. */
+  setFilter(
+    workspace: Workspace,
+    field: { resource: CustomFieldResource; key: string },
+    isOn: boolean,
+  ): Promise<boolean>;
 }
 
 const strangeKey = 'itsm_0000000000000000000000000000000000000';

@@ -168,6 +168,15 @@ export function isFixed(resource: string): resource is 'projects' | 'users' | 't
 export type Followed = keyof typeof followed | keyof typeof followedLogs;
 
 /** A workspace, with the state that the model predicts. */
+/** The filter of lists by a custom field. */
+interface FieldFilter {
+  state: 'on' | 'off' | 'unknown';
+  /** Whether a command is turning the filter on or off. */
+  isChanging: boolean;
+  /** How often commands have begun to turn the filter on or off. */
+  changes: number;
+}
+
 export interface Workspace {
   name: string;
   tenantId: bigint;
@@ -180,6 +189,8 @@ export interface Workspace {
   teams: readonly Team[];
   /** The definitions of custom fields, in the order of their resources and keys. */
   fields: readonly CustomFieldDefinition[];
+  /** The filters by custom fields, by resource and key, such as `TICKET.site`. */
+  filters: Readonly<Record<string, FieldFilter>>;
   /** The ticket categories, in the order of their ids. One workspace has none. */
   categories: readonly CategoryConfig[];
   projects: readonly Project[];

@@ -66,20 +66,22 @@ function clear(prisma: SystemClient, { tenant_id, resource, key }: Pending, size
   const db = prisma.$tenant(tenantId);
   return inBatches(size, async () => {
     const deleted = (await db.$sql(deleteBatch[resource], { key, size })).length;
-    if (deleted < size) await db.$sql(writeProgress, { resource, key, filledTo: null, isFilled: false });
+    if (deleted < size) await db.$sql(endClearing, { resource, key });
     return deleted;
   });
 }
 
-const writeProgress = command<{
-  resource: CustomFieldResource;
-  key: string;
-  filledTo: bigint | null;
-  isFilled: boolean;
-}>(
+type Field = Pick<Pending, 'resource' | 'key'>;
+
+const writeProgress = command<Field & { filledTo: bigint; isFilled: boolean }>(
   ({ tenant, resource, key, filledTo, isFilled }) => sql`UPDATE custom_field_definitions
-    SET filled_to = ${filledTo}::bigint, filled = ${isFilled}
-    WHERE tenant_id = ${tenant} AND resource = ${resource} AND key = ${key}`,
+    SET filled_to = greatest(filled_to, ${filledTo}::bigint), filled = filled OR ${isFilled}
+    WHERE tenant_id = ${tenant} AND resource = ${resource} AND key = ${key} AND filterable`,
+);
+
+const endClearing = command<Field>(
+  ({ tenant, resource, key }) => sql`UPDATE custom_field_definitions SET filled_to = NULL, filled = false
+    WHERE tenant_id = ${tenant} AND resource = ${resource} AND key = ${key} AND NOT filterable`,
 );
 
 const tables = {

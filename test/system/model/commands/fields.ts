@@ -1,11 +1,21 @@
 import fc from 'fast-check';
+import { isAssetIn } from '../resources/assets.ts';
 import { anyOf } from '../resources/lists.ts';
 import { isSame } from '../resources/rows.ts';
-import { filterOf, paging } from './arbitraries.ts';
+import { isTicketIn } from '../resources/tickets.ts';
+import { isRejection } from '../world.ts';
+import { filterOf, paging, valuesOf } from './arbitraries.ts';
 import { kind } from './command.ts';
-import { askList } from './lists.ts';
+import { askList, noteList } from './lists.ts';
 
-/** The command for the definitions of custom fields only reads them, because no endpoint changes them. */
+const resource = fc.constantFrom('TICKET' as const, 'ASSET' as const);
+/** The fields that `system.ts` defines for filters, each with some of its values. */
+const field = fc.oneof(
+  fc.record({ key: fc.constant('site' as const), values: valuesOf(fc.constantFrom('vpn', 'printer', 'mail')) }),
+  fc.record({ key: fc.constant('vip' as const), values: valuesOf(fc.constantFrom('true', 'false')) }),
+);
+
+/** The commands for custom fields read their definitions, change their filters, and list rows by their values. */
 export const fields = {
   list: kind(
     1,
@@ -16,15 +26,50 @@ export const fields = {
       const { page = 1, perPage = 20, resource } = query;
       const rows = turn.workspace.fields.filter((row) => anyOf(resource, row.resource));
       const expected = {
-        data: rows.slice((page - 1) * perPage, page * perPage),
+        data: rows.slice((page - 1) * perPage, page * perPage).map(withoutFilter),
         meta: { page, perPage, totalCount: rows.length },
       };
       const { data, meta } = sent.answer.body ?? {};
       turn.world.expect(
-        isSame(expected, { data, meta }),
+        isSame(expected, { data: data?.map(withoutFilter), meta }),
         'the definitions of custom fields differ from the model',
         sent,
       );
     },
   ),
+
+  /** Turns the filter of a field on, or off and on again, while other commands write its values. */
+  setFilter: kind(1, fc.record({ resource, field }), async ({ workspace, servers }, { resource, field: { key } }) => {
+    const filter = workspace.filters[`${resource}.${key}`];
+    if (filter === undefined || filter.isChanging) return;
+    filter.isChanging = true;
+    filter.changes += 1;
+    const isOn = filter.state !== 'on';
+    const isDone = await servers.setFilter(workspace, { resource, key }, isOn);
+    filter.state = isDone ? (isOn ? 'on' : 'off') : 'unknown';
+    filter.isChanging = false;
+  }),
+
+  find: kind(6, fc.record({ ...paging, resource, field }), async (turn, { resource, field, ...page }) => {
+    const { key, values } = field;
+    const filter = turn.workspace.filters[`${resource}.${key}`];
+    const { changes, state } = { ...filter };
+    const query = { ...page, customFields: { [key]: values } };
+    const isTicket = resource === 'TICKET';
+    const sent = await askList(turn, isTicket ? 'tickets.list' : 'assets.list', {
+      ...page,
+      [`customFields[${key}]`]: values,
+    });
+    const wasOn = state === 'on' && filter?.changes === changes;
+    if (!wasOn && isRejection(sent?.answer, ['VALIDATION_ERROR'], 400)) return;
+    if (isTicket) {
+      const me = turn.key.userId;
+      noteList(turn, turn.workspace.tickets, sent, { query, isIn: (row) => isTicketIn(row, query, me) });
+    } else noteList(turn, turn.workspace.assets, sent, { query, isIn: (row) => isAssetIn(row, query) });
+  }),
 };
+
+/** Removes what `setFilter` changes. */
+function withoutFilter({ filterable, updatedAt, etag, ...others }: Record<string, unknown>): object {
+  return others;
+}

@@ -1,6 +1,6 @@
 import type { Asset, AssetPatch, NewAsset } from '@itsm-api/contract';
 import { unknownId, unknownText } from '../values.ts';
-import { anyOf, type ListQuery } from './lists.ts';
+import { anyOf, type ListQuery, matchesFields } from './lists.ts';
 import { isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
 import { changeTags, storedTags } from './tags.ts';
@@ -75,6 +75,7 @@ export function isAssetIn(asset: Asset, query: ListQuery): boolean {
     anyOf(query.assignedToId, asset.assignedToId) &&
     anyOf(query.externalId, asset.externalId) &&
     (query.tag === undefined || asset.tags.some((tag) => anyOf(query.tag, tag))) &&
+    matchesFields(asset, query.customFields) &&
     (query.q === undefined || holdsWords(query.q as string, [asset.name, asset.assetTag, asset.serialNumber ?? '']))
   );
 }

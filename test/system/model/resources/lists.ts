@@ -1,3 +1,5 @@
+import type { CustomFields } from '@itsm-api/contract';
+
 /* Models lists (docs/decisions/pagination.md). */
 
 /** The query parameters of a list. Filters are arrays of values. */
@@ -6,6 +8,13 @@ export type ListQuery = Readonly<Record<string, unknown>> & { page?: number; per
 /** Returns true if a value matches a filter, or if the filter is undefined. */
 export function anyOf(values: unknown, value: unknown): boolean {
   return values === undefined || (values as unknown[]).includes(value);
+}
+
+/** Returns true if a row matches the filters by custom fields, which compare the text of values. */
+export function matchesFields(row: { customFields: CustomFields }, filters: unknown): boolean {
+  return Object.entries((filters ?? {}) as Record<string, string[]>).every(([key, values]) =>
+    [row.customFields[key] ?? []].flat().some((value) => values.includes(String(value))),
+  );
 }
 
 /** Returns a page of a list. By default, the list is sorted by id in descending order. */

@@ -2,7 +2,7 @@ import type * as contract from '@itsm-api/contract';
 import type { Priority, Ticket, TicketStatus, TicketType } from '@itsm-api/contract';
 import { unknownId, unknownText } from '../values.ts';
 import { importRejections } from './imports.ts';
-import { anyOf, type ListQuery } from './lists.ts';
+import { anyOf, type ListQuery, matchesFields } from './lists.ts';
 import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
 import { changeTags, storedTags } from './tags.ts';
@@ -179,6 +179,7 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     (query.watcherUserId === undefined || ticket.watcherUserIds.some((id) => anyOf(query.watcherUserId, id))) &&
     (query.assetId === undefined || ticket.assetIds.some((id) => anyOf(query.assetId, id))) &&
     (query.tag === undefined || ticket.tags.some((tag) => anyOf(query.tag, tag))) &&
+    matchesFields(ticket, query.customFields) &&
     (query.createdSince === undefined || ticket.createdAt >= (query.createdSince as string)) &&
     (query.createdBefore === undefined || ticket.createdAt < (query.createdBefore as string)) &&
     isDueIn(ticket, query) &&
