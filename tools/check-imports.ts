@@ -131,6 +131,9 @@ const layers: Record<string, Layer> = {
   examples: { files: /^examples\//, imports: ['client', 'testing'] },
   testing: { files: /^testing\/src\//, imports: ['client'] },
   'testing/build': { files: /^testing\/build\.ts$/, imports: ['cli', 'package compiler'] },
+  'alerts/bin': { files: /^alerts\/bin\//, imports: ['alerts'] },
+  'alerts/build': { files: /^alerts\/build\.ts$/, imports: ['package compiler'] },
+  alerts: { files: /^alerts\//, imports: ['client'] },
   // The test model implements the specification independently, so it must not import server code.
   model: { files: /^test\/system\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
   tests: { files: /^test\//, imports: ['everything'] },
@@ -175,7 +178,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
     /process\.env/,
     // These files include the code samples of the contract, which contain `process.env` as text.
-    /^(server\/src\/(main|testing\/index|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|client\/bin\/|testing\/|test\/|tools\/)/,
+    /^(server\/src\/(main|testing\/index|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|(alerts|client)\/bin\/|testing\/|test\/|tools\/)/,
     'config/env.ts reads the settings',
   ],
 ];
@@ -220,7 +223,7 @@ function layerOf(file: string): string | undefined {
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  for await (const file of glob('{contract,server,client,testing,examples,prisma,test,tools}/**/*.ts', {
+  for await (const file of glob('{alerts,contract,server,client,testing,examples,prisma,test,tools}/**/*.ts', {
     cwd: root,
     exclude: (name) => /node_modules|^dist$|^generated$/.test(name),
   })) {

@@ -21,7 +21,7 @@ interface Check {
 }
 
 /** The packages that compile alone. The last project has everything else, so the server is checked once. */
-const projects = ['contract', 'client', 'testing', 'examples', 'examples/vitest', '.'];
+const projects = ['contract', 'client', 'testing', 'alerts', 'examples', 'examples/vitest', '.'];
 
 const checks: Check[] = [
   {

@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import { readSettings, startAlerts } from '@itsm-api/alerts';
+
+/* The program of the package. It receives alerts until it gets SIGINT or SIGTERM. */
+
+const usage = `Usage: itsm-alerts [--config <file>] [--check]
+
+Receives alerts of Prometheus Alertmanager, Grafana and other programs, and creates and resolves ITSM tickets.
+
+Options:
+  --config <file>  the settings (default: alerts.yaml)
+  --check          validate the settings, and exit
+
+Environment variables:
+  ITSM_URL                      the URL of the server
+  ITSM_KEY                      an API key with the scopes tickets:read, tickets:write, users:read and assets:read
+  ALERTS_TOKEN                  the bearer token of the senders
+  ALERTS_USER, ALERTS_PASSWORD  the user and the password of senders that use basic authentication
+`;
+
+try {
+  const { values } = parseArgs({
+    options: { config: { type: 'string' }, check: { type: 'boolean' }, help: { type: 'boolean' } },
+  });
+  if (values.help) process.stdout.write(usage);
+  else {
+    const settings = readSettings(values.config ?? 'alerts.yaml', process.env);
+    const alerts = values.check ? undefined : await startAlerts(settings);
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => alerts?.close());
+  }
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  process.exitCode = 2;
+}
