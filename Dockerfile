@@ -46,4 +46,21 @@ CMD ["node", "--expose-gc", "--no-allocation-site-pretenuring", \
   "--concurrent-marking-max-worker-num=1", "--no-parallel-scavenge", \
   "server/src/testing/index.ts"]
 
+# The program that creates tickets from alerts (alerts/README.md): `docker build --target alerts`.
+FROM ${NODE_IMAGE} AS alerts
+WORKDIR /app
+COPY --from=packages /app/pnpm-lock.yaml /app/pnpm-workspace.yaml ./
+COPY alerts/package.json alerts/
+COPY client/package.json client/
+RUN npx -y pnpm@12 install --prod --frozen-lockfile --filter-prod @itsm-api/alerts...
+COPY client/src client/src
+COPY alerts/bin alerts/bin
+COPY alerts/src alerts/src
+RUN install -d -m 700 -o 1000 -g 1000 /spool
+EXPOSE 9096
+USER 1000:1000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "-e", \
+  "fetch('http://127.0.0.1:9096/healthz').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "alerts/bin/itsm-alerts.ts", "--config", "/etc/itsm-alerts.yaml"]
+
 FROM server

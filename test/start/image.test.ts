@@ -53,13 +53,13 @@ afterEach(() => {
  * Copies files in the same way as Docker's COPY instruction. If the destination ends with a slash, the files keep their
  * names.
  */
-async function copy(text: string): Promise<void> {
+async function copy(text: string, folder = app): Promise<void> {
   const names = text.split(' ');
   if (names[0]?.startsWith('--from')) return;
   const destination = names.pop() ?? '';
   for (const name of names) {
     const to = destination.endsWith('/') ? join(destination, basename(name)) : destination;
-    await cp(join(root, name), join(app, to), { recursive: true });
+    await cp(join(root, name), join(folder, to), { recursive: true });
   }
 }
 
@@ -138,6 +138,28 @@ describe('the image', () => {
       .filter((text) => !text.startsWith('--from'))
       .flatMap((text) => text.split(' ').slice(0, -1));
     expect(ignore.filter((line) => line.startsWith('!')).sort()).toEqual(copied.map((name) => `!${name}`).sort());
+  });
+});
+
+describe('the stage alerts', () => {
+  it('contains the program that creates tickets from alerts', { timeout: 240_000 }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-alerts-image-'));
+    try {
+      const first = instructions.findIndex(([name, text]) => name === 'FROM' && text.endsWith(' AS alerts')) + 1;
+      const length = instructions.slice(first).findIndex(([name]) => name === 'FROM');
+      const stage = instructions.slice(first, first + length);
+      for (const [instruction, text] of stage) {
+        // The stage `packages` has copied these files from the repository.
+        if (instruction === 'COPY') await copy(text.replace('--from=packages ', '').replaceAll('/app/', ''), folder);
+        const [, install] = /^npx -y pnpm@12 (install .*)/.exec(text) ?? [];
+        if (install !== undefined) await pnpm([...install.split(' '), '--prefer-offline'], folder);
+      }
+      const [, program = ''] = command(stage.find(([instruction]) => instruction === 'CMD')?.[1]);
+      const { stdout } = await execute(process.execPath, [program, '--help'], { cwd: folder });
+      expect(stdout).toContain('Usage: itsm-alerts');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 
