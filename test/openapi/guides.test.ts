@@ -8,6 +8,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { readSettings, startAlerts } from '@itsm-api/alerts';
 import { type Asset, groups, scopes } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
@@ -71,18 +72,18 @@ const inWorkspace = (code: string) =>
   code.replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(workspace.tenantId));
 
 interface Guide {
-  blocks: { language: Language | 'json'; code: string }[];
+  blocks: { language: Language | 'json' | 'yaml'; code: string }[];
   /**
    * Returns the next code block of a language and removes it from `blocks`. A test must take all blocks of its guide.
    */
-  take(language: Language | 'json'): string;
+  take(language: Language | 'json' | 'yaml'): string;
 }
 
 async function readGuide(name: string): Promise<Guide> {
   const text = await readFile(new URL(`${name}.md`, guides), 'utf8');
   const blocks = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => {
-    expect([...Object.keys(programs), 'json']).toContain(language);
-    return { language: language as Language | 'json', code };
+    expect([...Object.keys(programs), 'json', 'yaml']).toContain(language);
+    return { language: language as Language | 'json' | 'yaml', code };
   });
   return {
     blocks,
@@ -149,6 +150,7 @@ it('has a test for the code samples of every guide', async () => {
   const names = (await readdir(guides)).filter((name) => !withoutCode.includes(name));
   expect(names.sort()).toEqual([
     'agents.md',
+    'alerts.md',
     'api-keys.md',
     'articles.md',
     'attachments.md',
@@ -668,6 +670,27 @@ it('runs the code samples in docs/guides/manage-webhooks.md', { timeout: 60_000 
     .toEqual([test.eventId, test.eventId]);
   await receiver.close();
   await workspace.call('DELETE', `/webhooks/${made.id}`);
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/alerts.md', async () => {
+  const guide = await readGuide('alerts');
+  const file = join(folder, 'alerts.yaml');
+  await writeFile(file, guide.take('yaml').replace('./alerts-spool', join(folder, 'alerts-spool')));
+  expect(guide.take('sh')).toContain('export ALERTS_TOKEN=');
+  const token = 'a token of the guide';
+  const env = { ITSM_URL: origin, ITSM_KEY: workspace.key, ALERTS_TOKEN: token };
+  const alerts = await startAlerts({ ...readSettings(file, env), port: 0 }, 'silent');
+  try {
+    await run('sh', guide.take('sh'), { ALERTS_TOKEN: token, ALERTS_URL: alerts.url });
+    const find = async () => (await workspace.call('GET', '/tickets?tag=monitoring')).body.data;
+    const expected = { title: 'The backup of db-1 failed', priority: 'HIGH', status: 'RESOLVED' };
+    await expect.poll(find).toMatchObject([expected]);
+  } finally {
+    await alerts.close();
+  }
+  // `amtool check-config` accepts it with a route.
+  expect(guide.take('yaml')).toContain('/alertmanager');
   expect(guide.blocks).toEqual([]);
 });
 

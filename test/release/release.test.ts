@@ -55,7 +55,9 @@ beforeAll(async () => {
   process.env.npm_config_userconfig = registry.npmrc;
   await copyRepository();
   released = await release();
-  await createProject(project, ['@itsm-api/client', '@itsm-api/contract', '@itsm-api/testing', 'zod']);
+  await createProject(project, [
+    ...['@itsm-api/alerts', '@itsm-api/client', '@itsm-api/contract', '@itsm-api/testing', 'zod'],
+  ]);
   await createProject(routerProject, ['@itsm-api/contract', 'zod', `@ts-rest/core@${await tsRestVersion()}`]);
   await writeExamples();
   site = createServer(async (request, response) => {
@@ -117,8 +119,8 @@ async function createProject(path: string, packages: string[], type = 'module'):
 }
 
 /**
- * Writes each TypeScript example of the contract's README to a file of the project that has the needed packages, and an
- * example for the package testing.
+ * Writes each TypeScript example of the contract's README to a file of the project that has the needed packages, and
+ * examples for the packages alerts and testing.
  */
 async function writeExamples(): Promise<void> {
   const readme = await readFile(join(project, 'node_modules/@itsm-api/contract/README.md'), 'utf8');
@@ -132,6 +134,10 @@ async function writeExamples(): Promise<void> {
     const path = example.includes('ts-rest') ? routerProject : project;
     await writeFile(join(path, `example-${index}.ts`), context + example);
   }
+  await writeFile(
+    join(project, 'example-alerts.ts'),
+    "import { readSettings, startAlerts } from '@itsm-api/alerts';\nexport const alerts = startAlerts(readSettings('alerts.yaml', {}));\n",
+  );
   await writeFile(
     join(project, 'example-testing.ts'),
     "import { startItsm } from '@itsm-api/testing';\nexport const workspace = (await startItsm()).createWorkspace();\n",
@@ -347,6 +353,27 @@ it('forwards an event with the command `listen` of the installed client', async 
     program.kill();
     await receiver.close();
   }
+});
+
+it('creates a ticket with the program of the installed package alerts', async () => {
+  await writeFile(join(project, 'alerts.yaml'), 'spool: alerts-spool\nport: 0\n');
+  const env = { ...process.env, ITSM_URL: baseUrl, ITSM_KEY: workspace.key, ALERTS_TOKEN: 'a secret' };
+  const alert = { id: 'disk', status: 'firing', title: 'The disk is full' };
+  const program = spawn(join(project, 'node_modules/.bin/itsm-alerts'), { cwd: project, env });
+  let printed = '';
+  for (const stream of [program.stdout, program.stderr]) stream.on('data', (chunk) => (printed += chunk));
+  try {
+    await eventually(() => expect(printed).toContain('Server listening at'), 30_000);
+    const [url] = /http:[\d.:/]+/.exec(printed) ?? [];
+    const headers = { authorization: 'Bearer a secret', 'content-type': 'application/json' };
+    await fetch(`${url}/generic`, { method: 'POST', headers, body: JSON.stringify({ alerts: [alert] }) });
+    const find = async () => (await workspace.call('GET', '/tickets?q=disk')).body.data;
+    await expect.poll(find, { timeout: 30_000 }).toMatchObject([{ title: alert.title }]);
+  } finally {
+    program.kill();
+  }
+  const load = "console.log(typeof require('@itsm-api/alerts').startAlerts)";
+  expect((await execute(process.execPath, ['--eval', load], { cwd: project })).stdout).toBe('function\n');
 });
 
 it('starts a server with the installed package testing', async () => {
