@@ -74,32 +74,72 @@ describe('the form of an asset', () => {
     ...{ location: '', purchaseDate: '', purchaseCost: '', warrantyExpiresAt: '', notes: '', tags: '' },
   };
 
-  it('reads and shows the custom fields by their types', async () => {
+  it('has an input for each defined custom field, by its type', async () => {
     for (const [key, type] of [
       ['floor', 'NUMBER'],
       ['managed', 'BOOLEAN'],
       ['bought', 'DATE'],
       ['owner', 'USER'],
+      ['note', 'TEXT'],
     ] as const)
-      await workspace.createField({ resource: 'ASSET', key, type });
-    const options = ['a', 'b'].map((value) => ({ value, label: value }));
+      await workspace.createField({ resource: 'ASSET', key, type, label: `The ${key}` });
+    const options = ['a', 'b'].map((value) => ({ value, label: value.toUpperCase() }));
     await workspace.createField({ resource: 'ASSET', key: 'tags', type: 'MULTI_SELECT', options, required: true });
-    const create = (customFields: string) =>
-      admin.submit('/developer/assets/new', 'create', { ...typed, assetTag: unique(), customFields });
-    expect((await create('floor = 3')).text).toContain('id="error-customFields">tags is required');
-    expect((await create('floor = third\ntags = a')).text).toContain('id="error-customFields">floor must be a number');
-    const lines = 'floor = 3\nmanaged = true\nbought = 2026-11-20\nowner = 1\ntags = b, a\nother = 4';
-    const here = (await create(lines)).headers.location ?? '';
-    const read = async () => (await getAsset(workspace.context, Number(here.split('/').at(-1)))).customFields;
-    const stored = { floor: 3, managed: true, bought: '2026-11-20', owner: 1, tags: ['b', 'a'], other: '4' };
+    await workspace.createField({ resource: 'ASSET', key: 'site', type: 'SELECT', options });
+    const create = (fields: Fields) =>
+      admin.submit('/developer/assets/new', 'create', { ...typed, assetTag: unique(), customFields: '', ...fields });
+    const { text: empty } = await admin.get('/developer/assets/new');
+    expect(empty).toMatch(
+      /<label for="field-customFields.managed">The managed<\/label>\s*<select name="customFields.managed"/,
+    );
+    expect(empty).toContain('<input type="date" name="customFields.bought"');
+    expect(empty.match(/<input type="checkbox" name="customFields.tags"/g)).toHaveLength(2);
+    expect((await create({ 'customFields.tags': '' })).text).toContain('id="error-customFields.tags">is required');
+    const wrong = await create({ 'customFields.floor': 'third', 'customFields.tags': ['', 'a'] });
+    expect(wrong.text).toContain('id="error-customFields.floor">must be a number');
+    const given = {
+      ...{ 'customFields.floor': '3', 'customFields.managed': 'true', 'customFields.bought': '2026-11-20' },
+      ...{
+        'customFields.owner': '1',
+        'customFields.note': '',
+        'customFields.tags': ['', 'b', 'a'],
+        'customFields.site': 'a',
+      },
+    };
+    const here = (await create({ ...given, customFields: 'other = 4' })).headers.location ?? '';
+    const id = Number(here.split('/').at(-1));
+    const read = async () => (await getAsset(workspace.context, id)).customFields;
+    const stored = { floor: 3, managed: true, bought: '2026-11-20', owner: 1, tags: ['b', 'a'], site: 'a', other: '4' };
     expect(await read()).toEqual(stored);
 
-    const shown = /<textarea name="customFields"[^>]*>\n([^<]*)</.exec((await admin.get(here)).text)?.[1] ?? '';
-    expect(shown.split('\n').sort()).toEqual(lines.split('\n').sort());
-    const change = { ...typed, status: 'IN_STOCK', etag: await etagOf(admin, here) };
-    const customFields = shown.replace('floor = 3', 'floor = 4').replace('managed = true', '');
-    expect((await admin.submit(here, 'change', { ...change, customFields })).status).toBe(303);
+    const { text } = await admin.get(here);
+    expect(/<textarea name="customFields"[^>]*>\n([^<]*)</.exec(text)?.[1]).toBe('other = 4');
+    expect(text).toContain('name="customFields.floor" value="3"');
+    const change = {
+      ...typed,
+      ...given,
+      status: 'IN_STOCK',
+      customFields: 'other = 4',
+      etag: await etagOf(admin, here),
+    };
+    const changed = { ...change, 'customFields.floor': '4', 'customFields.managed': '' };
+    expect((await admin.submit(here, 'change', changed)).status).toBe(303);
     const { managed: _, ...others } = stored;
     expect(await read()).toEqual({ ...others, floor: 4 });
+  });
+
+  it('keeps values that an input cannot show, and shows a value that is no option', async () => {
+    const options = [{ value: 'a', label: 'A' }];
+    const customFields = { site: 'bonn', note: 7 };
+    const { id } = await workspace.createAsset({ customFields });
+    await workspace.createField({ resource: 'ASSET', key: 'site', type: 'SELECT', options });
+    await workspace.createField({ resource: 'ASSET', key: 'note', type: 'TEXT' });
+    const here = `/developer/assets/${id}`;
+    const { text } = await admin.get(here);
+    expect(text).toContain('<option value="bonn" selected>bonn (not an option)</option>');
+    expect(text).toContain('Only the API can change these fields: note.');
+    const change = { ...typed, status: 'IN_STOCK', customFields: '', 'customFields.site': 'bonn' };
+    expect((await admin.submit(here, 'change', { ...change, etag: await etagOf(admin, here) })).status).toBe(303);
+    expect((await getAsset(workspace.context, id)).customFields).toEqual(customFields);
   });
 });

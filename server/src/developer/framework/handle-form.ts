@@ -98,16 +98,18 @@ export async function renderRejectedForm(
   const { request, errors: sources } = submission;
   const { code, details = [], message, status, retryAfterSeconds } = apiErrorOf(thrown, request, sources);
   if ((status >= 500 && retryAfterSeconds === undefined) || code === 'NOT_FOUND') throw thrown;
+  const values = getTextValues(getValues(request));
   const errors = Object.fromEntries(
     details
       .map(({ path, message }) => {
         const [field, ...rest] = path.split('.');
+        if (path in values) return [path, message];
         // A field of the form can contain several values with names, such as custom fields.
         return [field, [...rest.filter((part) => !/^\d+$/.test(part)), message].join(' ')];
       })
       .reverse(),
   );
-  const sent = { values: getTextValues(getValues(request)), errors, labels: new Map(), message };
+  const sent = { values, errors, labels: new Map(), message };
   return { response: await renderAgain(page, submission, sent), status, retryAfterSeconds };
 }
 

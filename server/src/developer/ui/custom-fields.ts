@@ -1,48 +1,38 @@
-import { isDeepStrictEqual } from 'node:util';
 import { CustomFields } from '@itsm-api/contract';
 import * as z from 'zod';
-import {
-  type FieldTypes,
-  formatFieldText,
-  parseFieldText,
-  parseFieldTexts,
-} from '../../resources/custom-fields/field-text.ts';
 import { html, type SafeHtml } from './html.ts';
 
 /*
- * Shows custom fields as editable lines of text in the format `name = value`. The format supports single-line strings,
- * and values that fit the type of their definition. Other values, such as multi-line strings and numbers without a
- * definition, can't be changed in forms, but API clients can change them.
+ * Shows custom fields without a definition as editable lines of text in the format `name = value`. The format supports only single-line
+ * strings. Other values, such as numbers, lists and multi-line strings, can't be changed in forms, but API clients can
+ * change them.
  */
 
-function isLine(types: FieldTypes, [name, value]: Entry): boolean {
-  const text = formatFieldText(value);
+function isLine([name, value]: [string, unknown]): boolean {
   return (
-    isDeepStrictEqual(parseFieldText(types.get(name), text), value) &&
+    typeof value === 'string' &&
     !/[=\r\n]/.test(name) &&
-    !/[\r\n]/.test(text) &&
+    !/[\r\n]/.test(value) &&
     name === name.trim() &&
     name !== '' &&
-    text === text.trim()
+    value === value.trim()
   );
 }
 
-type Entry = [name: string, value: CustomFields[string]];
-
 /** Formats the custom fields that users can edit, one per line, as `name = value`. */
-export function toLines(types: FieldTypes, fields: CustomFields): string {
+export function toLines(fields: CustomFields): string {
   return Object.entries(fields)
-    .filter((field) => isLine(types, field))
-    .map(([name, value]) => `${name} = ${formatFieldText(value)}`)
+    .filter(isLine)
+    .map(([name, value]) => `${name} = ${value}`)
     .join('\n');
 }
 
 /**
  * Renders the names of the custom fields that users can't edit in the form. Returns null if all fields are editable.
  */
-export function renderOtherFields(types: FieldTypes, fields: CustomFields): SafeHtml | null {
+export function renderOtherFields(fields: CustomFields): SafeHtml | null {
   const names = Object.entries(fields)
-    .filter((field) => !isLine(types, field))
+    .filter((field) => !isLine(field))
     .map(([name]) => name);
   if (names.length === 0) return null;
   return html`<p class="hint">Only the API can change these fields: ${names.join(', ')}.</p>`;
@@ -74,10 +64,9 @@ export const CustomFieldLines = z
  * Returns a patch that contains the changed custom fields. If the user removed the line of a field, the patch sets the
  * field to null.
  */
-export function toPatch(types: FieldTypes, before: CustomFields, lines: CustomFields): CustomFields {
-  const given = parseFieldTexts(types, lines);
-  const shown = Object.entries(before).filter((field) => isLine(types, field));
-  const removed = shown.filter(([name]) => !Object.hasOwn(given, name)).map(([name]) => [name, null]);
-  const changed = Object.entries(given).filter(([name, value]) => !isDeepStrictEqual(before[name], value));
+export function toPatch(before: CustomFields, lines: CustomFields): CustomFields {
+  const shown = Object.entries(before).filter(isLine);
+  const removed = shown.filter(([name]) => !Object.hasOwn(lines, name)).map(([name]) => [name, null]);
+  const changed = Object.entries(lines).filter(([name, value]) => before[name] !== value);
   return Object.fromEntries([...removed, ...changed]);
 }

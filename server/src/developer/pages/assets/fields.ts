@@ -1,10 +1,17 @@
-import { type Asset, AssetStatus, AssetType, NewAsset } from '@itsm-api/contract';
+import {
+  type Asset,
+  AssetStatus,
+  AssetType,
+  type CustomFieldDefinition,
+  type CustomFields,
+  NewAsset,
+} from '@itsm-api/contract';
 import * as z from 'zod';
-import type { FieldTypes } from '../../../resources/custom-fields/field-text.ts';
 import { TagText } from '../../../resources/shared/tags.ts';
 import { UserReference } from '../../../resources/users/user-reference.ts';
 import type { FormState } from '../../framework/page.ts';
 import { CustomFieldLines, renderOtherFields, toLines } from '../../ui/custom-fields.ts';
+import { DefinedFields, definedInputs } from '../../ui/defined-fields.ts';
 import { emptyAsNull, optional, selectField, textArea, textField, unixLines } from '../../ui/form-fields.ts';
 import { html, type SafeHtml } from '../../ui/html.ts';
 
@@ -30,18 +37,20 @@ export const AssetFields = z.strictObject({
   notes: emptyAsNull(unixLines(shape.notes)),
   tags: TagText,
   customFields: CustomFieldLines,
+  definedFields: DefinedFields,
 });
 
 /**
  * Renders the form fields of an asset.
- * @param types the types of the defined custom fields
+ * @param definitions the custom fields that have their own inputs
  * @param holder the assignee's email address or ID
  */
 export function assetInputs(
   sent: FormState | undefined,
-  { types, asset, holder }: { types: FieldTypes; asset?: Asset; holder?: string },
+  { definitions, asset, holder }: { definitions: readonly CustomFieldDefinition[]; asset?: Asset; holder?: string },
 ): SafeHtml {
   const { name, type, status, serialNumber, manufacturer, model, location, notes, tags } = asset ?? {};
+  const others = withoutDefined(asset?.customFields ?? {}, definitions);
   const automatic = { value: '', label: 'Automatic: IN_USE if assigned, otherwise IN_STOCK' };
   const statuses = AssetStatus.options.map(option);
   return html`${textField(sent, { name: 'name', label: 'Name', value: name, required: true })}
@@ -57,8 +66,15 @@ ${textField(sent, { name: 'purchaseCost', label: 'Purchase cost', value: asset?.
 ${textField(sent, { name: 'warrantyExpiresAt', label: 'Warranty expires', value: day(asset?.warrantyExpiresAt), hint: 'A date such as 2028-03-14, or a time such as 2028-03-14T12:00:00Z.' })}</div>
 ${textArea(sent, { name: 'notes', label: 'Notes', value: notes })}
 ${textField(sent, { name: 'tags', label: 'Tags', value: tags?.join(', '), hint: 'Separated by commas, such as leased, front-desk.' })}
-${textArea(sent, { name: 'customFields', label: 'Custom fields', value: asset && toLines(types, asset.customFields), hint: 'One field per line, such as costCentre = CC-104.' })}
-${asset ? renderOtherFields(types, asset.customFields) : null}`;
+${definedInputs(sent, definitions, asset?.customFields)}
+${textArea(sent, { name: 'customFields', label: definitions.length > 0 ? 'Other custom fields' : 'Custom fields', value: toLines(others), hint: 'One field per line, such as costCentre = CC-104.' })}
+${renderOtherFields(others)}`;
+}
+
+/** Returns the custom fields that have no input of their own. */
+export function withoutDefined(fields: CustomFields, definitions: readonly CustomFieldDefinition[]): CustomFields {
+  const others = Object.entries(fields).filter(([name]) => definitions.every(({ key }) => key !== name));
+  return Object.fromEntries(others);
 }
 
 function option(value: string) {
