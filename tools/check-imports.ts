@@ -144,7 +144,7 @@ const orders: Record<string, string[]> = {
   'server/src/resources/': [
     ...['shared', 'handler-type.ts', 'ping', 'sync', 'audit', 'idempotency', 'usage', 'requests', 'activities'],
     ...['deliveries', 'webhooks', 'users', 'teams', 'me', 'articles', 'custom-fields', 'csv', 'assets', 'projects'],
-    ...['tasks', 'ticket-categories', 'tickets', 'privacy', 'tenants'],
+    ...['tasks', 'ticket-categories', 'document', 'tickets', 'privacy', 'tenants'],
     ...['request-references.ts', 'handler-wrappers.ts', 'index.ts'],
   ],
   'server/src/developer/': ['framework', 'ui', 'pages', 'pages.ts', 'send-response.ts', 'plugin.ts'],

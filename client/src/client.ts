@@ -33,6 +33,7 @@ export class ItsmClient implements generated.Resources {
   declare readonly teams: generated.Teams;
   declare readonly fields: generated.Fields;
   declare readonly ticketCategories: generated.TicketCategories;
+  declare readonly document: generated.Document;
   declare readonly webhooks: generated.Webhooks;
   declare readonly deliveries: generated.Deliveries;
 

@@ -850,6 +850,20 @@ export interface TicketCategories {
   list(query?: CategoryConfigQuery, options?: RequestOptions): ApiList<CategoryConfig>;
 }
 
+export interface Document {
+  /**
+   * Get the OpenAPI document of the workspace.
+   *
+   * Returns the OpenAPI document with the custom fields and the ticket categories of the workspace. The schemas of requests list the fields with their types and values. The schemas of responses also allow other values, because stored values can be older than the definitions. For an import key, no custom field is required. Every API key can read the document.
+   *
+   * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const file = await client.document.get();
+   */
+  get(options?: RequestOptions): ApiPromise<Download>;
+}
+
 export interface Webhooks {
   /**
    * List active webhook subscriptions.
@@ -1028,6 +1042,8 @@ export interface Resources {
   readonly fields: Fields;
   /** Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line. */
   readonly ticketCategories: TicketCategories;
+  /** This document with the custom fields and the ticket categories of the workspace. */
+  readonly document: Document;
   /** Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events. */
   readonly webhooks: Webhooks;
   /** Deliveries of events to subscriptions, and their attempts. */

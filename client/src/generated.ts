@@ -2020,6 +2020,9 @@ export const routes = {
   ticketCategories: {
     list: 'GET /ticket-categories tickets:read query',
   },
+  document: {
+    get: 'GET /openapi.json users download',
+  },
   webhooks: {
     list: 'GET /webhooks webhooks:manage query',
     get: 'GET /webhooks/:id webhooks:manage',

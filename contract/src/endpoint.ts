@@ -17,11 +17,12 @@ export type EndpointMeta = Partial<Deprecation> & { binary?: Binary } & (
   );
 
 /**
- * The body of an endpoint that is a file instead of JSON: the body of the request or of the successful response
- * (docs/decisions/attachments.md). The query of an endpoint with a file as the request body contains the name of the
- * file.
+ * The body of an endpoint that is a file instead of JSON in an envelope: the body of the request or of the successful
+ * response (docs/decisions/attachments.md), or an OpenAPI document in the successful response
+ * (docs/decisions/api-documentation.md). The query of an endpoint with a file as the request body contains the name of
+ * the file.
  */
-export type Binary = 'request' | 'response';
+export type Binary = 'request' | 'response' | 'document';
 
 /** The MCP tool of an endpoint (docs/decisions/mcp-server.md). Endpoints without this metadata have no MCP tool. */
 export interface AgentTool {
@@ -77,8 +78,13 @@ export const NoQuery = z.strictObject({});
 /** The body schema of a POST endpoint that accepts no body. */
 export const NoBody = null;
 
-/** The schema of a successful response whose body is a file. */
+/** The schema of a successful response whose body is a file or a document. */
 export const FileContent = z.unknown();
+
+/** Returns true if the successful response of an endpoint is a file or a document without an envelope. */
+export function hasFileResponse({ metadata }: Pick<Endpoint, 'metadata'>): boolean {
+  return metadata.binary === 'response' || metadata.binary === 'document';
+}
 
 /** Returns true if an endpoint accepts a JSON body. */
 export function hasBody<Route extends object>(route: Route): route is Route & { body: z.ZodType } {
@@ -228,10 +234,11 @@ export function list<Data extends z.ZodType>(data: Data) {
 }
 
 /**
- * Returns true if an endpoint returns one resource with an `ETag`. Only resources with the field `etag` have an
- * `ETag` (docs/decisions/optimistic-concurrency.md).
+ * Returns true if an endpoint returns one resource or a document with an `ETag`. Only resources with the field `etag` have
+ * an `ETag` (docs/decisions/optimistic-concurrency.md).
  */
-export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean {
+export function isVersioned({ metadata, responses }: Pick<Endpoint, 'metadata' | 'responses'>): boolean {
+  if (metadata.binary === 'document') return true;
   const success = Object.entries(responses).find(([status]) => Number(status) < 300)?.[1];
   const data = success instanceof z.ZodObject ? success.shape.data : undefined;
   return data instanceof z.ZodObject && 'etag' in data.shape;
@@ -240,14 +247,14 @@ export function isVersioned({ responses }: Pick<Endpoint, 'responses'>): boolean
 /**
  * Returns true if an endpoint accepts `If-Match`. Endpoints that change a resource with an `ETag` accept this header.
  */
-export function acceptsIfMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
+export function acceptsIfMatch(route: Pick<Endpoint, 'method' | 'metadata' | 'responses'>): boolean {
   return (route.method === 'PATCH' || route.method === 'DELETE') && isVersioned(route);
 }
 
 /**
- * Returns true if an endpoint accepts `If-None-Match`. Endpoints that read a resource with an `ETag` accept this
- * header.
+ * Returns true if an endpoint accepts `If-None-Match`. Endpoints that read a resource or a document with an `ETag`
+ * accept this header.
  */
-export function acceptsIfNoneMatch(route: Pick<Endpoint, 'method' | 'responses'>): boolean {
+export function acceptsIfNoneMatch(route: Pick<Endpoint, 'method' | 'metadata' | 'responses'>): boolean {
   return route.method === 'GET' && isVersioned(route);
 }

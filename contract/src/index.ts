@@ -21,6 +21,7 @@ export * from './resources/attachments.ts';
 export * from './resources/comments.ts';
 export * from './resources/custom-fields.ts';
 export * from './resources/deliveries.ts';
+export * from './resources/document.ts';
 export * from './resources/links.ts';
 export * from './resources/me.ts';
 export * from './resources/ping.ts';

@@ -19,6 +19,7 @@ const names = [
   'teams',
   'fields',
   'ticketCategories',
+  'document',
   'webhooks',
   'deliveries',
 ] as const;

@@ -1,4 +1,4 @@
-import { acceptsIfMatch, acceptsIfNoneMatch, isVersioned } from '@itsm-api/contract';
+import { acceptsIfMatch, acceptsIfNoneMatch, hasFileResponse, isVersioned } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
@@ -31,7 +31,7 @@ describe.each(keyedEndpoints.filter(({ route }) => isVersioned(route)))('$title'
     const sample = await endpoint.sample(workspace);
     const { headers, body } = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
     expect(headers.etag).toMatch(strong);
-    expect(body.data.etag).toBe(headers.etag);
+    if (!hasFileResponse(endpoint.route)) expect(body.data.etag).toBe(headers.etag);
     expect(headers['content-encoding']).toBeUndefined();
   });
 });

@@ -119,6 +119,9 @@ const samples: Samples = {
   ticketCategories: {
     list: async () => ({}),
   },
+  document: {
+    get: async () => ({}),
+  },
   webhooks: {
     list: async () => ({}),
     get: async (workspace) => ({ params: { id: (await workspace.createWebhook()).id } }),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ChangesMeta } from '../changes.ts';
-import { type Endpoint, FileContent } from '../endpoint.ts';
+import { type Endpoint, FileContent, hasFileResponse } from '../endpoint.ts';
 import { FileName } from '../resources/attachments.ts';
 import { literal } from './literal.ts';
 import { exampleIdOf } from './parameters.ts';
@@ -30,7 +30,7 @@ export interface Call {
 export function callOf(route: Endpoint): Call {
   const success = Object.entries(route.responses).find(([status]) => Number(status) < 300)?.[1];
   const params = route.pathParams instanceof z.ZodObject ? Object.entries(route.pathParams.shape) : [];
-  if (route.metadata.binary === 'response') {
+  if (hasFileResponse(route)) {
     return { row: FileContent, kind: 'file', items: undefined, params, body: undefined };
   }
   const { data, meta } = (success as z.ZodObject<{ data: z.ZodType; meta?: z.ZodType }>).shape;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { deprecationHeaders } from '../deprecation.ts';
-import { acceptsIfMatch, acceptsIfNoneMatch, type Endpoint, isVersioned } from '../endpoint.ts';
+import { acceptsIfMatch, acceptsIfNoneMatch, type Binary, type Endpoint, isVersioned } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { defaultFileType } from '../resources/attachments.ts';
 import { describeErrors, errorCodes, errorContent } from './error-examples.ts';
@@ -87,6 +87,14 @@ export function completed(
 /** The OpenAPI media type object of a body that is a file. */
 const file = { schema: { type: 'string', format: 'binary', description: 'The content of the file.' } };
 
+/** The contents of successful responses without an envelope. */
+const contents: Partial<Record<Binary, Content>> = {
+  response: { '*/*': file },
+  document: {
+    'application/json': { schema: { type: 'object', description: 'An OpenAPI 3.1 document.' }, examples: {} },
+  },
+};
+
 function successes({ responses }: DraftedOperation, route: Endpoint): Record<string, Response> {
   const kind = {
     keyed: route.metadata.scope !== null,
@@ -94,6 +102,7 @@ function successes({ responses }: DraftedOperation, route: Endpoint): Record<str
     versioned: isVersioned(route),
     isFile: route.metadata.binary === 'response',
   };
+  const bare = route.metadata.binary && contents[route.metadata.binary];
   const deprecation = describeDeprecation(deprecationHeaders(route));
   const headers = (status: number) => ({ ...headersOf(status, kind), ...deprecation });
   const found = Object.entries(responses).filter(([status]) => Number(status) < 300);
@@ -101,10 +110,7 @@ function successes({ responses }: DraftedOperation, route: Endpoint): Record<str
     ...Object.fromEntries(
       found.map(([status, { content }]) => {
         const description = status === '201' ? 'Created.' : 'Success.';
-        return [
-          status,
-          { description, headers: headers(Number(status)), content: kind.isFile ? { '*/*': file } : content },
-        ];
+        return [status, { description, headers: headers(Number(status)), content: bare ?? content }];
       }),
     ),
     ...(acceptsIfNoneMatch(route) && {

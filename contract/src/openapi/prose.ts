@@ -134,6 +134,7 @@ export const tags: Record<string, string> = {
     'The definitions of custom fields. You create and change them in the developer area or with the command line.',
   ticketCategories:
     'Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line.',
+  document: 'This document with the custom fields and the ticket categories of the workspace.',
   webhooks: 'Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events.',
   deliveries: 'Deliveries of events to subscriptions, and their attempts.',
 };

@@ -1,4 +1,4 @@
-import { acceptsAddresses, type Endpoint, referencesIn } from '@itsm-api/contract';
+import { acceptsAddresses, type Binary, type Endpoint, referencesIn } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import { type AppRoute, validateResponse } from '@ts-rest/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -46,13 +46,14 @@ export type Handler = (input: Input) => Promise<StoredResponse>;
 type Wrapper = (handler: Handler, limiters: Limiters, route: Endpoint) => Handler;
 
 /**
- * The wrappers of the endpoints whose request body or response body is a file, and of all other endpoints. A request
- * passes them in this order, and its response in the reverse order.
+ * The wrappers of the endpoints whose request body or response body is a file or a document, and of all other endpoints.
+ * A request passes them in this order, and its response in the reverse order.
  */
-const wrappers: Record<'request' | 'response' | 'none', Wrapper[]> = {
+const wrappers: Record<Binary | 'none', Wrapper[]> = {
   none: [addEtagHeader, limited, allowed, idempotent, resolved, validated],
   request: [addEtagHeader, receiving, limited, idempotent, validated],
   response: [sending, limited],
+  document: [limited],
 };
 
 /** Wraps a handler with the behavior that its endpoint needs. */

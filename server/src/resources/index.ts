@@ -10,6 +10,7 @@ import { articles } from './articles/handlers.ts';
 import { assets } from './assets/handlers.ts';
 import { fields } from './custom-fields/handlers.ts';
 import { deliveries } from './deliveries/handlers.ts';
+import { document } from './document/handlers.ts';
 import { type Handler, type Limiters, wrapHandler } from './handler-wrappers.ts';
 import { me } from './me/handlers.ts';
 import { ping } from './ping/handlers.ts';
@@ -43,6 +44,7 @@ export async function addResources(app: FastifyInstance, limiters: Limiters): Pr
     teams,
     fields,
     ticketCategories,
+    document,
     webhooks,
     deliveries,
   };

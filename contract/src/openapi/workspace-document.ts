@@ -1,0 +1,226 @@
+import type { CustomFieldDefinition, CustomFieldType } from '../resources/custom-fields.ts';
+import type { CategoryConfig } from '../resources/ticket-categories.ts';
+import { componentNamed, mapSchema } from './schemas.ts';
+import type { OpenApi, Schema } from './types.ts';
+
+/** The maximum number of active ticket categories that the document lists. */
+export const maxListedCategories = 100;
+
+/** The definition of a custom field, as far as the document describes it. */
+interface DescribedField
+  extends Pick<
+    CustomFieldDefinition,
+    'resource' | 'key' | 'type' | 'label' | 'description' | 'options' | 'required' | 'active'
+  > {
+  /** Whether every stored value has the JSON type of the field. */
+  isUniform: boolean;
+}
+
+/** The content of a workspace that its document describes. */
+export interface DescribedWorkspace {
+  fields: DescribedField[];
+  /** Whether the server rejects fields without a definition. */
+  isStrict: boolean;
+  /** Whether a new ticket or asset needs the required fields. Imports don't need them. */
+  isRequiring: boolean;
+  /** Whether the workspace has ticket categories, including inactive ones. */
+  hasCategories: boolean;
+  /** The active ticket categories, or the first `maxListedCategories + 1` of them. */
+  categories: Pick<CategoryConfig, 'id' | 'name'>[];
+}
+
+/** The OpenAPI document without the parts that depend on a workspace. */
+export interface CutDocument {
+  /** The chunks that all workspaces share. */
+  shared: readonly Uint8Array[];
+  /** Returns the chunks of the document of a workspace. */
+  complete(workspace: DescribedWorkspace): Uint8Array[];
+}
+
+const owners = [
+  ['TICKET', 'Ticket'],
+  ['ASSET', 'Asset'],
+] as const;
+
+const utf8 = new TextEncoder();
+
+/** Marks the name of a part in the template. */
+const mark = '\uE000';
+
+/** A marked name, and the comma before it if the part consists of further items of a list. */
+const markedName = /,?"\uE000(\w+)"/;
+
+/**
+ * Serializes the OpenAPI document once, and cuts its text at the parts that depend on a workspace, so that a request
+ * serializes and encodes only these parts (docs/decisions/api-documentation.md).
+ */
+export function cutDocument(document: OpenApi): CutDocument {
+  const { schemas } = document.components;
+  const template = { ...document, components: { ...document.components, schemas: templateOf(schemas) } };
+  const texts = JSON.stringify(mapSchema(template, withoutExampleFields)).split(markedName);
+  // Every second text is the name of a part.
+  const names = texts.filter((_, index) => index % 2 === 1);
+  const shared = texts.filter((_, index) => index % 2 === 0).map((text) => utf8.encode(text));
+  const anyCategory = propertiesOf(schemas.NewTicket).categoryConfigId as Schema;
+  return {
+    shared,
+    complete: (workspace) => {
+      const parts = partsOf(workspace, anyCategory);
+      return shared.flatMap((chunk, index) => [chunk, utf8.encode(parts[names[index] ?? ''])]);
+    },
+  };
+}
+
+/** Returns the schemas with references to the schemas of the workspace, whose contents are marked names. */
+function templateOf(schemas: Record<string, Schema>): Record<string, unknown> {
+  const template: Record<string, unknown> = { ...schemas, ActiveCategoryConfigId: `${mark}category` };
+  for (const [, owner] of owners) {
+    template[`New${owner}CustomFields`] = `${mark}created${owner}`;
+    template[`${owner}CustomFieldsPatch`] = `${mark}changed${owner}`;
+    template[`${owner}CustomFields`] = `${mark}stored${owner}`;
+  }
+  template.NullableAssetCustomFieldsPatch = {
+    description: '`AssetCustomFieldsPatch`, or null.',
+    anyOf: [referTo('AssetCustomFieldsPatch'), { type: 'null' }],
+  };
+  for (const [name, schema] of Object.entries(schemas)) {
+    const { categoryConfigId, customFields } = propertiesOf(schema);
+    // In events and activity, the changes of custom fields contain values of any time.
+    if (customFields?.$ref === undefined) continue;
+    const owner = name.includes('Asset') ? 'Asset' : 'Ticket';
+    const general = componentNamed(String(customFields.$ref));
+    const isNew = general === 'NullableCustomFields';
+    const own = isNew ? `New${owner}CustomFields` : general.replace('CustomFields', `${owner}CustomFields`);
+    template[name] = {
+      ...schema,
+      properties: {
+        ...propertiesOf(schema),
+        ...(categoryConfigId && name !== owner && { categoryConfigId: referTo('ActiveCategoryConfigId') }),
+        customFields: referTo(own),
+      },
+      ...(isNew && { required: [...(schema.required as string[]), `${mark}required${owner}`] }),
+    };
+  }
+  return template;
+}
+
+/** Returns the text of each part. */
+function partsOf(workspace: DescribedWorkspace, anyCategory: Schema): Record<string, string> {
+  const parts: Record<string, string> = { category: JSON.stringify(describeCategory(workspace, anyCategory)) };
+  for (const [resource, owner] of owners) {
+    const fields = workspace.fields.filter((field) => field.resource === resource);
+    const required = fields.filter((field) => workspace.isRequiring && field.required && field.active);
+    parts[`created${owner}`] = JSON.stringify(describeRequest(workspace, fields, required));
+    parts[`changed${owner}`] = JSON.stringify({ ...describeRequest(workspace, fields), type: 'object' });
+    parts[`stored${owner}`] = JSON.stringify(describeResponse(fields));
+    parts[`required${owner}`] = required.length === 0 ? '' : ',"customFields"';
+  }
+  return parts;
+}
+
+/** Returns the schema of the custom fields in a request. Null removes a field, unless it is required. */
+function describeRequest(
+  { isStrict }: DescribedWorkspace,
+  fields: readonly DescribedField[],
+  required: readonly DescribedField[] = [],
+): Schema {
+  return {
+    type: required.length === 0 ? ['object', 'null'] : 'object',
+    propertyNames,
+    properties: Object.fromEntries(
+      fields.map((field) => [field.key, describeGiven(field, { isNullable: !required.includes(field) })]),
+    ),
+    ...(required.length > 0 && { required: required.map(({ key }) => key) }),
+    // Requests can remove every field with null. With `additionalProperties`, generated types would contradict the types
+    // of the fields.
+    ...(isStrict ? { unevaluatedProperties: { type: 'null' } } : { additionalProperties: anyValue }),
+    description: `The custom fields of the workspace. ${isStrict ? 'Other fields are rejected.' : 'Other fields can have any value.'}`,
+  };
+}
+
+/** Returns the schema of the custom fields in a response. It allows every stored value. */
+function describeResponse(fields: readonly DescribedField[]): Schema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.key, describeStored(field)])),
+    additionalProperties: anyValue,
+    description: 'The custom fields of the resource, by name. Stored values can be older than the definitions.',
+  };
+}
+
+const referTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+const anyValue = referTo('CustomFieldValue');
+const propertyNames = { type: 'string', minLength: 1, maxLength: 255 };
+
+/** The JSON type of each type of fields, and its limits in requests. */
+const jsonTypes: Record<CustomFieldType, { type: string; limits?: Schema }> = {
+  TEXT: { type: 'string', limits: { maxLength: 16_384 } },
+  NUMBER: { type: 'number' },
+  BOOLEAN: { type: 'boolean' },
+  DATE: { type: 'string', limits: { format: 'date' } },
+  SELECT: { type: 'string' },
+  MULTI_SELECT: { type: 'array', limits: { uniqueItems: true } },
+  USER: { type: 'integer', limits: { format: 'int64', minimum: 1 } },
+};
+
+/** Returns the schema of a field in a request. An inactive field accepts any value. */
+function describeGiven(field: DescribedField, { isNullable }: { isNullable: boolean }): Schema {
+  const description = describeField(field);
+  if (!field.active) return { ...anyValue, description };
+  const { type, limits } = jsonTypes[field.type];
+  const options = field.options?.filter(({ active }) => active);
+  return {
+    type: isNullable ? [type, 'null'] : type,
+    ...limits,
+    ...(options && field.type === 'SELECT' && listValues(options, isNullable)),
+    ...(options && field.type === 'MULTI_SELECT' && { items: { type: 'string', ...listValues(options) } }),
+    description,
+  };
+}
+
+/** Returns the schema of a field in a response. */
+function describeStored(field: DescribedField): Schema {
+  const known = field.options && { 'x-known-values': field.options.map(({ value }) => value) };
+  const description = describeField(field);
+  if (!field.isUniform) return { ...anyValue, ...known, description };
+  const { type } = jsonTypes[field.type];
+  const isList = type === 'array';
+  return {
+    type: [type, 'null'],
+    ...(isList ? { items: { type: 'string', ...known } } : known),
+    description,
+  };
+}
+
+function describeField({ label, description, active }: DescribedField): string {
+  return `${label}${description === null ? '' : `: ${description}`}${active ? '' : ' (inactive)'}`;
+}
+
+/** Returns the schema of `categoryConfigId` in requests. */
+function describeCategory({ hasCategories, categories }: DescribedWorkspace, anyCategory: Schema): Schema {
+  if (!hasCategories) return anyCategory;
+  const description = 'The ticket category, or null if it has none. You can set only active categories.';
+  if (categories.length > maxListedCategories) return { ...anyCategory, description };
+  const listed = categories.map(({ id, name }) => ({ value: id, label: name }));
+  return { type: ['string', 'null'], ...listValues(listed, true), description };
+}
+
+/** Lists values, and their names for people. */
+function listValues(values: readonly { value: string; label: string }[], isNullable = false): Schema {
+  return {
+    enum: [...values.map(({ value }) => value), ...(isNullable ? [null] : [])],
+    'x-enumDescriptions': Object.fromEntries(values.map(({ value, label }) => [value, label])),
+  };
+}
+
+function propertiesOf(schema: Schema | undefined): Record<string, Schema | undefined> {
+  return (schema?.properties ?? {}) as Record<string, Schema | undefined>;
+}
+
+/** Removes the custom fields of examples, because the workspace can define them differently. */
+function withoutExampleFields(object: Schema): Schema {
+  const { customFields } = object;
+  const isExample =
+    typeof customFields === 'object' && customFields !== null && !('$ref' in customFields || 'type' in customFields);
+  return isExample ? { ...object, customFields: {} } : object;
+}

@@ -1,0 +1,17 @@
+import { endpoints, FileContent, meta, NoQuery } from '../endpoint.ts';
+
+export const document = endpoints({
+  get: {
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'Get the OpenAPI document of the workspace',
+    description:
+      'Returns the OpenAPI document with the custom fields and the ticket categories of the workspace. ' +
+      'The schemas of requests list the fields with their types and values. The schemas of responses also allow other ' +
+      'values, because stored values can be older than the definitions. ' +
+      'For an import key, no custom field is required. Every API key can read the document.',
+    metadata: meta({ scope: 'any', group: 'users', binary: 'document' }),
+    query: NoQuery,
+    responses: { 200: FileContent },
+  },
+});

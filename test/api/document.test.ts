@@ -1,0 +1,334 @@
+import { type NewCustomFieldDefinition, pathPrefix } from '@itsm-api/contract';
+import { type OpenApi, openApiDocument, type Schema } from '@itsm-api/contract/openapi';
+import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
+import { updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
+import { updateTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
+
+let api: Api;
+let workspace: Workspace;
+
+beforeAll(async () => {
+  api = await startApi();
+});
+beforeEach(async () => {
+  workspace = await createWorkspace(api);
+});
+afterAll(() => api.close());
+
+const options = [
+  { value: 'berlin', label: 'Berlin' },
+  { value: 'bonn', label: 'Bonn' },
+];
+const site = { key: 'site', type: 'SELECT', label: 'Site', options } satisfies Partial<NewCustomFieldDefinition>;
+const asset = () => ({ name: 'Laptop', assetTag: unique(), type: 'LAPTOP' as const });
+const anyValue = { $ref: '#/components/schemas/CustomFieldValue' };
+
+const path = `${pathPrefix}/openapi.json`;
+const read = async (key = workspace.key): Promise<OpenApi> => (await api.call({ method: 'GET', path, key })).body;
+
+/** Returns the schemas of the custom fields of tickets: in new tickets, in updates, and in responses. */
+async function readFields(key?: string) {
+  const {
+    NewTicketCustomFields: created,
+    TicketCustomFieldsPatch: changed,
+    TicketCustomFields: stored,
+  } = (await read(key)).components.schemas as Record<string, { properties: Record<string, Schema> } & Schema>;
+  return { created, changed, stored } as Record<'created' | 'changed' | 'stored', NonNullable<typeof created>>;
+}
+
+/** Makes the definitions older than the last check of stored values. A new count doesn't change their version. */
+async function age(): Promise<void> {
+  await api.prisma.$executeRaw`UPDATE custom_field_definitions
+    SET updated_at = now() - interval '3 days', nonconforming = nonconforming + 1
+    WHERE tenant_id = ${workspace.tenantId}`;
+  await countNonconforming(api.databases.system.prisma);
+}
+
+const update = (key: string, patch: Parameters<typeof updateDefinition>[2]) =>
+  updateDefinition(workspace.context, { resource: 'TICKET', key }, patch);
+
+describe('the document of a workspace', () => {
+  it('has all operations of the general document, and no fields, if the workspace defines none', async () => {
+    const document = await read();
+    const general = openApiDocument();
+    expect(document.paths).toHaveProperty(['/openapi.json', 'get']);
+    expect(Object.keys(document.paths)).toEqual(Object.keys(general.paths));
+    expect(Object.keys(document.components.schemas)).toEqual(
+      expect.arrayContaining(Object.keys(general.components.schemas)),
+    );
+    expect((await readFields()).created).toMatchObject({ properties: {}, additionalProperties: anyValue });
+  });
+
+  it.each<[NewCustomFieldDefinition['type'], Schema]>([
+    ['TEXT', { type: ['string', 'null'], maxLength: 16_384 }],
+    ['NUMBER', { type: ['number', 'null'] }],
+    ['BOOLEAN', { type: ['boolean', 'null'] }],
+    ['DATE', { type: ['string', 'null'], format: 'date' }],
+    [
+      'SELECT',
+      {
+        ...{ type: ['string', 'null'], enum: ['berlin', 'bonn', null] },
+        'x-enumDescriptions': { berlin: 'Berlin', bonn: 'Bonn' },
+      },
+    ],
+    [
+      'MULTI_SELECT',
+      {
+        ...{ type: ['array', 'null'], uniqueItems: true },
+        items: {
+          type: 'string',
+          enum: ['berlin', 'bonn'],
+          'x-enumDescriptions': { berlin: 'Berlin', bonn: 'Bonn' },
+        },
+      },
+    ],
+    ['USER', { type: ['integer', 'null'], format: 'int64', minimum: 1 }],
+  ])('describes a field of the type %s in requests', async (type, schema) => {
+    await workspace.createField({
+      ...{ ...site, type, description: 'Where?' },
+      options: type.includes('SELECT') ? options : undefined,
+    });
+    const { created, changed } = await readFields();
+    expect(created.properties.site).toEqual({ ...schema, description: 'Site: Where?' });
+    expect(changed.properties).toEqual(created.properties);
+  });
+
+  it('requires a required field only in new resources, and not for an import key', async () => {
+    await workspace.createField({ ...site, required: true });
+    const { components } = await read();
+    const { NewTicket, NewTicketItem, TicketPatch, NewAsset, NewTicketCustomFields, TicketCustomFieldsPatch } =
+      components.schemas;
+    for (const schema of [NewTicket, NewTicketItem]) expect(schema?.required).toContain('customFields');
+    for (const schema of [TicketPatch, NewAsset]) expect(schema?.required ?? []).not.toContain('customFields');
+    expect(NewTicketCustomFields).toMatchObject({
+      ...{ type: 'object', required: ['site'] },
+      properties: { site: { type: 'string', enum: ['berlin', 'bonn'] } },
+    });
+    expect(TicketCustomFieldsPatch).not.toHaveProperty('required');
+    const imports = await readFields(await workspace.createKey({ isImport: true }));
+    expect(imports.created).not.toHaveProperty('required');
+  });
+
+  it('lists inactive options only in responses, and accepts any value of an inactive field', async () => {
+    await workspace.createField(site);
+    await workspace.createField({ key: 'floor', type: 'NUMBER', label: 'Floor' });
+    await update('site', { options: options.slice(1) });
+    await update('floor', { active: false });
+    const { created, stored } = await readFields();
+    expect(created.properties.site?.enum).toEqual(['bonn', null]);
+    expect(created.properties.floor).toEqual({ ...anyValue, description: 'Floor (inactive)' });
+    expect(stored.properties.site?.['x-known-values']).toEqual(['bonn', 'berlin']);
+  });
+
+  it('describes the JSON type of a field in responses only if the check has found no other stored value', async () => {
+    await workspace.createTicket({ customFields: { floor: 'third' } });
+    await workspace.createField({ key: 'floor', type: 'NUMBER', label: 'Floor' });
+    await workspace.createField(site);
+    const open = { ...anyValue, description: 'Floor' };
+    expect((await readFields()).stored.properties.floor).toEqual(open);
+    await age();
+    const { stored } = await readFields();
+    expect(stored.properties.floor).toEqual(open);
+    expect(stored.properties.site).toEqual({
+      ...{ type: ['string', 'null'], 'x-known-values': ['berlin', 'bonn'], description: 'Site' },
+    });
+    expect(stored.additionalProperties).toEqual(anyValue);
+  });
+
+  it('lists the active ticket categories in requests, if there are at most 100', async () => {
+    const given = async () => (await read()).components.schemas.ActiveCategoryConfigId;
+    expect(await given()).toMatchObject({ type: ['string', 'null'], maxLength: 255 });
+    for (const id of ['vpn', 'wifi', 'old']) await workspace.createTicketCategory({ id, name: `The ${id}` });
+    await updateTicketCategory(workspace.context, 'old', { active: false });
+    expect(await given()).toMatchObject({
+      enum: ['vpn', 'wifi', null],
+      'x-enumDescriptions': { vpn: 'The vpn', wifi: 'The wifi' },
+    });
+    for (let index = 0; index < 99; index++) await workspace.createTicketCategory();
+    expect(await given()).not.toHaveProperty('enum');
+  });
+
+  it('describes no field of another workspace', async () => {
+    const other = await createWorkspace(api);
+    await other.createField(site);
+    await setStrictMode(other.context, true);
+    await other.createTicketCategory();
+    const { key } = await createWorkspace(api);
+    expect(await read()).toEqual(await read(key));
+  });
+});
+
+describe('the ETag of the document', () => {
+  const tagOf = async (headers = {}) => {
+    const { status, headers: sent, text } = await api.call({ method: 'GET', path, key: workspace.key, headers });
+    return { status, etag: sent.etag ?? '', text };
+  };
+
+  it('returns 304 until the fields, their stored values, the categories or the strict mode change', async () => {
+    const changes: (() => Promise<unknown>)[] = [
+      () => workspace.createField(site),
+      () => update('site', { label: 'Place' }),
+      age,
+      async () => {
+        await update('site', { active: false });
+        await workspace.createTicket({ customFields: { site: 3 } });
+        await update('site', { active: true });
+      },
+      () => workspace.createTicketCategory({ id: 'vpn' }),
+      () => updateTicketCategory(workspace.context, 'vpn', { active: false }),
+      () => setStrictMode(workspace.context, true),
+    ];
+    let { etag } = await tagOf();
+    for (const change of changes) {
+      expect(await tagOf({ 'if-none-match': etag })).toEqual({ status: 304, etag, text: '' });
+      await change();
+      const { status, etag: changed } = await tagOf({ 'if-none-match': etag });
+      expect([status, changed]).not.toEqual([304, etag]);
+      etag = changed;
+    }
+  });
+});
+
+/** A validator for the requests and the responses that a document describes. */
+function validatorOf({ components, paths }: OpenApi) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema({ $id: 'openapi.json', components });
+  const find = (content: unknown, value: unknown): string => {
+    const { schema } = (content as { content: { 'application/json': { schema: { $ref: string } } } }).content[
+      'application/json'
+    ];
+    return ajv.validate(`openapi.json${schema.$ref}`, value) ? '' : ajv.errorsText();
+  };
+  return {
+    ofRequest: (method: string, path: string, body: unknown) =>
+      find(paths[path]?.[method.toLowerCase()]?.requestBody, body),
+    ofResponse: (method: string, path: string, status: number, body: unknown) =>
+      find(paths[path]?.[method.toLowerCase()]?.responses[status], body),
+  };
+}
+
+describe('the requests and responses of a workspace', () => {
+  const values = [
+    ...['', 'berlin', 'old', 0, 1.5, 7, true, null, '2026-11-20', '2026-02-30'],
+    ...[[], ['berlin'], ['berlin', 'berlin'], ['old'], [null]],
+  ];
+  const fields: Partial<NewCustomFieldDefinition>[] = [
+    ...(['TEXT', 'NUMBER', 'BOOLEAN', 'DATE', 'USER'] as const).map((type) => ({ key: type.toLowerCase(), type })),
+    { key: 'select', type: 'SELECT' },
+    { key: 'many', type: 'MULTI_SELECT' },
+    { key: 'inactive', type: 'NUMBER' },
+    { key: 'unknown' },
+  ];
+  const withOld = [...options, { value: 'old', label: 'Old' }];
+  const resources = ['TICKET', 'ASSET'] as const;
+
+  /** Defines all fields except `unknown`, and deactivates the option `old` and the field `inactive`. */
+  async function define(required?: string): Promise<void> {
+    for (const resource of resources) {
+      for (const { key = '', type = 'TEXT' } of fields.slice(0, -1)) {
+        const isSelect = type === 'SELECT' || type === 'MULTI_SELECT';
+        await workspace.createField({
+          ...{ resource, key, type, label: key, required: key === required },
+          ...(isSelect && { options: withOld }),
+        });
+        const patch = key === 'inactive' ? { active: false } : isSelect ? { options } : undefined;
+        if (patch) await updateDefinition(workspace.context, { resource, key }, patch);
+      }
+    }
+  }
+
+  it('match the document if tickets and assets are older than the definitions', async () => {
+    const ids: Record<string, number[]> = { tickets: [], assets: [] };
+    for (const value of values) {
+      const customFields = Object.fromEntries(fields.map(({ key = '' }) => [key, value]));
+      ids.tickets?.push((await workspace.createTicket({ customFields })).id);
+      ids.assets?.push((await workspace.createAsset({ customFields })).id);
+    }
+    await define();
+    for (const prepare of [async () => undefined, age]) {
+      await prepare();
+      const { ofResponse } = validatorOf(await read());
+      for (const resource of ['tickets', 'assets']) {
+        const [id] = ids[resource] ?? [];
+        const changed = { customFields: { text: unique() } };
+        const answers: [method: string, template: string, body?: unknown][] = [
+          ['GET', `/${resource}`],
+          ['GET', `/${resource}/changes`],
+          ['GET', `/${resource}/{id}`],
+          ['PATCH', `/${resource}/{id}`, changed],
+          ['GET', `/${resource}/{id}/activity`],
+        ];
+        if (resource === 'tickets') {
+          answers.push(['PATCH', '/tickets/bulk', { tickets: ids.tickets?.map((id) => ({ id, ...changed })) }]);
+        }
+        for (const [method, template, body] of answers) {
+          const answer = await workspace.call(method, template.replace('{id}', String(id)), body);
+          expect([answer.status, ofResponse(method, template, 200, answer.body)], template).toEqual([200, '']);
+        }
+      }
+    }
+  });
+
+  it.each([
+    ['without rules for other fields', false, undefined],
+    ['in the strict mode', true, undefined],
+    ['with a required field', false, 'select'],
+  ])(
+    'match the document exactly if the server accepts them, %s',
+    { timeout: 60_000 },
+    async (_, isStrict, required) => {
+      await define(required);
+      await setStrictMode(workspace.context, isStrict);
+      const { ofRequest } = validatorOf(await read());
+      const filled = required ? { customFields: { [required]: 'bonn' } } : {};
+      const bodies: object[] = fields.flatMap(({ key = '' }) =>
+        values.map((value) => ({ customFields: { [key]: value } })),
+      );
+      bodies.push({ customFields: null }, { customFields: {} }, { title: 'x' });
+      const tickets = await Promise.all(bodies.slice(0, 100).map(() => workspace.createTicket(filled)));
+      const assets = await Promise.all(tickets.map(() => workspace.createAsset(filled)));
+
+      type Kind = [
+        method: string,
+        path: string,
+        items: 'tickets' | 'assets' | undefined,
+        own: (index: number) => object,
+      ];
+      const kinds: Kind[] = [
+        ['POST', '/tickets', undefined, () => ticket],
+        ['POST', '/tickets/bulk', 'tickets', () => ticket],
+        ['PATCH', `/tickets/${tickets[0]?.id}`, undefined, () => ({ title: unique() })],
+        ['PATCH', '/tickets/bulk', 'tickets', (index) => ({ id: tickets[index % 100]?.id, title: unique() })],
+        ['POST', '/assets', undefined, asset],
+        ['PATCH', `/assets/${assets[0]?.id}`, undefined, () => ({ name: unique() })],
+        // An upsert that creates an asset also needs the required fields, which the document can't describe.
+        ['POST', '/assets/upsert', 'assets', (index) => ({ assetTag: assets[index % 100]?.assetTag, name: unique() })],
+      ];
+      for (const [method, path, items, own] of kinds) {
+        const requests = bodies.map((body, index) => {
+          const sent = { ...own(index), ...body };
+          if (path.startsWith('/assets')) delete (sent as { title?: string }).title;
+          return sent;
+        });
+        const accepted: boolean[] = [];
+        for (let from = 0; from < requests.length; from += items ? 100 : 1) {
+          const some = requests.slice(from, from + 100);
+          const { status, body } = await workspace.call(method, path, items ? { [items]: some } : some[0]);
+          accepted.push(...(items ? body.data.map((each: { status: number }) => each.status < 300) : [status < 300]));
+        }
+        const template = path.replace(/\d+$/, '{id}');
+        const faults = requests.map((sent) => ofRequest(method, template, items ? { [items]: [sent] } : sent));
+        const differences = requests.filter((_, index) => accepted[index] !== (faults[index] === ''));
+        expect(differences, `${method} ${path}`).toEqual([]);
+        expect(new Set(accepted).size).toBe(2);
+      }
+    },
+  );
+});
