@@ -288,10 +288,12 @@ describe('the requests and responses of a workspace', () => {
       await setStrictMode(workspace.context, isStrict);
       const { ofRequest } = validatorOf(await read());
       const filled = required ? { customFields: { [required]: 'bonn' } } : {};
-      const bodies: object[] = fields.flatMap(({ key = '' }) =>
+      // The rules of the other fields are the same as in the first run.
+      const sent = fields.filter(({ key }) => (!isStrict && !required) || key === 'select' || key === 'unknown');
+      const bodies: object[] = sent.flatMap(({ key = '' }) =>
         values.map((value) => ({ customFields: { [key]: value } })),
       );
-      bodies.push({ customFields: null }, { customFields: {} }, { title: 'x' });
+      bodies.push({ customFields: null }, { customFields: {} }, {});
       const tickets = await Promise.all(bodies.slice(0, 100).map(() => workspace.createTicket(filled)));
       const assets = await Promise.all(tickets.map(() => workspace.createAsset(filled)));
 
@@ -312,11 +314,7 @@ describe('the requests and responses of a workspace', () => {
         ['POST', '/assets/upsert', 'assets', (index) => ({ assetTag: assets[index % 100]?.assetTag, name: unique() })],
       ];
       for (const [method, path, items, own] of kinds) {
-        const requests = bodies.map((body, index) => {
-          const sent = { ...own(index), ...body };
-          if (path.startsWith('/assets')) delete (sent as { title?: string }).title;
-          return sent;
-        });
+        const requests = bodies.map((body, index) => ({ ...own(index), ...body }));
         const accepted: boolean[] = [];
         for (let from = 0; from < requests.length; from += items ? 100 : 1) {
           const some = requests.slice(from, from + 100);

@@ -4,8 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createClient } from '@hey-api/openapi-ts';
+import { pathPrefix } from '@itsm-api/contract';
 import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
+import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
 import openapiTypescript, { astToString } from 'openapi-typescript';
+import { generate } from 'orval';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -90,7 +93,7 @@ const uses = {
 /**
  * The client generators. Each generator creates a client from an OpenAPI document and writes the client to a folder.
  */
-const generators: Record<keyof typeof uses, (document: OpenApi, into: string) => Promise<unknown>> = {
+const generators: Record<keyof typeof uses | 'orval', (document: OpenApi, into: string) => Promise<unknown>> = {
   'hey-api': (document, into) =>
     createClient({
       input: document as unknown as Record<string, unknown>,
@@ -102,7 +105,74 @@ const generators: Record<keyof typeof uses, (document: OpenApi, into: string) =>
     const generated = await openapiTypescript(JSON.stringify(document));
     await writeFile(join(into, 'generated.d.ts'), astToString(generated));
   },
+  orval: async (document, into) => {
+    await writeFile(join(into, 'document.json'), JSON.stringify(document));
+    await generate({ input: 'document.json', output: { target: 'generated.ts', client: 'fetch' } }, into, {
+      logLevel: 'silent',
+    } as never);
+  },
 };
+
+/** The imports of a program that uses the types of a workspace's custom fields. */
+const fieldTypes: Record<keyof typeof generators, string> = {
+  'hey-api': `
+    import type { NewTicket, Ticket, TicketPatch } from './generated/types.gen.js';
+  `,
+  'openapi-typescript': `
+    import type { components } from './generated.js';
+    type NewTicket = components['schemas']['NewTicket'];
+    type Ticket = components['schemas']['Ticket'];
+    type TicketPatch = components['schemas']['TicketPatch'];
+  `,
+  orval: `
+    import type { NewTicket, Ticket, TicketPatch } from './generated.js';
+  `,
+};
+
+const usedFields = `
+  const given = { title: 'VPN drops', description: 'Since this morning.', type: 'INCIDENT', categoryConfigId: 'vpn' } as const;
+  export const created: NewTicket = { ...given, customFields: { site: 'berlin', floor: 3, since: '2026-11-20' } };
+  export const changed: TicketPatch = { customFields: { site: null, rooms: ['a', 'b'], owner: 1, urgent: true } };
+  export const readSite = ({ customFields }: Ticket): unknown => customFields.site;
+  // @ts-expect-error the required field is missing
+  export const incomplete: NewTicket = given;
+  // @ts-expect-error an option that there is not
+  export const wrongOption: TicketPatch = { customFields: { site: 'berlim' } };
+  // @ts-expect-error a field that there is not
+  export const wrongField: TicketPatch = { customFields: { sites: 'berlin' } };
+  // @ts-expect-error a value of another type
+  export const wrongType: TicketPatch = { customFields: { floor: '3' } };
+  // @ts-expect-error a category that there is not
+  export const wrongCategory: NewTicket = { ...created, categoryConfigId: 'vpm' };
+`;
+
+describe("types that are generated from a workspace's document", { timeout: 120_000 }, () => {
+  it.each(Object.keys(generators) as (keyof typeof generators)[])(
+    'accept only the custom fields and options of the workspace, with %s',
+    async (generator) => {
+      const { createField, createTicketCategory, context, key } = await createWorkspace(api);
+      const toOptions = (values: string[]) => values.map((value) => ({ value, label: value }));
+      await createField({ key: 'site', type: 'SELECT', options: toOptions(['berlin', 'bonn']), required: true });
+      await createField({ key: 'rooms', type: 'MULTI_SELECT', options: toOptions(['a', 'b']) });
+      for (const [name, type] of [
+        ['floor', 'NUMBER'],
+        ['since', 'DATE'],
+        ['owner', 'USER'],
+        ['urgent', 'BOOLEAN'],
+      ] as const) {
+        await createField({ key: name, type });
+      }
+      await createTicketCategory({ id: 'vpn' });
+      await setStrictMode(context, true);
+      const { body } = await api.call({ method: 'GET', path: `${pathPrefix}/openapi.json`, key });
+      const own = await mkdtemp(join(folder, 'fields-'));
+      await generators[generator](body, own);
+      await writeFile(join(own, 'use.ts'), fieldTypes[generator] + usedFields);
+      await writeFile(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+      expect(await run(compiler, ['-p', own])).toBe('');
+    },
+  );
+});
 
 describe.each(Object.keys(uses) as (keyof typeof uses)[])(
   'a client generated by %s',

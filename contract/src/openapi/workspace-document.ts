@@ -131,11 +131,18 @@ function describeRequest(
       fields.map((field) => [field.key, describeGiven(field, { isNullable: !required.includes(field) })]),
     ),
     ...(required.length > 0 && { required: required.map(({ key }) => key) }),
-    // Requests can remove every field with null. With `additionalProperties`, generated types would contradict the types
-    // of the fields.
-    ...(isStrict ? { unevaluatedProperties: { type: 'null' } } : { additionalProperties: anyValue }),
-    description: `The custom fields of the workspace. ${isStrict ? 'Other fields are rejected.' : 'Other fields can have any value.'}`,
+    ...(isStrict ? onlyNull(fields) : { additionalProperties: anyValue }),
+    description: `The custom fields of the workspace. ${isStrict ? 'The server rejects other fields.' : 'Other fields can have any value.'}`,
   };
+}
+
+/**
+ * Returns keywords that allow only null for fields without a definition, because requests can remove every field. Code
+ * generators ignore `if`, so they generate types without an index signature, which would contradict the other types.
+ */
+function onlyNull(fields: readonly DescribedField[]): Schema {
+  const otherNames = `^(?!(?:${fields.map(({ key }) => key).join('|')})$)`;
+  return { if: { type: 'null' }, else: { patternProperties: { [otherNames]: { type: 'null' } } } };
 }
 
 /** Returns the schema of the custom fields in a response. It allows every stored value. */
