@@ -17,6 +17,8 @@ export class Types {
   readonly declarations = new Map<string, string>();
   /** The names of the declared types that method signatures use. */
   readonly ofMethods = new Set<string>();
+  /** The names of the declared types with the parameter `Fields`, which is the type of the custom fields. */
+  readonly withFields = new Set<string>();
 
   /** Returns the TypeScript type of a schema as source code. */
   print(schema: z.ZodType, side: Side): string {
@@ -38,7 +40,10 @@ export class Types {
 
   declare(name: string, schema: z.ZodType, { side, description }: { side: Side; description?: string | undefined }) {
     const head = description === undefined ? '' : comment([description], '');
-    const declaration = head + this.#declaration(name, schema, side);
+    const plain = this.#declaration(name, schema, side);
+    const hasFields = /(: |<)Fields\b/.test(plain);
+    if (hasFields) this.withFields.add(name);
+    const declaration = head + (hasFields ? plain.replace(` ${name} `, ` ${name}${fieldsParameter} `) : plain);
     const existing = this.declarations.get(name);
     if (existing !== undefined && existing !== declaration) {
       throw new Error(`${name} has different types in requests and responses. Give one of them another id.`);
@@ -142,9 +147,20 @@ export class Types {
     const { optin, optout } = (schema instanceof z.ZodPipe ? (schema.out as z.ZodType) : schema)._zod;
     const optional = (side === 'request' ? optin : optout) !== undefined;
     // The type of an unnamed object is printed inline, so its fields need additional indentation.
-    const type = this.print(schema, side).replaceAll('\n', '\n  ');
+    const printed = this.print(schema, side).replaceAll('\n', '\n  ');
+    const type = name === 'customFields' ? withFieldsType(printed, side) : printed;
     return optional ? `${name}?: ${type} | undefined` : `${name}: ${type}`;
   }
+}
+
+/** The parameter of the types and the resources with custom fields. */
+export const fieldsParameter = '<Fields extends object = CustomFields>';
+
+/** Replaces the general type of the custom fields by the parameter. Only a new resource needs the required fields. */
+function withFieldsType(type: string, side: Side): string {
+  return type.replace(/^CustomFields(Patch)?\b/, (_, patch) =>
+    side === 'request' && patch === undefined ? 'Fields' : 'SomeFields<Fields>',
+  );
 }
 
 /**

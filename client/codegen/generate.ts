@@ -24,7 +24,7 @@ import * as z from 'zod';
 import { type Call, callOf, exampleCall } from '../../contract/src/openapi/calls.ts';
 import { literal } from '../../contract/src/openapi/literal.ts';
 import { describeAddresses, describeTransitions, tags } from '../../contract/src/openapi/prose.ts';
-import { capitalize, comment, lineWidth, Types, union } from './generate-types.ts';
+import { capitalize, comment, fieldsParameter, lineWidth, Types, union } from './generate-types.ts';
 
 /** An endpoint, with the data that the generator needs for its client method. */
 interface Operation extends Call {
@@ -86,9 +86,13 @@ function typesSource(resources: Resource[], types: Types): string {
 }
 
 function resourcesSource(resources: Resource[], types: Types): string {
-  const names = [...types.ofMethods].sort().join(',\n  ');
+  const names = [...types.ofMethods, 'CustomFields', 'FieldsOf', 'FieldTypes'].sort().join(',\n  ');
+  const hasFields = ({ methods }: Resource) => methods.some((method) => method.includes('<Fields>'));
   const fields = resources
-    .map(({ resource }) => `  /** ${tags[resource]} */\n  readonly ${resource}: ${capitalize(resource)};`)
+    .map(({ resource, ...rest }) => {
+      const type = hasFields({ resource, ...rest }) ? `<FieldsOf<Types, '${resource.slice(0, -1)}'>>` : '';
+      return `  /** ${tags[resource]} */\n  readonly ${resource}: ${capitalize(resource)}${type};`;
+    })
     .join('\n');
   return source([
     [
@@ -100,10 +104,11 @@ function resourcesSource(resources: Resource[], types: Types): string {
       "import type { ApiList } from './list.ts';",
       "import type { BulkOptions, BulkPostOptions, BulkUpsertOptions, PostOptions, RequestOptions } from './options.ts';",
     ].join('\n'),
-    ...resources.map(
-      ({ resource, methods }) => `export interface ${capitalize(resource)} {\n${methods.join('\n\n')}\n}`,
-    ),
-    `/** The resources of the API, each with its methods. */\nexport interface Resources {\n${fields}\n}`,
+    ...resources.map((each) => {
+      const parameter = hasFields(each) ? fieldsParameter : '';
+      return `export interface ${capitalize(each.resource)}${parameter} {\n${each.methods.join('\n\n')}\n}`;
+    }),
+    `/** The resources of the API, each with its methods. */\nexport interface Resources<Types extends FieldTypes = FieldTypes> {\n${fields}\n}`,
   ]);
 }
 
@@ -125,7 +130,24 @@ export type Open<Known extends string> = Known | Unknown;
 /** Fields of which at least one is required. */
 export type AtLeastOne<Fields> = {
   [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
-}[keyof Fields];`;
+}[keyof Fields];
+
+/** The types of the custom fields of a workspace. The program \`itsm-client types\` writes them. */
+export interface FieldTypes {
+  /** The custom fields of tickets. */
+  ticket?: object;
+  /** The custom fields of assets. */
+  asset?: object;
+}
+
+/** The custom fields of a resource: their own type, or else the type for any fields. */
+export type FieldsOf<Types extends FieldTypes, Resource extends keyof FieldTypes> =
+  Types extends Record<Resource, infer Fields extends object> ? Fields : CustomFields;
+
+/** The custom fields in an update or a response. Each field can be absent or null. */
+export type SomeFields<Fields extends object> = string extends keyof Fields
+  ? Fields
+  : { [Name in keyof Fields]?: Fields[Name] | null | undefined };`;
 
 /**
  * The type that `unwrap` returns for unknown events. Its field `type` is a literal, because TypeScript can't narrow a
@@ -165,15 +187,16 @@ function argumentName(resource: string, path: string, param: string): string {
 
 function methodOf(operation: Operation, types: Types): string {
   const { name, route, row, kind, params, body, items } = operation;
-  const rowType = kind === 'file' ? 'Download' : types.print(row, 'response');
-  if (kind !== 'file') types.ofMethods.add(rowType);
+  const rowName = kind === 'file' ? 'Download' : types.print(row, 'response');
+  const rowType = withFields(rowName, types);
+  if (kind !== 'file') types.ofMethods.add(rowName);
   const isUpload = route.metadata.binary === 'request';
   const parameters = params.map(([param, schema]) => {
     return `${param}: ${printArgument(schema, types)}`;
   });
   if (kind === 'list' || kind === 'changes') {
     const isList = kind === 'list';
-    const queryType = isList ? `${rowType}Query` : 'ChangesQuery';
+    const queryType = isList ? `${rowName}Query` : 'ChangesQuery';
     const given = isList ? queryType : 'FollowQuery';
     const ofList = `The page and the filters of a list of ${operation.resource}.`;
     const description = isList ? ofList : 'The start of the change feed and the size of its pages.';
@@ -182,9 +205,10 @@ function methodOf(operation: Operation, types: Types): string {
     parameters.push(`query?: ${given}`);
   }
   const sent = items?.[1] ?? body;
-  const sentType = sent === undefined ? '' : types.print(sent, 'request');
+  const sentName = sent === undefined ? '' : types.print(sent, 'request');
+  const sentType = withFields(sentName, types);
   if (sent !== undefined) {
-    types.ofMethods.add(sentType);
+    types.ofMethods.add(sentName);
     parameters.push(items === undefined ? `body: ${sentType}` : `items: readonly ${sentType}[]`);
   }
   if (isUpload) parameters.push('file: FileUpload');
@@ -220,6 +244,11 @@ function methodOf(operation: Operation, types: Types): string {
   const signature = `  ${name}(${parameters.join(', ')}): ${answers[kind]};`;
   const broken = `  ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}  ): ${answers[kind]};`;
   return `${comment(lines, '  ')}${signature.length <= lineWidth ? signature : broken}`;
+}
+
+/** Returns a type with the parameter of the resource if the type has custom fields. */
+function withFields(name: string, types: Types): string {
+  return types.withFields.has(name) ? `${name}<Fields>` : name;
 }
 
 /** Prints the type of an argument, and imports the types that it names. */

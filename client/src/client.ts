@@ -3,7 +3,7 @@ import { checkOptions } from './attempt.ts';
 import { type BulkAnswer, sendBulk } from './bulk.ts';
 import { ApiChanges, type ChangesPage } from './changes.ts';
 import { type FileUpload, toFileBody } from './files.ts';
-import { routes } from './generated.ts';
+import { type FieldsOf, type FieldTypes, routes } from './generated.ts';
 import type * as generated from './generated-resources.ts';
 import { ApiList } from './list.ts';
 import type { BulkPostOptions, BulkUpsertOptions, ClientOptions, PostOptions } from './options.ts';
@@ -11,20 +11,21 @@ import { type PacedLimit, RateLimitQueue } from './pacing.ts';
 import { createSend, type Send } from './send.ts';
 
 /**
- * A client for the API of one workspace.
+ * A client for the API of one workspace. The parameter contains the types of its custom fields, such as
+ * `{ ticket: TicketFields; asset: AssetFields }`. Without the parameter, custom fields can have any names and values.
  *
  * @example
  * const client = new ItsmClient({ baseUrl: 'https://acme.example.com', apiKey });
  * const ticket = await client.tickets.get(1042);
  */
-export class ItsmClient implements generated.Resources {
+export class ItsmClient<Types extends FieldTypes = FieldTypes> implements generated.Resources<Types> {
   declare readonly ping: generated.Ping;
   declare readonly me: generated.Me;
-  declare readonly tickets: generated.Tickets;
+  declare readonly tickets: generated.Tickets<FieldsOf<Types, 'ticket'>>;
   declare readonly comments: generated.Comments;
   declare readonly attachments: generated.Attachments;
   declare readonly links: generated.Links;
-  declare readonly assets: generated.Assets;
+  declare readonly assets: generated.Assets<FieldsOf<Types, 'asset'>>;
   declare readonly articles: generated.Articles;
   declare readonly activities: generated.Activities;
   declare readonly projects: generated.Projects;

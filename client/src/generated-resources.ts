@@ -24,9 +24,12 @@ import type {
   CreatedWebhook,
   CustomFieldDefinition,
   CustomFieldDefinitionQuery,
+  CustomFields,
   Delivery,
   DeliveryDetail,
   DeliveryQuery,
+  FieldsOf,
+  FieldTypes,
   Identity,
   Link,
   LinkQuery,
@@ -90,7 +93,7 @@ export interface Me {
   get(options?: RequestOptions): ApiPromise<Identity>;
 }
 
-export interface Tickets {
+export interface Tickets<Fields extends object = CustomFields> {
   /**
    * List tickets.
    *
@@ -103,7 +106,7 @@ export interface Tickets {
    * @example
    * for await (const ticket of client.tickets.list({ status: 'OPEN' })) console.log(ticket.id);
    */
-  list(query?: TicketQuery, options?: RequestOptions): ApiList<Ticket>;
+  list(query?: TicketQuery, options?: RequestOptions): ApiList<Ticket<Fields>>;
 
   /**
    * List changed tickets.
@@ -117,7 +120,7 @@ export interface Tickets {
    * @example
    * for await (const ticket of client.tickets.changes({ since: '2026-11-20T10:00:00Z' })) console.log(ticket.id);
    */
-  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Ticket>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Ticket<Fields>>;
 
   /**
    * Get a ticket.
@@ -129,7 +132,7 @@ export interface Tickets {
    * @example
    * const ticket = await client.tickets.get(38);
    */
-  get(id: TicketReference, options?: RequestOptions): ApiPromise<Ticket>;
+  get(id: TicketReference, options?: RequestOptions): ApiPromise<Ticket<Fields>>;
 
   /**
    * Create a ticket.
@@ -152,7 +155,7 @@ export interface Tickets {
    *   customFields: { site: 'Berlin' },
    * });
    */
-  create(body: NewTicket, options?: PostOptions): ApiPromise<Ticket>;
+  create(body: NewTicket<Fields>, options?: PostOptions): ApiPromise<Ticket<Fields>>;
 
   /**
    * Update a ticket.
@@ -175,7 +178,7 @@ export interface Tickets {
    * @example
    * const ticket = await client.tickets.update(38, { status: 'IN_PROGRESS', priority: 'CRITICAL' });
    */
-  update(id: TicketReference, body: TicketPatch, options?: RequestOptions): ApiPromise<Ticket>;
+  update(id: TicketReference, body: TicketPatch<Fields>, options?: RequestOptions): ApiPromise<Ticket<Fields>>;
 
   /**
    * Create many tickets.
@@ -200,9 +203,9 @@ export interface Tickets {
    * ]);
    */
   createMany(
-    items: readonly NewTicketItem[],
-    options?: BulkPostOptions<BulkItemResult<NewTicketItem, Ticket>>,
-  ): Promise<BulkResult<NewTicketItem, Ticket>>;
+    items: readonly NewTicketItem<Fields>[],
+    options?: BulkPostOptions<BulkItemResult<NewTicketItem<Fields>, Ticket<Fields>>>,
+  ): Promise<BulkResult<NewTicketItem<Fields>, Ticket<Fields>>>;
 
   /**
    * Update many tickets.
@@ -228,9 +231,9 @@ export interface Tickets {
    * const { done, failed } = await client.tickets.updateMany([{ id: 38, status: 'IN_PROGRESS', priority: 'CRITICAL' }]);
    */
   updateMany(
-    items: readonly TicketPatchItem[],
-    options?: BulkOptions<BulkItemResult<TicketPatchItem, Ticket>>,
-  ): Promise<BulkResult<TicketPatchItem, Ticket>>;
+    items: readonly TicketPatchItem<Fields>[],
+    options?: BulkOptions<BulkItemResult<TicketPatchItem<Fields>, Ticket<Fields>>>,
+  ): Promise<BulkResult<TicketPatchItem<Fields>, Ticket<Fields>>>;
 
   /**
    * Attach a file to a ticket.
@@ -416,7 +419,7 @@ export interface Links {
   delete(ticketId: TicketReference, linkId: number | string, options?: RequestOptions): ApiPromise<Link>;
 }
 
-export interface Assets {
+export interface Assets<Fields extends object = CustomFields> {
   /**
    * List assets.
    *
@@ -429,7 +432,7 @@ export interface Assets {
    * @example
    * for await (const asset of client.assets.list({ status: 'ON_ORDER' })) console.log(asset.id);
    */
-  list(query?: AssetQuery, options?: RequestOptions): ApiList<Asset>;
+  list(query?: AssetQuery, options?: RequestOptions): ApiList<Asset<Fields>>;
 
   /**
    * List changed assets.
@@ -443,7 +446,7 @@ export interface Assets {
    * @example
    * for await (const asset of client.assets.changes({ since: '2026-11-20T10:00:00Z' })) console.log(asset.id);
    */
-  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Asset>;
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<Asset<Fields>>;
 
   /**
    * Get an asset.
@@ -455,7 +458,7 @@ export interface Assets {
    * @example
    * const asset = await client.assets.get(11);
    */
-  get(id: number | string, options?: RequestOptions): ApiPromise<Asset>;
+  get(id: number | string, options?: RequestOptions): ApiPromise<Asset<Fields>>;
 
   /**
    * Create an asset.
@@ -475,7 +478,7 @@ export interface Assets {
    *   assignedToId: 2,
    * });
    */
-  create(body: NewAsset, options?: PostOptions): ApiPromise<Asset>;
+  create(body: NewAsset<Fields>, options?: PostOptions): ApiPromise<Asset<Fields>>;
 
   /**
    * Create or update many assets.
@@ -500,9 +503,9 @@ export interface Assets {
    * ]);
    */
   upsertMany(
-    items: readonly AssetUpsertItem[],
-    options?: BulkUpsertOptions<Open<AssetMatch>, UpsertItemResult<AssetUpsertItem, Asset>>,
-  ): Promise<BulkUpsertResult<AssetUpsertItem, Asset>>;
+    items: readonly AssetUpsertItem<Fields>[],
+    options?: BulkUpsertOptions<Open<AssetMatch>, UpsertItemResult<AssetUpsertItem<Fields>, Asset<Fields>>>,
+  ): Promise<BulkUpsertResult<AssetUpsertItem<Fields>, Asset<Fields>>>;
 
   /**
    * Update an asset.
@@ -519,7 +522,7 @@ export interface Assets {
    * @example
    * const asset = await client.assets.update(11, { assignedToId: 2 });
    */
-  update(id: number | string, body: AssetPatch, options?: RequestOptions): ApiPromise<Asset>;
+  update(id: number | string, body: AssetPatch<Fields>, options?: RequestOptions): ApiPromise<Asset<Fields>>;
 }
 
 export interface Articles {
@@ -1011,13 +1014,13 @@ export interface Deliveries {
 }
 
 /** The resources of the API, each with its methods. */
-export interface Resources {
+export interface Resources<Types extends FieldTypes = FieldTypes> {
   /** Check that the service is available. Requires no API key. */
   readonly ping: Ping;
   /** The API key of the request. */
   readonly me: Me;
   /** Incidents, problems, changes and service requests. */
-  readonly tickets: Tickets;
+  readonly tickets: Tickets<FieldsOf<Types, 'ticket'>>;
   /** Comments on tickets. */
   readonly comments: Comments;
   /** Files that are attached to tickets. */
@@ -1025,7 +1028,7 @@ export interface Resources {
   /** Links between tickets. */
   readonly links: Links;
   /** Devices, licenses and other items that the workspace manages. */
-  readonly assets: Assets;
+  readonly assets: Assets<FieldsOf<Types, 'asset'>>;
   /** Articles of the knowledge base. You write them in the developer area or import them with the command line. */
   readonly articles: Articles;
   /** The history of actions on tickets and assets. */

@@ -33,6 +33,23 @@ export type AtLeastOne<Fields> = {
   [Name in keyof Fields]: Pick<Fields, Name> & { [Other in keyof Fields]?: Fields[Other] | undefined };
 }[keyof Fields];
 
+/** The types of the custom fields of a workspace. The program `itsm-client types` writes them. */
+export interface FieldTypes {
+  /** The custom fields of tickets. */
+  ticket?: object;
+  /** The custom fields of assets. */
+  asset?: object;
+}
+
+/** The custom fields of a resource: their own type, or else the type for any fields. */
+export type FieldsOf<Types extends FieldTypes, Resource extends keyof FieldTypes> =
+  Types extends Record<Resource, infer Fields extends object> ? Fields : CustomFields;
+
+/** The custom fields in an update or a response. Each field can be absent or null. */
+export type SomeFields<Fields extends object> = string extends keyof Fields
+  ? Fields
+  : { [Name in keyof Fields]?: Fields[Name] | null | undefined };
+
 /** The status of the service. */
 export interface Pong {
   /** Always `ok`. */
@@ -174,7 +191,7 @@ export type CustomFieldValue = string | number | boolean | null | readonly Custo
 export type CustomFields = Record<string, CustomFieldValue>;
 
 /** An incident, problem, change or service request. */
-export interface Ticket {
+export interface Ticket<Fields extends object = CustomFields> {
   /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** A prefix (INC-, PRB-, CHG- or REQ-) and a number. Each ticket type of the workspace has its own numbers, which start at 1. The server never reuses a number. */
@@ -210,7 +227,7 @@ export interface Ticket {
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId: string | null;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
-  customFields: CustomFields;
+  customFields: SomeFields<Fields>;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution: string | null;
   /** When the status became RESOLVED, or null if the ticket is unresolved or reopened. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -310,7 +327,7 @@ export interface ChangesQuery {
 }
 
 /** A new ticket. Set `category`, `categoryConfigId` or both. */
-export type NewTicket = AtLeastOne<{
+export type NewTicket<Fields extends object = CustomFields> = AtLeastOne<{
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
   /** The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines no categories, you can set any text. 1 to 255 characters. */
@@ -341,7 +358,7 @@ export type NewTicket = AtLeastOne<{
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
-  customFields?: CustomFields | null | undefined;
+  customFields?: Fields | null | undefined;
   /** When the ticket is due, or null for no due date. The default is `createdAt` plus the resolution target of the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueAt?: string | null | undefined;
   /** The status. The default is OPEN. Only an import key can set it. */
@@ -358,7 +375,7 @@ export type NewTicket = AtLeastOne<{
 export type CustomFieldsPatch = Record<string, CustomFieldValue>;
 
 /** Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change. */
-export interface TicketPatch {
+export interface TicketPatch<Fields extends object = CustomFields> {
   /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
   title?: string | undefined;
   /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
@@ -390,7 +407,7 @@ export interface TicketPatch {
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
   /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
-  customFields?: CustomFieldsPatch | undefined;
+  customFields?: SomeFields<Fields> | undefined;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
   /** When the ticket is due, or null for no due date. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -417,7 +434,7 @@ export interface NewComment {
 }
 
 /** A new ticket and its first comments. Set `category`, `categoryConfigId` or both. */
-export type NewTicketItem = AtLeastOne<{
+export type NewTicketItem<Fields extends object = CustomFields> = AtLeastOne<{
   /** The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. */
   category: Open<TicketCategory> | null;
   /** The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines no categories, you can set any text. 1 to 255 characters. */
@@ -448,7 +465,7 @@ export type NewTicketItem = AtLeastOne<{
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
-  customFields?: CustomFields | null | undefined;
+  customFields?: Fields | null | undefined;
   /** When the ticket is due, or null for no due date. The default is `createdAt` plus the resolution target of the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueAt?: string | null | undefined;
   /** The status. The default is OPEN. Only an import key can set it. */
@@ -464,7 +481,7 @@ export type NewTicketItem = AtLeastOne<{
 };
 
 /** A ticket and its changes. Absent fields stay unchanged, and null clears a field. */
-export interface TicketPatchItem {
+export interface TicketPatchItem<Fields extends object = CustomFields> {
   /** The ticket, by id or number such as `INC-17`. */
   id: TicketReference;
   /** The `etag` that you read. If the ticket has changed since then, this item fails with `PRECONDITION_FAILED`. */
@@ -500,7 +517,7 @@ export interface TicketPatchItem {
   /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
   externalId?: string | null | undefined;
   /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
-  customFields?: CustomFieldsPatch | undefined;
+  customFields?: SomeFields<Fields> | undefined;
   /** How the ticket was resolved. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
   resolution?: string | null | undefined;
   /** When the ticket is due, or null for no due date. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -620,7 +637,7 @@ export type AssetStatus =
   | 'LOST';
 
 /** A device, a license or another item that the workspace manages. */
-export interface Asset {
+export interface Asset<Fields extends object = CustomFields> {
   /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The name of the asset. 1 to 255 characters. */
@@ -654,7 +671,7 @@ export interface Asset {
   /** The tags: at most 50. Responses list them in ascending order and without duplicates. At most 50 items. 1 to 50 characters. */
   tags: Tag[];
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
-  customFields: CustomFields;
+  customFields: SomeFields<Fields>;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
   /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -690,7 +707,7 @@ export interface AssetQuery {
 }
 
 /** A new asset. */
-export interface NewAsset {
+export interface NewAsset<Fields extends object = CustomFields> {
   /** The name of the asset. 1 to 255 characters. */
   name: string;
   /** The inventory tag, unique in the workspace. It never changes. 1 to 100 characters. */
@@ -722,11 +739,11 @@ export interface NewAsset {
   /** The tags: at most 50. Responses list them in ascending order and without duplicates. At most 50 items. 1 to 50 characters. */
   tags?: readonly Tag[] | null | undefined;
   /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
-  customFields?: CustomFields | null | undefined;
+  customFields?: Fields | null | undefined;
 }
 
 /** An asset as another system knows it. If the asset exists, the rules of `AssetPatch` apply: absent fields stay unchanged, and null clears a field. Otherwise, the rules of `NewAsset` apply. */
-export interface AssetUpsertItem {
+export interface AssetUpsertItem<Fields extends object = CustomFields> {
   /** The name of the asset. A new asset requires it. 1 to 255 characters. */
   name?: string | undefined;
   /** The inventory tag, unique in the workspace. It never changes. A new asset requires it. 1 to 100 characters. */
@@ -758,14 +775,14 @@ export interface AssetUpsertItem {
   /** The tags: at most 50. Responses list them in ascending order and without duplicates. At most 50 items. 1 to 50 characters. */
   tags?: readonly Tag[] | null | undefined;
   /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
-  customFields?: CustomFieldsPatch | null | undefined;
+  customFields?: SomeFields<Fields> | null | undefined;
 }
 
 /** The field by which the server finds the asset of an item. The default is `assetTag`. */
 export type AssetMatch = 'assetTag' | 'externalId';
 
 /** Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign an asset without a status, its status becomes IN_USE. If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change. */
-export interface AssetPatch {
+export interface AssetPatch<Fields extends object = CustomFields> {
   /** The name of the asset. 1 to 255 characters. */
   name?: string | undefined;
   /** The serial number, or null if unknown. 1 to 255 characters. */
@@ -799,7 +816,7 @@ export interface AssetPatch {
   /** The tags to remove, none of which is in `addTags`. At most 50 items. 1 to 50 characters. */
   removeTags?: readonly Tag[] | undefined;
   /** The server merges these fields into the existing custom fields. A value replaces the existing value, and null removes the key. The result has at most 50 keys and 16 KiB as JSON. */
-  customFields?: CustomFieldsPatch | undefined;
+  customFields?: SomeFields<Fields> | undefined;
 }
 
 /** PUBLISHED, or ARCHIVED if the article is no longer published. Only the change feed returns ARCHIVED. */

@@ -364,3 +364,38 @@ export async function sentAgain(api: ItsmClient): Promise<void> {
   const asset = await api.assets.get(1);
   await api.assets.update(1, { type: asset.type, status: asset.status, customFields: asset.customFields });
 }
+
+interface TicketFields {
+  site: client.Open<'berlin' | 'bonn'>;
+  floor?: number | null;
+  rooms?: readonly client.Open<'a' | 'b'>[] | null;
+}
+
+/** Checks that a client with the types of a workspace's custom fields accepts only these fields and options. */
+export async function useOwnFields(api: ItsmClient<{ ticket: TicketFields }>): Promise<void> {
+  const given = {
+    title: 'VPN drops',
+    description: 'Since this morning.',
+    type: 'INCIDENT',
+    category: 'NETWORK',
+  } as const;
+  const ticket = await api.tickets.create({ ...given, customFields: { site: 'berlin', rooms: ['a'] } });
+  ticket.customFields.site satisfies 'berlin' | 'bonn' | client.Unknown | null | undefined;
+  // A program can send received values back, and remove a field.
+  await api.tickets.update(ticket.id, { customFields: { ...ticket.customFields, floor: null, site: null } });
+  for await (const { customFields } of api.tickets.changes()) customFields.floor satisfies number | null | undefined;
+  const { done } = await api.tickets.updateMany([{ id: 1, customFields: { floor: 3 } }]);
+  done[0]?.customFields.rooms satisfies readonly client.Open<'a' | 'b'>[] | null | undefined;
+  // @ts-expect-error: there is no option `berlim`
+  await api.tickets.update(1, { customFields: { site: 'berlim' } });
+  // @ts-expect-error: there is no field `sites`
+  await api.tickets.create({ ...given, customFields: { site: 'berlin', sites: 'berlin' } });
+  // @ts-expect-error: new tickets need the field `site`
+  await api.tickets.createMany([{ ...given, customFields: { floor: 3 } }]);
+  // @ts-expect-error: there is no field `flor`
+  for await (const { customFields } of api.tickets.list()) customFields.flor;
+  // Assets have no types, so their fields can have any names and values.
+  await api.assets.update(1, { customFields: { anything: [1, 'two'] } });
+  const general: ItsmClient = api;
+  await general.tickets.list();
+}
