@@ -1,22 +1,23 @@
-#!/usr/bin/env node
 import { randomBytes } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type Delivery, ItsmClient, type ItsmError, isItsmError } from '@itsm-api/client';
+import { type Delivery, isItsmError } from '@itsm-api/client';
 import { eventTypes, signDelivery } from '@itsm-api/client/webhooks';
+import { createClient, describeError, log } from './program.ts';
 
 /*
- * The program of the package. It forwards the events of a workspace to a receiver on this machine, without a public
- * address. The program registers a paused webhook, reads its pending deliveries, signs them, and sends them to the
+ * The command `listen`. It forwards the events of a workspace to a receiver on this machine, without a public address.
+ * The command registers a paused webhook, reads its pending deliveries, signs them, and sends them to the
  * receiver.
  */
 
 const usage = `Usage: npx @itsm-api/client listen --forward-to <url> [--interval <seconds>]
 
 Forwards the events of an ITSM workspace to a webhook receiver on your machine until you press Ctrl-C.
+To write the types of custom fields, run \`npx @itsm-api/client types --help\`.
 
 Options:
   --forward-to <url>    the URL of your receiver, such as http://localhost:4000/hook
@@ -35,9 +36,9 @@ const attemptTimeoutMs = 15_000;
 const maxDeactivationWaitMs = 65_000;
 
 const options = readOptions();
-const { ITSM_URL = 'http://127.0.0.1:3000', ITSM_KEY, WEBHOOK_SECRET } = process.env;
+const { ITSM_URL = 'http://127.0.0.1:3000', WEBHOOK_SECRET } = process.env;
 const secret = WEBHOOK_SECRET || `whsec_${randomBytes(32).toString('base64')}`;
-const client = createClient();
+const client = createClient('listen', ITSM_URL);
 const end = new AbortController();
 const { signal } = end;
 // The terminal and npx can both send the same signal. With `once`, the second signal would end the process.
@@ -64,16 +65,6 @@ try {
   }
 }
 
-function createClient(): ItsmClient {
-  try {
-    const logger = { debug: () => undefined, warn: (message: string) => log(message) };
-    return new ItsmClient({ baseUrl: ITSM_URL, apiKey: ITSM_KEY, userAgent: 'itsm-listen', logger });
-  } catch (error) {
-    log(`${(error as Error).message} Set ITSM_URL and ITSM_KEY.`);
-    process.exit(2);
-  }
-}
-
 function readOptions(): { forwardTo: string; intervalMs: number } {
   try {
     const { positionals, values } = parseArgs({
@@ -88,7 +79,7 @@ function readOptions(): { forwardTo: string; intervalMs: number } {
       process.stdout.write(usage);
       process.exit();
     }
-    if (positionals.join(' ') !== 'listen') throw new TypeError('The command must be `listen`.');
+    if (positionals.join(' ') !== 'listen') throw new TypeError('The command must be `listen` or `types`.');
     const { 'forward-to': forwardTo = '', interval } = values;
     if (!/^https?:\/\//.test(forwardTo) || !URL.canParse(forwardTo)) {
       throw new TypeError('--forward-to must be a URL such as http://localhost:4000/hook');
@@ -184,12 +175,4 @@ function post(headers: Record<string, string>, body: string): Promise<number | u
       .on('close', () => reject(new Error('The receiver sent no final response.')))
       .end(body);
   });
-}
-
-function describeError({ message, code, requestId }: ItsmError): string {
-  return `${message} (${code}, request ${requestId ?? 'unknown'})`;
-}
-
-function log(message: string): void {
-  process.stderr.write(`${message}\n`);
 }

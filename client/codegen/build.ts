@@ -16,8 +16,11 @@ const dist = await compilePackage(join(import.meta.dirname, '..'), createRequire
 
 // The program imports the package by its name, so the library and its bundle don't contain the program.
 await build({
-  entryPoints: [join(import.meta.dirname, '../bin/listen.ts')],
+  entryPoints: [join(import.meta.dirname, '../bin/itsm-client.ts')],
   outdir: join(dist, 'bin'),
+  bundle: true,
+  packages: 'external',
+  splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node20',

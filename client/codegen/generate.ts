@@ -86,7 +86,7 @@ function typesSource(resources: Resource[], types: Types): string {
 }
 
 function resourcesSource(resources: Resource[], types: Types): string {
-  const names = [...types.ofMethods, 'CustomFields', 'FieldsOf', 'FieldTypes'].sort().join(',\n  ');
+  const names = [...types.ofMethods, 'CustomFields', 'FieldsOf', 'FieldTypes'].sort(compareNames).join(',\n  ');
   const hasFields = ({ methods }: Resource) => methods.some((method) => method.includes('<Fields>'));
   const fields = resources
     .map(({ resource, ...rest }) => {
@@ -110,6 +110,11 @@ function resourcesSource(resources: Resource[], types: Types): string {
     }),
     `/** The resources of the API, each with its methods. */\nexport interface Resources<Types extends FieldTypes = FieldTypes> {\n${fields}\n}`,
   ]);
+}
+
+/** Compares names in the order of Biome, which ignores the case. */
+function compareNames(left: string, right: string): number {
+  return left.toLowerCase() < right.toLowerCase() ? -1 : 1;
 }
 
 function source(parts: string[]): string {

@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 function run(args: string[], env: Record<string, string> = {}) {
-  const file = fileURLToPath(new URL('../../client/bin/listen.ts', import.meta.url));
+  const file = fileURLToPath(new URL('../../client/bin/itsm-client.ts', import.meta.url));
   const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, ITSM_URL: baseUrl, WEBHOOK_SECRET: secret, ...env },
   });
@@ -137,7 +137,7 @@ it('reports a wrong command, option or API key without a stack trace', async () 
       run(['listen', '--forward-to', receiver.url], { ITSM_KEY: '' }),
     ].map(async (program) => [await program.exit, program.stderr()] as const),
   );
-  expect(command).toEqual([2, expect.stringMatching(/^The command must be `listen`\.\n\nUsage: /)]);
+  expect(command).toEqual([2, expect.stringMatching(/^The command must be `listen` or `types`\.\n\nUsage: /)]);
   expect(without).toEqual([2, expect.stringContaining('--forward-to must be a URL')]);
   expect(invalid).toEqual([2, expect.stringContaining('--forward-to must be a URL')]);
   expect(wrong).toEqual([1, expect.stringMatching(/^The API key is invalid.*\(INVALID_API_KEY, request \w+\)\n$/)]);

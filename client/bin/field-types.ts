@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util';
+import { type CustomFieldDefinition, type CustomFieldType, isItsmError } from '@itsm-api/client';
+import { createClient, describeError, log } from './program.ts';
+
+/*
+ * The command `types`. It writes the TypeScript types of the custom fields of a workspace, for the parameter of
+ * `ItsmClient`.
+ */
+
+const usage = `Usage: npx @itsm-api/client types [--url <url>] > itsm-fields.d.ts
+
+Writes the TypeScript types of the custom fields of your workspace to stdout.
+
+Options:
+  --url <url>  the URL of the server (default: ITSM_URL, or http://127.0.0.1:3000)
+
+Environment variables:
+  ITSM_KEY  an API key of the workspace, with any scope
+  ITSM_URL  the URL of the server
+`;
+
+const client = createClient('types', readUrl());
+try {
+  const definitions = await client.fields.list().toArray();
+  process.stdout.write(printFile(definitions));
+} catch (error) {
+  if (!isItsmError(error)) throw error;
+  log(describeError(error));
+  process.exitCode = 1;
+}
+
+function readUrl(): string {
+  try {
+    const { values } = parseArgs({
+      allowPositionals: true,
+      options: { url: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+    });
+    if (values.help) {
+      process.stdout.write(usage);
+      process.exit();
+    }
+    return values.url ?? process.env.ITSM_URL ?? 'http://127.0.0.1:3000';
+  } catch (error) {
+    log(`${(error as Error).message}\n\n${usage}`);
+    process.exit(2);
+  }
+}
+
+function printFile(definitions: readonly CustomFieldDefinition[]): string {
+  const types = (['TICKET', 'ASSET'] as const).map((resource) =>
+    printType(
+      resource === 'TICKET' ? 'Ticket' : 'Asset',
+      definitions.filter((definition) => definition.resource === resource),
+    ),
+  );
+  const used = ['CustomFields', 'CustomFieldValue', 'Open'].filter((name) =>
+    types.some((type) => new RegExp(`\\b${name}\\b`).test(type.replaceAll(/\/\*.*?\*\//g, ''))),
+  );
+  const imports = used.length === 0 ? '' : `import type { ${used.join(', ')} } from '@itsm-api/client';\n`;
+  return `// Written by \`npx @itsm-api/client types\`. Run it again after the definitions of custom fields have changed.
+${imports}
+${types.join('\n')}`;
+}
+
+/** Prints the type of the custom fields of a resource. Without definitions, the fields can have any names and values. */
+function printType(name: string, definitions: readonly CustomFieldDefinition[]): string {
+  const head = `/** The custom fields of ${name.toLowerCase()}s. */\n`;
+  if (definitions.length === 0) return `${head}export type ${name}Fields = CustomFields;\n`;
+  return `${head}export interface ${name}Fields {\n${definitions.map(printField).join('')}}\n`;
+}
+
+function printField({ key, label, description, type, options, required, active }: CustomFieldDefinition): string {
+  const text = `${label}${description === null ? '' : `: ${description}`}${active ? '' : ' (inactive)'}`;
+  const values = options?.filter((option) => option.active).map(({ value }) => JSON.stringify(value));
+  const valueType = active ? typeOf(type, values?.join(' | ')) : 'CustomFieldValue';
+  const field = required && active ? `${key}: ${valueType}` : `${key}?: ${valueType} | null | undefined`;
+  return `  /** ${text.replaceAll('*/', '*\\/').replaceAll(/\s+/g, ' ')} */\n  ${field};\n`;
+}
+
+/** Returns the type of a field's values. \`Open\` also has the values that the file doesn't know yet. */
+function typeOf(type: CustomFieldDefinition['type'], options = ''): string {
+  const types: Record<CustomFieldType, string> = {
+    TEXT: 'string',
+    NUMBER: 'number',
+    BOOLEAN: 'boolean',
+    DATE: 'string',
+    SELECT: `Open<${options}>`,
+    MULTI_SELECT: `readonly Open<${options}>[]`,
+    USER: 'number',
+  };
+  return (types as Record<string, string>)[type] ?? 'CustomFieldValue';
+}

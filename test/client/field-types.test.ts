@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
+
+/** Runs the command `types` of `@itsm-api/client`, and compiles a program with the types that it writes. */
+const program = fileURLToPath(new URL('../../client/bin/itsm-client.ts', import.meta.url));
+const compiler = join(import.meta.dirname, '../../tools/node_modules/.bin/tsc');
+let api: Api;
+let workspace: Workspace;
+let baseUrl: string;
+/** A folder in the tests, where programs can import `@itsm-api/client`. */
+let folder: string;
+
+beforeAll(async () => {
+  api = await startApi();
+  workspace = await createWorkspace(api);
+  baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
+  folder = await mkdtemp(join(import.meta.dirname, '../node_modules/.field-types-'));
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await api.close();
+});
+
+/** Runs a program, and returns its exit code and its output. */
+function run(file: string, args: string[], env: Record<string, string> = {}) {
+  return promisify(execFile)(file, args, { env: { PATH: process.env.PATH, ...env } })
+    .then(({ stdout, stderr }) => ({ code: 0, stdout, stderr }))
+    .catch(({ code, stdout, stderr }) => ({ code, stdout, stderr }));
+}
+const runTypes = (args: string[], env: Record<string, string> = {}) =>
+  run(process.execPath, [program, 'types', ...args], { ITSM_KEY: workspace.key, ...env });
+
+it('writes types with which a misspelled field or option does not compile', { timeout: 60_000 }, async () => {
+  const options = ['berlin', "it's */ 5 %", 'old'].map((value) => ({ value, label: value }));
+  await workspace.createField({
+    key: 'site',
+    type: 'SELECT',
+    label: 'Site',
+    description: 'Where?',
+    required: true,
+    options,
+  });
+  await workspace.createField({ key: 'rooms', type: 'MULTI_SELECT', label: 'Comment ends */\nhere', options });
+  await workspace.createField({ key: 'floor', type: 'NUMBER', label: 'Floor' });
+  await workspace.createField({ key: 'legacy', type: 'NUMBER', label: 'Legacy' });
+  const { context } = workspace;
+  await updateDefinition(context, { resource: 'TICKET', key: 'site' }, { options: options.slice(0, 2) });
+  await updateDefinition(context, { resource: 'TICKET', key: 'legacy' }, { active: false });
+  const { code, stdout } = await runTypes(['--url', baseUrl]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`export interface TicketFields {
+  /** Floor */
+  floor?: number | null | undefined;
+  /** Legacy (inactive) */
+  legacy?: CustomFieldValue | null | undefined;
+  /** Comment ends *\\/ here */
+  rooms?: readonly Open<"berlin" | "it's */ 5 %" | "old">[] | null | undefined;
+  /** Site: Where? */
+  site: Open<"berlin" | "it's */ 5 %">;
+}`);
+  expect(stdout).toContain('export type AssetFields = CustomFields;');
+
+  await writeFile(join(folder, 'itsm-fields.d.ts'), stdout);
+  await writeFile(
+    join(folder, 'program.ts'),
+    `import { ItsmClient } from '@itsm-api/client';
+    import type { AssetFields, TicketFields } from './itsm-fields.d.ts';
+    const client = new ItsmClient<{ ticket: TicketFields; asset: AssetFields }>({ baseUrl: '', apiKey: '' });
+    await client.tickets.update(1, { customFields: { site: 'berlin', rooms: [], legacy: ['x'] } });
+    await client.assets.update(1, { customFields: { anything: 3 } });
+    // @ts-expect-error an option that is inactive
+    await client.tickets.update(1, { customFields: { site: 'old' } });
+    // @ts-expect-error a field that there is not
+    await client.tickets.update(1, { customFields: { flor: 3 } });`,
+  );
+  const compilerOptions = {
+    ...{ strict: true, noEmit: true, module: 'nodenext', target: 'es2023', types: [] },
+    allowImportingTsExtensions: true,
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  expect(await run(compiler, ['-p', folder])).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
+it('reports a wrong option, API key or server without a stack trace', async () => {
+  expect((await runTypes(['--help'])).stdout).toMatch(/^Usage: npx @itsm-api\/client types /);
+  const wrong = await runTypes([], { ITSM_URL: baseUrl, ITSM_KEY: 'itsm_wrong' });
+  expect(wrong).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^The API key is invalid.*\(INVALID_API_KEY, request \w+\)\n$/),
+  });
+  expect(await runTypes(['--server'])).toMatchObject({ code: 2, stderr: expect.stringContaining('Usage: ') });
+  expect(await runTypes(['--url', 'nowhere'])).toMatchObject({ code: 2, stderr: expect.stringContaining('baseUrl') });
+});
