@@ -2,6 +2,8 @@ import { openApiDocument } from '@itsm-api/contract/openapi';
 import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
 import { listOfPages, sourceOf, withLinksToMarkdown } from '../docs-site/page-source.ts';
 import { markdownPath, pages } from '../docs-site/site-pages.ts';
+import type { Context } from '../resources/shared/context.ts';
+import { describeDefinitions } from './field-definitions.ts';
 
 /** An MCP resource: a text that agents can read. */
 interface Resource {
@@ -9,15 +11,22 @@ interface Resource {
   name: string;
   description: string;
   mimeType: 'text/markdown' | 'text/plain';
-  /** Returns the same text as the documentation site. */
-  read(): Promise<string>;
+  /** Returns the text. The text of a page is the same as on the documentation site. */
+  read(context: Pick<Context, 'db'>): Promise<string>;
 }
 
 /**
- * The guides and the list of all documentation pages. The URIs contain the same paths as the documentation site, so
- * that agents can follow links between pages.
+ * The custom fields of the workspace, the guides and the list of all documentation pages. The URIs of pages contain the
+ * same paths as the documentation site, so that agents can follow links between pages.
  */
 const resources: readonly Resource[] = [
+  {
+    uri: toUri('custom-fields'),
+    name: 'Custom fields',
+    description: 'The custom fields of tickets and assets in this workspace, with their types and options.',
+    mimeType: 'text/plain',
+    read: describeDefinitions,
+  },
   {
     uri: toUri('/llms.txt'),
     name: 'All pages',
@@ -38,8 +47,11 @@ const resources: readonly Resource[] = [
     ),
 ];
 
-/** Adds handlers to the MCP server for listing and reading resources. */
-export function addResourceHandlers(server: Server): void {
+/**
+ * Adds handlers to the MCP server for listing and reading resources.
+ * @param run calls a function with the context of the request
+ */
+export function addResourceHandlers(server: Server, run: (read: Resource['read']) => Promise<string>): void {
   server.setRequestHandler('resources/list', () => ({
     resources: resources.map(({ read, ...described }) => described),
   }));
@@ -49,7 +61,7 @@ export function addResourceHandlers(server: Server): void {
     if (resource === undefined) {
       throw new ResourceNotFoundError(uri, 'Unknown resource. Call resources/list for the available resources.');
     }
-    return { contents: [{ uri, mimeType: resource.mimeType, text: await resource.read() }] };
+    return { contents: [{ uri, mimeType: resource.mimeType, text: await run(resource.read) }] };
   });
 }
 

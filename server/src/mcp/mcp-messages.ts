@@ -105,7 +105,8 @@ function serverOf(exchange: Exchange, supportedProtocolVersions: string[]): Serv
     }
     return call(tool, params.arguments ?? {}, exchange);
   });
-  addResourceHandlers(server);
+  const { request, options } = exchange;
+  addResourceHandlers(server, (read) => options.tenantLimiter.run(request.identity.tenantId, () => read(request.ctx)));
   return server;
 }
 
