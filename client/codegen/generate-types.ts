@@ -156,11 +156,13 @@ export class Types {
 /** The parameter of the types and the resources with custom fields. */
 export const fieldsParameter = '<Fields extends object = CustomFields>';
 
-/** Replaces the general type of the custom fields by the parameter. Only a new resource needs the required fields. */
+/** Replaces the general type of custom fields and their filters by a type with the parameter. Only a new resource needs the required fields. */
 function withFieldsType(type: string, side: Side): string {
-  return type.replace(/^CustomFields(Patch)?\b/, (_, patch) =>
-    side === 'request' && patch === undefined ? 'Fields' : 'SomeFields<Fields>',
-  );
+  return type
+    .replace(/^Record<.*>/, 'FieldFilters<Fields>')
+    .replace(/^CustomFields(Patch)?\b/, (_, patch) =>
+      side === 'request' && patch === undefined ? 'Fields' : 'SomeFields<Fields>',
+    );
 }
 
 /**

@@ -152,7 +152,15 @@ export type FieldsOf<Types extends FieldTypes, Resource extends keyof FieldTypes
 /** The custom fields in an update or a response. Each field can be absent or null. */
 export type SomeFields<Fields extends object> = string extends keyof Fields
   ? Fields
-  : { [Name in keyof Fields]?: Fields[Name] | null | undefined };`;
+  : { [Name in keyof Fields]?: Fields[Name] | null | undefined };
+
+/** The filters of a list by custom fields. Each field has one or several values. */
+export type FieldFilters<Fields extends object> = string extends keyof Fields
+  ? Record<string, string | readonly string[]>
+  : { [Name in keyof Fields]?: FilterValue<Fields[Name]> | readonly FilterValue<Fields[Name]>[] | undefined };
+
+/** A value of a custom field in a filter. For a field with a list, one item of the list. */
+export type FilterValue<Value> = NonNullable<Value> extends readonly (infer Item)[] ? Item : NonNullable<Value>;`;
 
 /**
  * The type that `unwrap` returns for unknown events. Its field `type` is a literal, because TypeScript can't narrow a
@@ -202,12 +210,11 @@ function methodOf(operation: Operation, types: Types): string {
   if (kind === 'list' || kind === 'changes') {
     const isList = kind === 'list';
     const queryType = isList ? `${rowName}Query` : 'ChangesQuery';
-    const given = isList ? queryType : 'FollowQuery';
     const ofList = `The page and the filters of a list of ${operation.resource}.`;
     const description = isList ? ofList : 'The start of the change feed and the size of its pages.';
     types.declare(queryType, route.query, { side: 'request', description });
     if (isList) types.ofMethods.add(queryType);
-    parameters.push(`query?: ${given}`);
+    parameters.push(`query?: ${isList ? withFields(queryType, types) : 'FollowQuery'}`);
   }
   const sent = items?.[1] ?? body;
   const sentName = sent === undefined ? '' : types.print(sent, 'request');

@@ -106,7 +106,7 @@ export interface Tickets<Fields extends object = CustomFields> {
    * @example
    * for await (const ticket of client.tickets.list({ status: 'OPEN' })) console.log(ticket.id);
    */
-  list(query?: TicketQuery, options?: RequestOptions): ApiList<Ticket<Fields>>;
+  list(query?: TicketQuery<Fields>, options?: RequestOptions): ApiList<Ticket<Fields>>;
 
   /**
    * List changed tickets.
@@ -432,7 +432,7 @@ export interface Assets<Fields extends object = CustomFields> {
    * @example
    * for await (const asset of client.assets.list({ status: 'ON_ORDER' })) console.log(asset.id);
    */
-  list(query?: AssetQuery, options?: RequestOptions): ApiList<Asset<Fields>>;
+  list(query?: AssetQuery<Fields>, options?: RequestOptions): ApiList<Asset<Fields>>;
 
   /**
    * List changed assets.

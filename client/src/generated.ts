@@ -50,6 +50,14 @@ export type SomeFields<Fields extends object> = string extends keyof Fields
   ? Fields
   : { [Name in keyof Fields]?: Fields[Name] | null | undefined };
 
+/** The filters of a list by custom fields. Each field has one or several values. */
+export type FieldFilters<Fields extends object> = string extends keyof Fields
+  ? Record<string, string | readonly string[]>
+  : { [Name in keyof Fields]?: FilterValue<Fields[Name]> | readonly FilterValue<Fields[Name]>[] | undefined };
+
+/** A value of a custom field in a filter. For a field with a list, one item of the list. */
+export type FilterValue<Value> = NonNullable<Value> extends readonly (infer Item)[] ? Item : NonNullable<Value>;
+
 /** The status of the service. */
 export interface Pong {
   /** Always `ok`. */
@@ -267,7 +275,7 @@ export type UserReference = number | `${string}@${string}`;
 export type TicketReference = number | Open<TicketNumber>;
 
 /** The page and the filters of a list of tickets. */
-export interface TicketQuery {
+export interface TicketQuery<Fields extends object = CustomFields> {
   /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
   /** The number of items per page. 1 to 100. Default: 20. */
@@ -299,7 +307,7 @@ export interface TicketQuery {
   /** 1 to 100 items. 1 to 50 characters. */
   tag?: Tag | readonly Tag[] | undefined;
   /** Returns only items whose custom field has one of these values: `customFields[site]=berlin,bonn`. The field must be filterable (`GET /custom-fields`). One request can filter by 3 fields. */
-  customFields?: Record<string, string | readonly string[]> | undefined;
+  customFields?: FieldFilters<Fields> | undefined;
   /** Returns only tickets created at or after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdSince?: string | undefined;
   /** Returns only tickets created before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -681,7 +689,7 @@ export interface Asset<Fields extends object = CustomFields> {
 }
 
 /** The page and the filters of a list of assets. */
-export interface AssetQuery {
+export interface AssetQuery<Fields extends object = CustomFields> {
   /** The page number, from 1. A page after the last page is empty. Default: 1. */
   page?: number | string | undefined;
   /** The number of items per page. 1 to 100. Default: 20. */
@@ -701,7 +709,7 @@ export interface AssetQuery {
   /** 1 to 100 items. 1 to 50 characters. */
   tag?: Tag | readonly Tag[] | undefined;
   /** Returns only items whose custom field has one of these values: `customFields[site]=berlin,bonn`. The field must be filterable (`GET /custom-fields`). One request can filter by 3 fields. */
-  customFields?: Record<string, string | readonly string[]> | undefined;
+  customFields?: FieldFilters<Fields> | undefined;
   /** Full-text search in name, asset tag and serial number. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
 }

@@ -386,6 +386,11 @@ export async function useOwnFields(api: ItsmClient<{ ticket: TicketFields }>): P
   for await (const { customFields } of api.tickets.changes()) customFields.floor satisfies number | null | undefined;
   const { done } = await api.tickets.updateMany([{ id: 1, customFields: { floor: 3 } }]);
   done[0]?.customFields.rooms satisfies readonly client.Open<'a' | 'b'>[] | null | undefined;
+  await api.tickets.list({ status: 'OPEN', customFields: { site: ['berlin', 'bonn'], rooms: 'a' } });
+  // @ts-expect-error: there is no option `berlim`
+  await api.tickets.list({ customFields: { site: ['berlim'] } });
+  // @ts-expect-error: there is no field `sites`
+  await api.tickets.list({ customFields: { sites: 'berlin' } });
   // @ts-expect-error: there is no option `berlim`
   await api.tickets.update(1, { customFields: { site: 'berlim' } });
   // @ts-expect-error: there is no field `sites`

@@ -116,16 +116,18 @@ const generators: Record<keyof typeof uses | 'orval', (document: OpenApi, into: 
 /** The imports of a program that uses the types of a workspace's custom fields. */
 const fieldTypes: Record<keyof typeof generators, string> = {
   'hey-api': `
-    import type { NewTicket, Ticket, TicketPatch } from './generated/types.gen.js';
+    import type { NewTicket, Ticket, TicketPatch, TicketsListData } from './generated/types.gen.js';
+    type Query = TicketsListData['query'];
   `,
   'openapi-typescript': `
-    import type { components } from './generated.js';
+    import type { components, operations } from './generated.js';
+    type Query = operations['tickets_list']['parameters']['query'];
     type NewTicket = components['schemas']['NewTicket'];
     type Ticket = components['schemas']['Ticket'];
     type TicketPatch = components['schemas']['TicketPatch'];
   `,
   orval: `
-    import type { NewTicket, Ticket, TicketPatch } from './generated.js';
+    import type { NewTicket, Ticket, TicketPatch, TicketsListParams as Query } from './generated.js';
   `,
 };
 
@@ -134,6 +136,11 @@ const usedFields = `
   export const created: NewTicket = { ...given, customFields: { site: 'berlin', floor: 3, since: '2026-11-20' } };
   export const changed: TicketPatch = { customFields: { site: null, rooms: ['a', 'b'], owner: 1, urgent: true } };
   export const readSite = ({ customFields }: Ticket): unknown => customFields.site;
+  export const filtered: Query = { 'customFields[site]': ['berlin', 'bonn'], status: ['OPEN'] };
+  // @ts-expect-error a filter that there is not
+  export const wrongFilter: Query = { 'customFields[sites]': ['berlin'] };
+  // @ts-expect-error an option that there is not
+  export const wrongValue: Query = { 'customFields[site]': ['berlim'] };
   // @ts-expect-error the required field is missing
   export const incomplete: NewTicket = given;
   // @ts-expect-error an option that there is not
@@ -152,7 +159,13 @@ describe("types that are generated from a workspace's document", { timeout: 120_
     async (generator) => {
       const { createField, createTicketCategory, context, key } = await createWorkspace(api);
       const toOptions = (values: string[]) => values.map((value) => ({ value, label: value }));
-      await createField({ key: 'site', type: 'SELECT', options: toOptions(['berlin', 'bonn']), required: true });
+      await createField({
+        key: 'site',
+        type: 'SELECT',
+        options: toOptions(['berlin', 'bonn']),
+        required: true,
+        filterable: true,
+      });
       await createField({ key: 'rooms', type: 'MULTI_SELECT', options: toOptions(['a', 'b']) });
       for (const [name, type] of [
         ['floor', 'NUMBER'],

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { deliverySchedule, EventType } from '@itsm-api/contract';
 import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
+import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
 import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core';
@@ -10,6 +11,7 @@ import formats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { type Api, startApi } from '../support/api.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 /** Tests the OpenAPI documents that the server sends, and checks them with two linters. */
 let api: Api;
@@ -129,6 +131,16 @@ describe.each(Object.entries(linters))('%s', { timeout: 120_000 }, (_, lint) => 
 
   it('finds no linter problems in the OpenAPI 3.0 document', async () => {
     expect(await lint(downgrade(openApiDocument()))).toEqual([]);
+  });
+
+  it("finds no linter problems in a workspace's document", async () => {
+    const workspace = await createWorkspace(api);
+    const options = [{ value: 'berlin', label: 'Berlin' }];
+    await workspace.createField({ key: 'site', type: 'SELECT', options, filterable: true });
+    await workspace.createField({ resource: 'ASSET', key: 'rooms', type: 'MULTI_SELECT', options, filterable: true });
+    await workspace.createTicketCategory();
+    await setStrictMode(workspace.context, true);
+    expect(await lint((await workspace.call('GET', '/openapi.json')).body)).toEqual([]);
   });
 
   it('reports an incomplete info section of an OpenAPI document', async () => {

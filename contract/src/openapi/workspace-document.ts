@@ -1,7 +1,7 @@
 import type { CustomFieldDefinition, CustomFieldType } from '../resources/custom-fields.ts';
 import type { CategoryConfig } from '../resources/ticket-categories.ts';
 import { componentNamed, mapSchema } from './schemas.ts';
-import type { OpenApi, Schema } from './types.ts';
+import type { OpenApi, Operation, Parameter, Schema } from './types.ts';
 
 /** The maximum number of active ticket categories that the document lists. */
 export const maxListedCategories = 100;
@@ -10,7 +10,7 @@ export const maxListedCategories = 100;
 interface DescribedField
   extends Pick<
     CustomFieldDefinition,
-    'resource' | 'key' | 'type' | 'label' | 'description' | 'options' | 'required' | 'active'
+    'resource' | 'key' | 'type' | 'label' | 'description' | 'options' | 'required' | 'filterable' | 'active'
   > {
   /** Whether every stored value has the JSON type of the field. */
   isUniform: boolean;
@@ -56,7 +56,7 @@ const markedName = /,?"\uE000(\w+)"/;
  */
 export function cutDocument(document: OpenApi): CutDocument {
   const { schemas } = document.components;
-  const template = { ...document, components: { ...document.components, schemas: templateOf(schemas) } };
+  const template = withFilters({ ...document, components: { ...document.components, schemas: templateOf(schemas) } });
   const texts = JSON.stringify(mapSchema(template, withoutExampleFields)).split(markedName);
   // Every second text is the name of a part.
   const names = texts.filter((_, index) => index % 2 === 1);
@@ -71,8 +71,23 @@ export function cutDocument(document: OpenApi): CutDocument {
   };
 }
 
+/** Replaces the parameter `customFields` of lists by marked names, because code generators need one parameter per field. */
+function withFilters(template: OpenApi): OpenApi {
+  const parameters = { ...template.components.parameters };
+  const paths = { ...template.paths };
+  for (const [, owner] of owners) {
+    const filter = `${owner}CustomFieldsFilter`;
+    const path = `/${owner.toLowerCase()}s`;
+    const get = paths[path]?.get as Operation;
+    const others = get.parameters?.filter((each) => !('$ref' in each && each.$ref.endsWith(`/${filter}`))) ?? [];
+    paths[path] = { ...paths[path], get: { ...get, parameters: [...others, `${mark}filters${owner}` as never] } };
+    delete parameters[filter];
+  }
+  return { ...template, paths, components: { ...template.components, parameters } };
+}
+
 /** Returns the schemas with references to the schemas of the workspace, whose contents are marked names. */
-function templateOf(schemas: Record<string, Schema>): Record<string, unknown> {
+function templateOf(schemas: Record<string, Schema>): Record<string, Schema> {
   const template: Record<string, unknown> = { ...schemas, ActiveCategoryConfigId: `${mark}category` };
   for (const [, owner] of owners) {
     template[`New${owner}CustomFields`] = `${mark}created${owner}`;
@@ -101,7 +116,9 @@ function templateOf(schemas: Record<string, Schema>): Record<string, unknown> {
       ...(isNew && { required: [...(schema.required as string[]), `${mark}required${owner}`] }),
     };
   }
-  return template;
+  for (const unused of ['CustomFieldsPatch', 'NullableCustomFields', 'NullableCustomFieldsPatch'])
+    delete template[unused];
+  return template as Record<string, Schema>;
 }
 
 /** Returns the text of each part. */
@@ -114,6 +131,8 @@ function partsOf(workspace: DescribedWorkspace, anyCategory: Schema): Record<str
     parts[`changed${owner}`] = JSON.stringify({ ...describeRequest(workspace, fields), type: 'object' });
     parts[`stored${owner}`] = JSON.stringify(describeResponse(fields));
     parts[`required${owner}`] = required.length === 0 ? '' : ',"customFields"';
+    const filters = fields.filter(({ filterable }) => filterable).map((field) => JSON.stringify(describeFilter(field)));
+    parts[`filters${owner}`] = filters.map((filter) => `,${filter}`).join('');
   }
   return parts;
 }
@@ -196,6 +215,17 @@ function describeStored(field: DescribedField): Schema {
     type: [type, 'null'],
     ...(isList ? { items: { type: 'string', ...known } } : known),
     description,
+  };
+}
+
+/** Returns the parameter of a list that filters by a field. Inactive options also match stored values. */
+function describeFilter({ key, type, label, options }: DescribedField): Parameter {
+  const { type: jsonType, limits } = jsonTypes[type];
+  const item = options === null ? { type: jsonType, ...limits } : { type: 'string', ...listValues(options) };
+  return {
+    ...{ name: `customFields[${key}]`, in: 'query', required: false, style: 'form', explode: true },
+    description: `${label}. Returns only items whose field has one of these values. Repeat the parameter, or separate the values with commas.`,
+    schema: { type: 'array', minItems: 1, maxItems: 100, items: item },
   };
 }
 
