@@ -371,7 +371,9 @@ describe('types of the client package', () => {
       declare const save: (ticket: Ticket) => Promise<void>;
       declare const keep: (cursor: string | undefined) => Promise<void>;
       declare const cursor: string | undefined;
-      declare const rows: NewTicket[];\n`;
+      declare const rows: NewTicket[];
+      interface TicketFields { site?: 'berlin' | null }
+      interface AssetFields { floor?: number | null }\n`;
     for (const [name, compilerOptions] of Object.entries(settings)) {
       const folder = join(project, name);
       await mkdir(folder);

@@ -174,6 +174,7 @@ it('has a test for the code samples of every guide', async () => {
     'sync-assets.md',
     'sync-changes.md',
     'test-your-integration.md',
+    'type-your-fields.md',
     'verify-signatures.md',
   ]);
 });
@@ -482,6 +483,25 @@ it('runs the code samples in docs/guides/custom-fields.md', async () => {
   const found = await run('sh', guide.take('sh'), env);
   expect(found).toContain('"id":"network/vpn"');
   expect(found).toContain('"category":"NETWORK","categoryConfigId":"network/vpn"');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/type-your-fields.md', async () => {
+  const guide = await readGuide('type-your-fields');
+  const own = await createWorkspace(api);
+  const options = [{ value: 'north', label: 'North wing' }];
+  await own.createField({ key: 'building', type: 'SELECT', label: 'Building', options });
+  const env = { ITSM_KEY: own.key };
+  const program = fileURLToPath(new URL('../../client/bin/itsm-client.ts', import.meta.url));
+  const settings = guide.take('sh').replace('itsm_…', own.key).replace('npx @itsm-api/client', `node ${program}`);
+  expect(await run('sh', `${settings}cat itsm-fields.d.ts`, env)).toContain('building?: Open<"north"> | null');
+  expect(await run('ts', guide.take('ts'), env)).toBe('north\n');
+  const download = guide.take('sh');
+  const print = 'jq -c .components.schemas.TicketCustomFieldsPatch.properties.building.enum workspace.json';
+  for (const _ of ['new', 'unchanged']) {
+    const printed = await run('sh', missing.includes('jq') ? download : download + print, env);
+    expect(printed).toBe(missing.includes('jq') ? '' : '["north",null]\n');
+  }
   expect(guide.blocks).toEqual([]);
 });
 

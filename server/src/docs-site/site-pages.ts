@@ -72,6 +72,7 @@ export const groups: Group[] = [
       guide('attachments', 'Attach files', 'Upload files to tickets, and download them.'),
       guide('articles', 'Use the knowledge base', 'Import articles, find a solution, and copy all articles.'),
       guide('custom-fields', 'Store custom fields', 'Add your own fields to tickets and assets.'),
+      guide('type-your-fields', 'Type your own fields', 'Generate TypeScript types for your custom fields.'),
     ],
   },
   {
