@@ -107,7 +107,7 @@ describe('an entry of the request log', () => {
     ['/tickets?assigneeId=ada@acme.example,me,17', '/tickets?assigneeId=…,me,17'],
     ['/articles?category=Ada', '/articles?category=…'],
     ['/tickets/38/attachments?name=Ada.pdf', '/tickets/38/attachments?name=…'],
-    ['/tickets?Ada=1&customFields[site]=Bonn&Lovelace', '/tickets?…=1&…=…&…'],
+    ['/tickets?Ada=1&customFields[site]=Bonn&Lovelace', '/tickets?…=1&customFields[…]=…&…'],
     ['/tickets?q=%ff&status=%&%zz=OPEN', '/tickets?q=…&status=…&…=OPEN'],
     ['/tickets/Ada%20Lovelace', '/tickets/…'],
     ['/tickets/17/Ada/comments/18', '/tickets/…/…/comments/…'],

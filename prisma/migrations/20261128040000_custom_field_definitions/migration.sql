@@ -14,6 +14,7 @@ CREATE TABLE "custom_field_definitions" (
   "filled" boolean NOT NULL DEFAULT false,
   "filled_to" bigint,
   "nonconforming" integer NOT NULL DEFAULT 0,
+  "counted_at" timestamptz(3),
   "version" integer NOT NULL DEFAULT 1,
   "created_at" timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   "updated_at" timestamptz(3) NOT NULL,
@@ -33,8 +34,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON "custom_field_definitions" TO "itsm_syst
 
 -- What jobs write is no new version, so that the form of an administrator stays valid.
 CREATE TRIGGER "custom_field_definitions_next_version" BEFORE UPDATE ON "custom_field_definitions"
-  FOR EACH ROW WHEN ((NEW."nonconforming", NEW."filled", NEW."filled_to")
-    IS NOT DISTINCT FROM (OLD."nonconforming", OLD."filled", OLD."filled_to"))
+  FOR EACH ROW WHEN ((NEW."nonconforming", NEW."counted_at", NEW."filled", NEW."filled_to")
+    IS NOT DISTINCT FROM (OLD."nonconforming", OLD."counted_at", OLD."filled", OLD."filled_to"))
   EXECUTE FUNCTION next_version();
 
 -- Every process caches whether a tenant has definitions (server/src/auth/api-keys/key-lookup.ts).

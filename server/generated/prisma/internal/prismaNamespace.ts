@@ -4399,6 +4399,7 @@ export const CustomFieldDefinitionScalarFieldEnum = {
   filled: 'filled',
   filledTo: 'filledTo',
   nonconforming: 'nonconforming',
+  countedAt: 'countedAt',
   version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'

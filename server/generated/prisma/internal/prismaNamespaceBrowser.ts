@@ -250,6 +250,7 @@ export const CustomFieldDefinitionScalarFieldEnum = {
   filled: 'filled',
   filledTo: 'filledTo',
   nonconforming: 'nonconforming',
+  countedAt: 'countedAt',
   version: 'version',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'

@@ -55,6 +55,7 @@ export type CustomFieldDefinitionMinAggregateOutputType = {
   filled: boolean | null
   filledTo: bigint | null
   nonconforming: number | null
+  countedAt: Date | null
   version: number | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -73,6 +74,7 @@ export type CustomFieldDefinitionMaxAggregateOutputType = {
   filled: boolean | null
   filledTo: bigint | null
   nonconforming: number | null
+  countedAt: Date | null
   version: number | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -92,6 +94,7 @@ export type CustomFieldDefinitionCountAggregateOutputType = {
   filled: number
   filledTo: number
   nonconforming: number
+  countedAt: number
   version: number
   createdAt: number
   updatedAt: number
@@ -126,6 +129,7 @@ export type CustomFieldDefinitionMinAggregateInputType = {
   filled?: true | runtime.Types.Skip
   filledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
+  countedAt?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -144,6 +148,7 @@ export type CustomFieldDefinitionMaxAggregateInputType = {
   filled?: true | runtime.Types.Skip
   filledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
+  countedAt?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -163,6 +168,7 @@ export type CustomFieldDefinitionCountAggregateInputType = {
   filled?: true | runtime.Types.Skip
   filledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
+  countedAt?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -269,6 +275,7 @@ export type CustomFieldDefinitionGroupByOutputType = {
   filled: boolean
   filledTo: bigint | null
   nonconforming: number
+  countedAt: Date | null
   version: number
   createdAt: Date
   updatedAt: Date
@@ -311,6 +318,7 @@ export type CustomFieldDefinitionWhereInput = {
   filled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   filledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
+  countedAt?: Prisma.DateTimeNullableFilter<"CustomFieldDefinition"> | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
@@ -331,6 +339,7 @@ export type CustomFieldDefinitionOrderByWithRelationInput = {
   filled?: Prisma.SortOrder | runtime.Types.Skip
   filledTo?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
+  countedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -355,6 +364,7 @@ export type CustomFieldDefinitionWhereUniqueInput = Prisma.AtLeast<{
   filled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   filledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
+  countedAt?: Prisma.DateTimeNullableFilter<"CustomFieldDefinition"> | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
@@ -375,6 +385,7 @@ export type CustomFieldDefinitionOrderByWithAggregationInput = {
   filled?: Prisma.SortOrder | runtime.Types.Skip
   filledTo?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
+  countedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -402,6 +413,7 @@ export type CustomFieldDefinitionScalarWhereWithAggregatesInput = {
   filled?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   filledTo?: Prisma.BigIntNullableWithAggregatesFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntWithAggregatesFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
+  countedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CustomFieldDefinition"> | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
@@ -420,6 +432,7 @@ export type CustomFieldDefinitionCreateInput = {
   filled?: boolean | runtime.Types.Skip
   filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
+  countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -440,6 +453,7 @@ export type CustomFieldDefinitionUncheckedCreateInput = {
   filled?: boolean | runtime.Types.Skip
   filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
+  countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -458,6 +472,7 @@ export type CustomFieldDefinitionUpdateInput = {
   filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -478,6 +493,7 @@ export type CustomFieldDefinitionUncheckedUpdateInput = {
   filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -497,6 +513,7 @@ export type CustomFieldDefinitionCreateManyInput = {
   filled?: boolean | runtime.Types.Skip
   filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
+  countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -515,6 +532,7 @@ export type CustomFieldDefinitionUpdateManyMutationInput = {
   filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -534,6 +552,7 @@ export type CustomFieldDefinitionUncheckedUpdateManyInput = {
   filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -569,6 +588,7 @@ export type CustomFieldDefinitionCountOrderByAggregateInput = {
   filled?: Prisma.SortOrder | runtime.Types.Skip
   filledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
+  countedAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -594,6 +614,7 @@ export type CustomFieldDefinitionMaxOrderByAggregateInput = {
   filled?: Prisma.SortOrder | runtime.Types.Skip
   filledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
+  countedAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -612,6 +633,7 @@ export type CustomFieldDefinitionMinOrderByAggregateInput = {
   filled?: Prisma.SortOrder | runtime.Types.Skip
   filledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
+  countedAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -679,6 +701,7 @@ export type CustomFieldDefinitionCreateWithoutTenantInput = {
   filled?: boolean | runtime.Types.Skip
   filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
+  countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -697,6 +720,7 @@ export type CustomFieldDefinitionUncheckedCreateWithoutTenantInput = {
   filled?: boolean | runtime.Types.Skip
   filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
+  countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -745,6 +769,7 @@ export type CustomFieldDefinitionScalarWhereInput = {
   filled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   filledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
+  countedAt?: Prisma.DateTimeNullableFilter<"CustomFieldDefinition"> | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"CustomFieldDefinition"> | Date | string | runtime.Types.Skip
@@ -763,6 +788,7 @@ export type CustomFieldDefinitionCreateManyTenantInput = {
   filled?: boolean | runtime.Types.Skip
   filledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
+  countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -781,6 +807,7 @@ export type CustomFieldDefinitionUpdateWithoutTenantInput = {
   filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -799,6 +826,7 @@ export type CustomFieldDefinitionUncheckedUpdateWithoutTenantInput = {
   filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -817,6 +845,7 @@ export type CustomFieldDefinitionUncheckedUpdateManyWithoutTenantInput = {
   filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -838,6 +867,7 @@ export type CustomFieldDefinitionSelect<ExtArgs extends runtime.Types.Extensions
   filled?: boolean | runtime.Types.Skip
   filledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
+  countedAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
@@ -858,6 +888,7 @@ export type CustomFieldDefinitionSelectCreateManyAndReturn<ExtArgs extends runti
   filled?: boolean | runtime.Types.Skip
   filledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
+  countedAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
@@ -878,6 +909,7 @@ export type CustomFieldDefinitionSelectUpdateManyAndReturn<ExtArgs extends runti
   filled?: boolean | runtime.Types.Skip
   filledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
+  countedAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
@@ -898,12 +930,13 @@ export type CustomFieldDefinitionSelectScalar = {
   filled?: boolean | runtime.Types.Skip
   filledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
+  countedAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type CustomFieldDefinitionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "resource" | "key" | "type" | "label" | "description" | "options" | "required" | "active" | "filterable" | "filled" | "filledTo" | "nonconforming" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["customFieldDefinition"], runtime.Types.Skip>
+export type CustomFieldDefinitionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "resource" | "key" | "type" | "label" | "description" | "options" | "required" | "active" | "filterable" | "filled" | "filledTo" | "nonconforming" | "countedAt" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["customFieldDefinition"], runtime.Types.Skip>
 export type CustomFieldDefinitionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -956,6 +989,10 @@ export type $CustomFieldDefinitionPayload<ExtArgs extends runtime.Types.Extensio
      * The number of stored values that don't fit. A scheduled job counts them.
      */
     nonconforming: number
+    /**
+     * When the job began its last count. Null if it hasn't counted yet.
+     */
+    countedAt: Date | null
     version: number
     createdAt: Date
     updatedAt: Date
@@ -1396,6 +1433,7 @@ export interface CustomFieldDefinitionFieldRefs {
   readonly filled: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
   readonly filledTo: Prisma.FieldRef<"CustomFieldDefinition", 'BigInt'>
   readonly nonconforming: Prisma.FieldRef<"CustomFieldDefinition", 'Int'>
+  readonly countedAt: Prisma.FieldRef<"CustomFieldDefinition", 'DateTime'>
   readonly version: Prisma.FieldRef<"CustomFieldDefinition", 'Int'>
   readonly createdAt: Prisma.FieldRef<"CustomFieldDefinition", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"CustomFieldDefinition", 'DateTime'>

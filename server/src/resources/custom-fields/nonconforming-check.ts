@@ -15,6 +15,7 @@ export function countNonconforming(prisma: SystemClient, size = 1000): Promise<n
     const db = prisma.$tenant(tenantId);
     let read = 0;
     for (const resource of CustomFieldResource.options) {
+      const countedAt = new Date();
       const { definitions = [] } = (await db.$sql(selectRules, { resource })) ?? {};
       if (definitions.length === 0) continue;
       const counts = new Map(definitions.map(({ key }) => [key, 0]));
@@ -31,7 +32,7 @@ export function countNonconforming(prisma: SystemClient, size = 1000): Promise<n
         after = batch.at(-1)?.id ?? after;
         // Writes nothing if the maintenance of the tenant has stopped the batches before the last one.
         if (batch.length < size) {
-          await db.$sql(writeCounts, { resource, counts: JSON.stringify(Object.fromEntries(counts)) });
+          await db.$sql(writeCounts, { resource, counts: JSON.stringify(Object.fromEntries(counts)), countedAt });
         }
         return batch.length;
       });
@@ -47,9 +48,9 @@ const selectFrom = (table: string) =>
   );
 const selectFields = { TICKET: selectFrom('tickets'), ASSET: selectFrom('assets') };
 
-const writeCounts = command<{ resource: CustomFieldResource; counts: string }>(
-  ({ tenant, resource, counts }) => sql`
-    UPDATE custom_field_definitions SET nonconforming = count.value::int FROM json_each_text(${counts}::json) AS count
-    WHERE tenant_id = ${tenant} AND resource = ${resource} AND custom_field_definitions.key = count.key
-      AND nonconforming <> count.value::int`,
+const writeCounts = command<{ resource: CustomFieldResource; counts: string; countedAt: Date }>(
+  ({ tenant, resource, counts, countedAt }) => sql`
+    UPDATE custom_field_definitions SET nonconforming = count.value::int, counted_at = ${countedAt}::timestamptz
+    FROM json_each_text(${counts}::json) AS count
+    WHERE tenant_id = ${tenant} AND resource = ${resource} AND custom_field_definitions.key = count.key`,
 );

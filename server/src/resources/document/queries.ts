@@ -12,11 +12,8 @@ const findDocument = lazy(() => {
   return { complete, release: createHash('sha256').update(Buffer.concat(shared)).digest('base64url').slice(0, 12) };
 });
 
-/**
- * Returns whether every stored value of a field has its JSON type. The nightly check has counted the values since the
- * last change of a definition if the definition is older than two days.
- */
-const isUniform = sql`(active AND nonconforming = 0 AND updated_at < now() - interval '2 days')`;
+/** Whether every stored value of a field has its JSON type, according to a count after the last change of its definition. */
+const isUniform = sql`(active AND nonconforming = 0 AND counted_at > updated_at)`;
 
 /** What the document of a workspace depends on, as far as one small row describes it. */
 interface Facts extends Pick<DescribedWorkspace, 'isStrict' | 'hasCategories'> {
