@@ -287,6 +287,14 @@ describe('the requests and responses of a workspace', () => {
         ];
         if (resource === 'tickets') {
           answers.push(['PATCH', '/tickets/bulk', { tickets: ids.tickets?.map((id) => ({ id, ...changed })) }]);
+          answers.push(['POST', '/tickets/bulk', { tickets: [{ ...ticket, ...changed }] }]);
+        } else {
+          const { assetTag } = (await workspace.call('GET', `/assets/${id}`)).body.data;
+          const given = [
+            { assetTag, ...changed },
+            { assetTag: unique(), name: 'Laptop', type: 'LAPTOP', ...changed },
+          ];
+          answers.push(['POST', '/assets/upsert', { assets: given }]);
         }
         for (const [method, template, body] of answers) {
           const answer = await workspace.call(method, template.replace('{id}', String(id)), body);
