@@ -378,8 +378,8 @@ describe('the filter customFields', () => {
 
 describe('a strict workspace', () => {
   it('rejects fields without a definition, but lets a request remove them', async () => {
-    const { id } = await workspace.createTicket({ customFields: { floor: 2 } });
     await workspace.createField(site);
+    const { id } = await workspace.createTicket({ customFields: { floor: 2 } });
     await setStrictMode(workspace.context, true);
     const customFields = { site: 'berlin', floor: 3 };
     const undefinedField = { path: 'customFields.floor', message: expect.stringMatching(/^is not defined/) };
