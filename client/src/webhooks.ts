@@ -171,7 +171,8 @@ export interface UnsignedDelivery {
 }
 
 /**
- * Returns the headers of the first attempt of a delivery, with the signatures that the server would send. A program that
+ * Returns the headers of the first attempt of a delivery, with the signatures and the CloudEvents attributes that the
+ * server would send if it has no public URL. A program that
  * forwards the deliveries of a paused subscription can send them with its own secret.
  *
  * @example
@@ -189,8 +190,11 @@ export async function signDelivery(
     return `v1,${btoa(String.fromCharCode(...signature))}`;
   });
   const plain = Array.from(await sign(encode(secret), encode(body)), (byte) => byte.toString(16).padStart(2, '0'));
+  const [, time] = /"timestamp":"([^"]+)"/.exec(body.slice(0, 200)) ?? [];
   return {
     'content-type': 'application/json; charset=utf-8',
+    ...{ 'ce-specversion': '1.0', 'ce-id': id, 'ce-type': type, 'ce-source': '/api/public/v1' },
+    ...(time !== undefined && { 'ce-time': time }),
     'x-service-event': type,
     'x-service-delivery': String(deliveryId),
     'x-service-attempt': '1',

@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { deliveryBody } from '@itsm-api/contract';
+import { deliveryBody, type EventType, events } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
+import { type CloudEvent, HTTP } from 'cloudevents';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -64,6 +65,40 @@ describe('delivery', () => {
       await workspace.call('DELETE', `/webhooks/${subscription.id}`);
     },
   );
+});
+
+it('sends events that the CloudEvents library accepts', async () => {
+  const publicUrl = 'https://itsm.example.com';
+  const sender = await startSender({ env: { PUBLIC_URL: publicUrl } });
+  try {
+    await sender.startWorker();
+    const workspace = await createWorkspace(sender.api);
+    const receiver = await startReceiver((_, response) => response.writeHead(204).end());
+    const types = Object.keys(events) as EventType[];
+    await workspace.createWebhook({ url: receiver.url, events: types });
+    const { id } = await workspace.createTicket();
+    await workspace.call('PATCH', `/tickets/${id}`, { title: 'Changed' });
+    await workspace.createAsset();
+    const task = await workspace.createTask();
+    await workspace.call('PATCH', `/tasks/${task.id}`, { title: 'Changed' });
+    await expect.poll(() => receiver.received).toHaveLength(types.length);
+    const accepted = receiver.received.map(({ headers, body }) => {
+      const event = HTTP.toEvent<{ id: string; timestamp: string }>({ headers, body }) as CloudEvent<{
+        id: string;
+        timestamp: string;
+      }>;
+      expect(event).toMatchObject({
+        id: event.data?.id,
+        time: event.data?.timestamp,
+        source: `${publicUrl}/api/public/v1`,
+      });
+      return event.type;
+    });
+    expect(accepted.toSorted()).toEqual(types.toSorted());
+    await receiver.close();
+  } finally {
+    await sender.close();
+  }
 });
 
 it('sends the same body and event id in every attempt of a delivery', async () => {

@@ -163,7 +163,7 @@ export function countAttempts({ db }: Context, deliveryId: number): Promise<numb
  * @throws ApiError NOT_FOUND if the subscription doesn't exist
  */
 export async function headersOf(
-  { db, secretCipher, now }: Context,
+  { db, secretCipher, now, publicUrl }: Context,
   { id, webhookId, eventId, event, body, attempts, createdAt }: DeliveryDetail,
 ): Promise<Record<string, string>> {
   const row = await db.webhookSubscription.findFirst({ where: { id: webhookId } });
@@ -177,7 +177,7 @@ export async function headersOf(
   };
   const last = attempts.at(-1) ?? { number: 1, startedAt: createdAt };
   const fields = { id, attempt: last.number, body, eventId, eventType: event };
-  return requestHeaders(fields, secrets, new Date(last.startedAt));
+  return requestHeaders(fields, secrets, new Date(last.startedAt), publicUrl);
 }
 
 /**

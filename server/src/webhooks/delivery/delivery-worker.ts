@@ -31,6 +31,8 @@ export interface WorkerOptions {
   isOutage(error: unknown): boolean;
   /** Returns the current time of this process's clock. The worker uses it only for timestamps in signatures. */
   now(): Date;
+  /** The base URL of the server, for the source of events. */
+  publicUrl?: string | undefined;
   limits?: InFlightLimits;
   /** The maximum number of pending deliveries per tenant. */
   maxPendingDeliveries?: number | undefined;
