@@ -75,9 +75,8 @@ afterAll(async () => {
 
 /** Starts the maintenance at a time in the past, so that an export doesn't wait for running requests. */
 function beginMaintenance({ tenantId }: Workspace) {
-  return query(source.databaseUrl, "UPDATE tenants SET maintenance_since = '2026-01-01T12:00Z' WHERE id = $1", [
-    tenantId,
-  ]);
+  const text = 'UPDATE tenants SET maintenance_since = $2, unavailable_since = $2 WHERE id = $1';
+  return query(source.databaseUrl, text, [tenantId, '2026-01-01T12:00Z']);
 }
 
 /** Runs a command that must succeed, and returns its result. */
@@ -105,7 +104,15 @@ async function readTenant(url: string, tenantId: bigint): Promise<Record<string,
      FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND (c.relname = 'tenants'
        OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'tenant_id')) ORDER BY 1`,
   );
-  const local = ['position', 'horizon', 'recorded_at', 'changed_at', 'maintenance_since', 'incomplete'];
+  const local = [
+    'position',
+    'horizon',
+    'recorded_at',
+    'changed_at',
+    'maintenance_since',
+    'unavailable_since',
+    'incomplete',
+  ];
   const found: Record<string, string[]> = {};
   for (const { name, owner } of tables.rows) {
     const text = `SELECT (to_jsonb(t) - $2::text[])::text AS row FROM ${name} t WHERE ${owner} = $1 ORDER BY 1`;
@@ -288,7 +295,10 @@ describe('tenants export and import', () => {
       ]);
     expect(await state()).toEqual([{ incomplete: true, on: true }]);
     expect(await fail(atTarget, `tenants export ${theirs.tenantId} ${folder}/again`)).toContain('is incomplete');
-    expect(await fail(atTarget, `tenants maintenance ${theirs.tenantId} off`)).toContain('is incomplete');
+    for (const maintenance of ['read-only', 'off']) {
+      const message = await fail(atTarget, `tenants maintenance ${theirs.tenantId} ${maintenance}`);
+      expect(message).toContain('is incomplete');
+    }
     expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain(`\`tenants delete ${theirs.tenantId}\``);
     await succeed(atTarget, `tenants delete ${theirs.tenantId} --yes`);
   });
@@ -702,7 +712,8 @@ describe('tenants delete', () => {
 
   it('waits for open transactions, so that no row remains', async () => {
     const { tenantId } = other;
-    await query(target.url, "UPDATE tenants SET maintenance_since = '2026-01-01T12:00Z' WHERE id = $1", [tenantId]);
+    const begin = 'UPDATE tenants SET maintenance_since = $2, unavailable_since = $2 WHERE id = $1';
+    await query(target.url, begin, [tenantId, '2026-01-01T12:00Z']);
     const client = new pg.Client({ connectionString: target.url });
     await client.connect();
     await client.query('BEGIN');
@@ -727,7 +738,13 @@ describe('tenants delete', () => {
 
   it('continues after an interruption, and keeps one row and the other tenants', async () => {
     const exported = join(folder, 'exported');
+    await query(source.databaseUrl, 'UPDATE tenants SET unavailable_since = NULL WHERE id = $1', [mine.tenantId]);
     await succeed(atSource, `tenants export ${mine.tenantId} ${exported}`);
+    const readOnly = await fail(atSource, `tenants delete ${mine.tenantId} --moved ${exported} --yes`);
+    expect(readOnly).toContain(`is read-only, so requests would return a part of its rows. Run \`tenants maintenance`);
+    // The export stays valid.
+    await succeed(atSource, `tenants maintenance ${mine.tenantId} on`);
+    await beginMaintenance(mine);
     const others = await readTenant(source.databaseUrl, theirs.tenantId);
     const files = () => readdir(join(folder, 'source', String(mine.tenantId)));
     expect(await files()).toHaveLength(1);

@@ -72,7 +72,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
     const { elapsedTime, then } = request.query as { elapsedTime: string; then: string };
     if (then === 'revoked') keyOf.delete('reader');
     if (then === 'restricted') keyOf.set('reader', keyOf.get('office') as never);
-    if (then === 'maintained') keyOf.set('reader', createIdentity('tickets:read', { isInMaintenance: true }));
+    if (then === 'maintained') keyOf.set('reader', createIdentity('tickets:read', { isUnavailable: true }));
     if (then === 'narrowed') keyOf.set('reader', createIdentity('kb:read'));
     await request.confirm({ elapsedTime: Number(elapsedTime) } as FastifyReply);
     return {};
@@ -87,7 +87,7 @@ async function open({ global = 60, group = 30 } = {}, overrides: Partial<GuardOp
     return {};
   });
   handle('/message', undefined, async (request, reply) => {
-    await request.identify();
+    await request.identify('read');
     await request.takeRequest(reply);
     return {};
   });

@@ -6,7 +6,7 @@ import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts'
 import { createLastUsed } from '@itsm-api/server/auth/api-keys/last-used.ts';
 import { commands } from '@itsm-api/server/cli/command-table.ts';
 import { scheduleJobs } from '@itsm-api/server/process/scheduled-jobs.ts';
-import { setMaintenance } from '@itsm-api/server/resources/tenants/maintenance.ts';
+import { type Maintenance, setMaintenance } from '@itsm-api/server/resources/tenants/maintenance.ts';
 import type { WrongTotal } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import { claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
 import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
@@ -20,6 +20,7 @@ import { commandLine, secretKey } from '../cli/itsm.ts';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { execute, query } from '../support/database.ts';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
+import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { openBrowser, signIn, upload } from '../support/visitor.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
@@ -50,8 +51,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts or ends the maintenance of the workspace `mine`. */
-const maintain = (isOn: boolean) => setMaintenance(api, String(mine.tenantId), isOn);
+/** Sets the maintenance of the workspace `mine`. */
+const maintain = (state: Maintenance) => setMaintenance(api, String(mine.tenantId), state);
 
 /**
  * Returns all rows of the workspace, by table. Each row includes the id of the transaction that wrote it, so a write
@@ -100,7 +101,7 @@ describe('requests', () => {
       onError: (error) => expect.unreachable(String(error)),
     });
     lastUsed.touch({ tenantId: mine.tenantId, keyId: mine.context.keyId }, { ip: '192.0.2.1' });
-    await maintain(true);
+    await maintain('on');
     const before = await rowsOf(mine);
     await untilRejected();
     const answers = [
@@ -117,14 +118,14 @@ describe('requests', () => {
     await Promise.all([api.usage.flush(), api.requestLog.flush(), lastUsed.close()]);
     expect(changedTables(before, await rowsOf(mine))).toEqual([]);
 
-    await maintain(false);
+    await maintain('off');
     await expect.poll(async () => (await mine.call('GET', `/tickets/${id}`)).status, { timeout: 1000 }).toBe(200);
     await api.usage.flush();
     expect(changedTables(before, await rowsOf(mine))).toContain('usage_minutes');
   });
 
   it('returns 503 for messages to the MCP server', async () => {
-    await maintain(true);
+    await maintain('on');
     const answer = await api.call({
       ...{ method: 'POST', path: '/mcp', key: mine.key, headers: { accept: 'application/json, text/event-stream' } },
       body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_tickets', arguments: {} } },
@@ -137,7 +138,7 @@ describe('requests', () => {
     const visitor = await signIn(api, mine);
     const token = await visitor.tokenOf('/developer/keys/new');
     await execute(api.databaseUrl, `UPDATE sessions SET last_seen_at = now() - interval '5 minutes'`);
-    await maintain(true);
+    await maintain('on');
     const before = await rowsOf(mine);
     const fields = { name: 'export', expiresInDays: '90', scopes: ['tickets:read'] };
     const answers = [
@@ -159,7 +160,7 @@ describe('requests', () => {
     const { writeTemporary } = storage;
     let before: Record<string, string[]> = {};
     vi.spyOn(storage, 'writeTemporary').mockImplementationOnce(async (...given) => {
-      await maintain(true);
+      await maintain('on');
       before = await rowsOf(mine);
       return writeTemporary(...given);
     });
@@ -172,7 +173,7 @@ describe('requests', () => {
     await setPassword(mine);
     const email = await emailOf(mine);
     const token = await createInvitation(mine.context, (await mine.createUser()).id);
-    await maintain(true);
+    await maintain('on');
     const before = await rowsOf(mine);
     const failures = () => query(api.databaseUrl, 'SELECT * FROM sign_in_failures WHERE failures > 0');
     const failed = await failures();
@@ -193,11 +194,93 @@ describe('requests', () => {
     await api.prisma.user.updateMany({ where: { tenantId: other.tenantId, id: other.userId }, data: { email } });
     await setPassword(mine);
     await setPassword(other);
-    await maintain(true);
+    await maintain('on');
     const visitor = openBrowser(api);
     const sent = await visitor.submit('/developer/sign-in', 'password', { email, password });
     expect(sent).toMatchObject({ status: 303, headers: { location: '/developer/overview' } });
     expect((await visitor.get('/developer/keys')).status).toBe(200);
+  });
+});
+
+describe('reads of a read-only workspace', () => {
+  const status = async (method: string, path: string, body?: object) => (await mine.call(method, path, body)).status;
+  /** Waits until the server rejects writes of the API key, which it may have cached. */
+  const untilReadOnly = () => expect.poll(() => status('POST', '/tickets', ticket), { timeout: 1000 }).toBe(503);
+  const callTool = (name: string, given: object) =>
+    api.call({
+      ...{ method: 'POST', path: '/mcp', key: mine.key, headers: { accept: 'application/json, text/event-stream' } },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } },
+    });
+
+  it('succeed for every GET endpoint and write no row, and every other endpoint returns 503', async () => {
+    const calls = [];
+    for (const endpoint of keyedEndpoints) calls.push(callOf(endpoint, await endpoint.sample(mine)));
+    await maintain('read-only');
+    const before = await rowsOf(mine);
+    await untilReadOnly();
+    for (const call of calls) {
+      const answer = await api.call({ ...call, key: mine.key });
+      expect([call.method, call.path, answer.status]).toEqual([
+        ...[call.method, call.path],
+        call.method === 'GET' ? 200 : 503,
+      ]);
+      if (call.method !== 'GET') expect(errorOf(answer)).toMatchObject({ code: 'SERVICE_UNAVAILABLE', message });
+    }
+    expect(await status('HEAD', '/tickets')).toBe(200);
+    await Promise.all([api.usage.flush(), api.requestLog.flush()]);
+    expect(changedTables(before, await rowsOf(mine))).toEqual([]);
+  });
+
+  it('succeed for the reading tools of the MCP server', async () => {
+    const { id } = await mine.createTicket();
+    await maintain('read-only');
+    const before = await rowsOf(mine);
+    await untilReadOnly();
+    const read = await callTool('get_ticket', { id });
+    expect([read.status, read.body.result.isError]).toEqual([200, undefined]);
+    const written = await callTool('update_ticket', { id, title: 'Other' });
+    expect(written.headers['retry-after']).toBe('30');
+    expect(written.body.result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining(message) }] });
+    await Promise.all([api.usage.flush(), api.requestLog.flush()]);
+    expect(changedTables(before, await rowsOf(mine))).toEqual([]);
+  });
+
+  it('return cursors of change feeds that stay valid after the maintenance', async () => {
+    const { title } = await mine.createTicket();
+    const changes = async (cursor = '') => (await mine.call('GET', `/tickets/changes${cursor}`)).body;
+    const titlesOf = ({ data }: Awaited<ReturnType<typeof changes>>) =>
+      data.map((each: { title: string }) => each.title);
+    await expect.poll(async () => titlesOf(await changes()), { timeout: 10_000 }).toEqual([title]);
+    await maintain('read-only');
+    await untilReadOnly();
+    const { meta } = await changes();
+    await maintain('off');
+    const later = { ...ticket, title: 'After the maintenance' };
+    await expect.poll(() => status('POST', '/tickets', later), { timeout: 1000 }).toBe(201);
+    const after = async () => titlesOf(await changes(`?cursor=${meta.nextCursor}`));
+    await expect.poll(after, { timeout: 10_000 }).toEqual([later.title]);
+  });
+
+  it('fail in the developer area, whose pages write', async () => {
+    const visitor = await signIn(api, mine);
+    await maintain('read-only');
+    const before = await rowsOf(mine);
+    expect(await visitor.get('/developer/keys')).toMatchObject({ status: 503, headers: { 'retry-after': '30' } });
+    expect(changedTables(before, await rowsOf(mine))).toEqual([]);
+  });
+
+  it.each([
+    ['after a change to the maintenance `on`', () => maintain('on')],
+    [
+      'while an import or a deletion is incomplete',
+      () => execute(api.databaseUrl, `UPDATE tenants SET incomplete = true WHERE id = ${mine.tenantId}`),
+    ],
+  ])('fail %s', async (_when, change) => {
+    await maintain('read-only');
+    await untilReadOnly();
+    expect(await status('GET', '/me')).toBe(200);
+    await change();
+    await untilRejected();
   });
 });
 
@@ -236,14 +319,14 @@ describe('scheduled jobs', () => {
     await api.prisma.deletedAttachment.create({
       data: { tenantId: mine.tenantId, ticketId: 1, id: 1, storageKey: deleted },
     });
-    await maintain(true);
+    await maintain('on');
     const before = await rowsOf(mine);
     await runAll();
     expect(changedTables(before, await rowsOf(mine))).toEqual([]);
     for (const each of [file, deleted]) expect((await stat(join(folder, each))).size).toBe(6);
     expect(wrong.filter(({ tenantId }) => tenantId === mine.tenantId)).toEqual([]);
 
-    await maintain(false);
+    await maintain('off');
     const served = await rowsOf(mine);
     await runAll();
     // The API writes the last use of keys once per minute, independent of the jobs.
@@ -301,13 +384,13 @@ describe('workers', () => {
       );
       prepared.set(workspace, { active, inactive });
     }
-    await maintain(true);
+    await maintain('on');
     const before = await rowsOf(mine);
     const stop = await startWebhooks({ ...api, logger: silent, maxPendingDeliveries: 1 });
     try {
       await untilProcessed(other);
       expect(changedTables(before, await rowsOf(mine))).toEqual([]);
-      await maintain(false);
+      await maintain('off');
       await untilProcessed(mine);
     } finally {
       await stop();
@@ -333,7 +416,7 @@ it('changes no quota if maintenance begins after the worker has found the worksp
   const late = {
     ...{ $sql: prisma.$sql, $tenant: prisma.$tenant },
     $transaction: async (...given: Parameters<typeof prisma.$transaction>) => {
-      await maintain(true);
+      await maintain('on');
       return prisma.$transaction(...given);
     },
   };
@@ -346,7 +429,7 @@ it('records the result of a delivery attempt that began before the maintenance',
   const request = { tenantId: mine.tenantId, subscriptionId: BigInt(webhookId), slots: 1 };
   const [delivery] = await claimDue(api.prisma, [request]);
   if (delivery === undefined) throw new Error('No delivery is due.');
-  await maintain(true);
+  await maintain('on');
   expect(await claimDue(api.prisma, [request])).toEqual([]);
   const outcome = { delivered: true, status: 200, durationMs: 1, error: null, answer: null, publicAnswer: null };
   await recordResults(api.prisma, [{ delivery, outcome: { ...outcome, retryAfter: undefined } }]);
@@ -457,7 +540,11 @@ describe('commands', { timeout: 60_000 }, () => {
     }
     expect(changedTables(before, await rowsOf(mine))).toEqual([]);
 
-    await run('tenants maintenance T on');
+    const { maintenanceSince } = JSON.parse((await run('tenants show T --json')).stdout);
+    for (const [state, name] of Object.entries({ 'read-only': 'read-only', on: 'in maintenance' })) {
+      expect((await run(`tenants maintenance T ${state}`)).stdout).toContain(`is ${name}.`);
+      expect(JSON.parse((await run('tenants show T --json')).stdout).maintenanceSince).toBe(maintenanceSince);
+    }
     expect(await run('tenants maintenance T off')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('is no longer in maintenance.'),

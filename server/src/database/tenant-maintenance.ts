@@ -10,6 +10,12 @@ import { inBatches } from './in-batches.ts';
  */
 export const notInMaintenance = sql`t.maintenance_since IS NULL`;
 
+/**
+ * The SQL condition that is true if the server rejects reads of the tenant `t`. The rows of a tenant are only partly
+ * there until an import or a deletion is complete.
+ */
+export const isUnavailable = sql`(t.maintenance_since IS NOT NULL AND (t.unavailable_since IS NOT NULL OR t.incomplete))`;
+
 /** A tenant whose rows a job changes. */
 export interface JobTenant {
   tenantId: TenantId;

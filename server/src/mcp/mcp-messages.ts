@@ -51,7 +51,8 @@ export function addMcpServer(app: FastifyInstance, options: McpOptions): void {
     app.route({
       method: 'POST',
       url,
-      onRequest: [checkOrigin, (request) => request.identify()],
+      // A message only reads. If a tool writes, the API endpoint checks the access.
+      onRequest: [checkOrigin, (request) => request.identify('read')],
       errorHandler,
       handler: (request, reply) => serve({ send, request, reply, options, offered, isCounted: false }),
     });

@@ -147,6 +147,7 @@ export const TenantScalarFieldEnum = {
   nameKey: 'nameKey',
   active: 'active',
   maintenanceSince: 'maintenanceSince',
+  unavailableSince: 'unavailableSince',
   incomplete: 'incomplete',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'

@@ -42,6 +42,7 @@ export type TenantMinAggregateOutputType = {
   nameKey: string | null
   active: boolean | null
   maintenanceSince: Date | null
+  unavailableSince: Date | null
   incomplete: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -53,6 +54,7 @@ export type TenantMaxAggregateOutputType = {
   nameKey: string | null
   active: boolean | null
   maintenanceSince: Date | null
+  unavailableSince: Date | null
   incomplete: boolean | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -64,6 +66,7 @@ export type TenantCountAggregateOutputType = {
   nameKey: number
   active: number
   maintenanceSince: number
+  unavailableSince: number
   incomplete: number
   createdAt: number
   updatedAt: number
@@ -85,6 +88,7 @@ export type TenantMinAggregateInputType = {
   nameKey?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   maintenanceSince?: true | runtime.Types.Skip
+  unavailableSince?: true | runtime.Types.Skip
   incomplete?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -96,6 +100,7 @@ export type TenantMaxAggregateInputType = {
   nameKey?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   maintenanceSince?: true | runtime.Types.Skip
+  unavailableSince?: true | runtime.Types.Skip
   incomplete?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -107,6 +112,7 @@ export type TenantCountAggregateInputType = {
   nameKey?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   maintenanceSince?: true | runtime.Types.Skip
+  unavailableSince?: true | runtime.Types.Skip
   incomplete?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
   updatedAt?: true | runtime.Types.Skip
@@ -205,6 +211,7 @@ export type TenantGroupByOutputType = {
   nameKey: string
   active: boolean
   maintenanceSince: Date | null
+  unavailableSince: Date | null
   incomplete: boolean
   createdAt: Date
   updatedAt: Date
@@ -239,6 +246,7 @@ export type TenantWhereInput = {
   nameKey?: Prisma.StringFilter<"Tenant"> | string | runtime.Types.Skip
   active?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
@@ -263,6 +271,7 @@ export type TenantOrderByWithRelationInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  unavailableSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -290,6 +299,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"Tenant"> | string | runtime.Types.Skip
   active?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.DateTimeNullableFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFilter<"Tenant"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
@@ -314,6 +324,7 @@ export type TenantOrderByWithAggregationInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  unavailableSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -333,6 +344,7 @@ export type TenantScalarWhereWithAggregatesInput = {
   nameKey?: Prisma.StringWithAggregatesFilter<"Tenant"> | string | runtime.Types.Skip
   active?: Prisma.BoolWithAggregatesFilter<"Tenant"> | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Tenant"> | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolWithAggregatesFilter<"Tenant"> | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Tenant"> | Date | string | runtime.Types.Skip
@@ -344,6 +356,7 @@ export type TenantCreateInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -368,6 +381,7 @@ export type TenantUncheckedCreateInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -392,6 +406,7 @@ export type TenantUpdateInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -416,6 +431,7 @@ export type TenantUncheckedUpdateInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -440,6 +456,7 @@ export type TenantCreateManyInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -451,6 +468,7 @@ export type TenantUpdateManyMutationInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -462,6 +480,7 @@ export type TenantUncheckedUpdateManyInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -473,6 +492,7 @@ export type TenantCountOrderByAggregateInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrder | runtime.Types.Skip
+  unavailableSince?: Prisma.SortOrder | runtime.Types.Skip
   incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -488,6 +508,7 @@ export type TenantMaxOrderByAggregateInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrder | runtime.Types.Skip
+  unavailableSince?: Prisma.SortOrder | runtime.Types.Skip
   incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -499,6 +520,7 @@ export type TenantMinOrderByAggregateInput = {
   nameKey?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   maintenanceSince?: Prisma.SortOrder | runtime.Types.Skip
+  unavailableSince?: Prisma.SortOrder | runtime.Types.Skip
   incomplete?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -705,6 +727,7 @@ export type TenantCreateWithoutUsersInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -728,6 +751,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -767,6 +791,7 @@ export type TenantUpdateWithoutUsersInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -790,6 +815,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -813,6 +839,7 @@ export type TenantCreateWithoutTeamsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -836,6 +863,7 @@ export type TenantUncheckedCreateWithoutTeamsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -875,6 +903,7 @@ export type TenantUpdateWithoutTeamsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -898,6 +927,7 @@ export type TenantUncheckedUpdateWithoutTeamsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -921,6 +951,7 @@ export type TenantCreateWithoutCategoryConfigsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -944,6 +975,7 @@ export type TenantUncheckedCreateWithoutCategoryConfigsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -983,6 +1015,7 @@ export type TenantUpdateWithoutCategoryConfigsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1006,6 +1039,7 @@ export type TenantUncheckedUpdateWithoutCategoryConfigsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1029,6 +1063,7 @@ export type TenantCreateWithoutApiKeysInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1052,6 +1087,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1091,6 +1127,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1114,6 +1151,7 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1137,6 +1175,7 @@ export type TenantCreateWithoutCustomFieldsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1160,6 +1199,7 @@ export type TenantUncheckedCreateWithoutCustomFieldsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1199,6 +1239,7 @@ export type TenantUpdateWithoutCustomFieldsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1222,6 +1263,7 @@ export type TenantUncheckedUpdateWithoutCustomFieldsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1245,6 +1287,7 @@ export type TenantCreateWithoutKeyPolicyInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1268,6 +1311,7 @@ export type TenantUncheckedCreateWithoutKeyPolicyInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1307,6 +1351,7 @@ export type TenantUpdateWithoutKeyPolicyInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1330,6 +1375,7 @@ export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1353,6 +1399,7 @@ export type TenantCreateWithoutTicketsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1376,6 +1423,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1415,6 +1463,7 @@ export type TenantUpdateWithoutTicketsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1438,6 +1487,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1461,6 +1511,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1484,6 +1535,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1523,6 +1575,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1546,6 +1599,7 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1569,6 +1623,7 @@ export type TenantCreateWithoutAssetsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1592,6 +1647,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1631,6 +1687,7 @@ export type TenantUpdateWithoutAssetsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1654,6 +1711,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1677,6 +1735,7 @@ export type TenantCreateWithoutProjectsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1700,6 +1759,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1739,6 +1799,7 @@ export type TenantUpdateWithoutProjectsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1762,6 +1823,7 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1785,6 +1847,7 @@ export type TenantCreateWithoutArticlesInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1808,6 +1871,7 @@ export type TenantUncheckedCreateWithoutArticlesInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1847,6 +1911,7 @@ export type TenantUpdateWithoutArticlesInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1870,6 +1935,7 @@ export type TenantUncheckedUpdateWithoutArticlesInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1893,6 +1959,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1916,6 +1983,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -1955,6 +2023,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -1978,6 +2047,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2001,6 +2071,7 @@ export type TenantCreateWithoutEventsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -2024,6 +2095,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   nameKey: string
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
@@ -2063,6 +2135,7 @@ export type TenantUpdateWithoutEventsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2086,6 +2159,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
@@ -2230,6 +2304,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: boolean | runtime.Types.Skip
+  unavailableSince?: boolean | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
@@ -2255,6 +2330,7 @@ export type TenantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: boolean | runtime.Types.Skip
+  unavailableSince?: boolean | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
@@ -2266,6 +2342,7 @@ export type TenantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: boolean | runtime.Types.Skip
+  unavailableSince?: boolean | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
@@ -2277,12 +2354,13 @@ export type TenantSelectScalar = {
   nameKey?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   maintenanceSince?: boolean | runtime.Types.Skip
+  unavailableSince?: boolean | runtime.Types.Skip
   incomplete?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "nameKey" | "active" | "maintenanceSince" | "incomplete" | "createdAt" | "updatedAt", ExtArgs["result"]["tenant"], runtime.Types.Skip>
+export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "nameKey" | "active" | "maintenanceSince" | "unavailableSince" | "incomplete" | "createdAt" | "updatedAt", ExtArgs["result"]["tenant"], runtime.Types.Skip>
 export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | Prisma.Tenant$usersArgs<ExtArgs> | runtime.Types.Skip
   teams?: boolean | Prisma.Tenant$teamsArgs<ExtArgs> | runtime.Types.Skip
@@ -2331,6 +2409,10 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * When maintenance began, or null if the tenant is not in maintenance.
      */
     maintenanceSince: Date | null
+    /**
+     * When maintenance began to stop reads. Null while the tenant is read-only or not in maintenance.
+     */
+    unavailableSince: Date | null
     /**
      * Whether an import or a deletion has begun and isn't complete. Until then, the tenant stays in maintenance.
      */
@@ -2778,6 +2860,7 @@ export interface TenantFieldRefs {
   readonly nameKey: Prisma.FieldRef<"Tenant", 'String'>
   readonly active: Prisma.FieldRef<"Tenant", 'Boolean'>
   readonly maintenanceSince: Prisma.FieldRef<"Tenant", 'DateTime'>
+  readonly unavailableSince: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly incomplete: Prisma.FieldRef<"Tenant", 'Boolean'>
   readonly createdAt: Prisma.FieldRef<"Tenant", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Tenant", 'DateTime'>

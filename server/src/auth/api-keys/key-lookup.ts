@@ -4,7 +4,7 @@ import { sql } from '../../database/client/sql.ts';
 import { allTenants } from '../../database/client/statements.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { listen } from '../../database/listener.ts';
-import { notInMaintenance } from '../../database/tenant-maintenance.ts';
+import { isUnavailable, notInMaintenance } from '../../database/tenant-maintenance.ts';
 import { type Network, parseNetwork } from '../../shared/network/ip-networks.ts';
 import { type TenantId, toTenantId } from '../../shared/tenant-id.ts';
 import { type KeyDetails, readKeyDetails } from './key-details.ts';
@@ -22,8 +22,10 @@ export interface KeyIdentity {
   scopes: ReadonlySet<Scope>;
   /** Whether the API key is an import key, and its user is an administrator (docs/decisions/imports.md). */
   isImport: boolean;
-  /** Whether the tenant is in maintenance, so the server rejects its requests (docs/decisions/maintenance.md). */
+  /** Whether the tenant is in maintenance, so the server rejects its writes (docs/decisions/maintenance.md). */
   isInMaintenance: boolean;
+  /** Whether the server also rejects the tenant's reads. */
+  isUnavailable: boolean;
   /** Whether the tenant has rules for custom fields (docs/decisions/custom-fields.md). */
   hasFieldRules: boolean;
   /** The networks from which the API key works. If empty, it works from every address. */
@@ -103,6 +105,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
       scopes: new Set(knownScopes(row.scopes)),
       isImport: row.is_import,
       isInMaintenance: row.is_in_maintenance,
+      isUnavailable: row.is_unavailable,
       hasFieldRules: row.has_field_rules,
       networks: row.allowed_networks.map(parseNetwork),
       expiresAt: row.expires_at,
@@ -154,6 +157,7 @@ interface KeyRow {
   scopes: string[];
   is_import: boolean;
   is_in_maintenance: boolean;
+  is_unavailable: boolean;
   has_field_rules: boolean;
   allowed_networks: string[];
   expires_at: Date | null;
@@ -162,7 +166,7 @@ interface KeyRow {
 const selectByHash = allTenants.rows<{ hash: Buffer }, KeyRow>(
   ({ hash }) => sql`
   SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.allowed_networks,
-    k.expires_at, NOT (${notInMaintenance}) AS is_in_maintenance,
+    k.expires_at, NOT (${notInMaintenance}) AS is_in_maintenance, ${isUnavailable} AS is_unavailable,
     EXISTS (SELECT FROM custom_field_definitions WHERE tenant_id = t.id)
       OR EXISTS (SELECT FROM ticket_sequences WHERE tenant_id = t.id AND strict_custom_fields) AS has_field_rules
   FROM api_keys k

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { createKey } from '../../auth/api-keys/api-keys.ts';
 import { getKeyPolicy, KeyPolicy, requiresExpiry, setKeyPolicy } from '../../auth/api-keys/key-policy.ts';
 import { getStrictMode, setStrictMode } from '../../resources/custom-fields/strict-mode.ts';
-import { setMaintenance } from '../../resources/tenants/maintenance.ts';
+import { Maintenance, setMaintenance } from '../../resources/tenants/maintenance.ts';
 import {
   activateTenant,
   activeTenantContext,
@@ -50,13 +50,23 @@ export const show = action({
     return { ...details, keyPolicy: await getKeyPolicy(db), strictFields: await getStrictMode(db) };
   },
   format: (
-    { active, maintenanceSince, createdAt, updatedAt, resolutionTargets, keyPolicy, strictFields, ...fields },
+    {
+      active,
+      maintenanceSince,
+      unavailableSince,
+      createdAt,
+      updatedAt,
+      resolutionTargets,
+      keyPolicy,
+      strictFields,
+      ...fields
+    },
     { card, time },
   ) =>
     card({
       ...{ ...fields, 'resolution targets': formatTargets(resolutionTargets), 'key expiry': formatPolicy(keyPolicy) },
       'strict fields': String(strictFields),
-      status: tenantLabel({ active, maintenanceSince }),
+      status: tenantLabel({ active, maintenanceSince, unavailableSince }),
       ...(maintenanceSince !== null && { 'in maintenance since': time(maintenanceSince) }),
       ...{ created: time(createdAt), updated: time(updatedAt) },
     }),
@@ -133,15 +143,26 @@ export const activate = action({
 });
 
 export const maintenance = action({
-  input: Named.extend({ state: z.enum(['on', 'off']) }),
-  work: (runtime, { tenant, state }) => setMaintenance(runtime, tenant, state === 'on'),
-  format: ({ name, id, maintenanceSince }) =>
-    `The tenant ${name} (ID ${id}) is ${maintenanceSince === null ? 'no longer ' : ''}in maintenance.`,
+  input: Named.extend({ state: Maintenance }),
+  work: (runtime, { tenant, state }) => setMaintenance(runtime, tenant, state),
+  format: ({ name, id, ...tenant }) => {
+    const states = { off: 'no longer in maintenance', 'read-only': 'read-only', on: 'in maintenance' };
+    return `The tenant ${name} (ID ${id}) is ${states[maintenanceOf(tenant)]}.`;
+  },
   next: ({ name, maintenanceSince }) => (maintenanceSince === null ? [] : [shell`tenants maintenance ${name} off`]),
 });
 
-function tenantLabel({ active, maintenanceSince }: Pick<Tenant, 'active' | 'maintenanceSince'>) {
-  return maintenanceSince === null ? activeLabel(active) : statusLabel('maintenance');
+function maintenanceOf({
+  maintenanceSince,
+  unavailableSince,
+}: Pick<Tenant, 'maintenanceSince' | 'unavailableSince'>): Maintenance {
+  if (maintenanceSince === null) return 'off';
+  return unavailableSince === null ? 'read-only' : 'on';
+}
+
+function tenantLabel({ active, ...tenant }: Pick<Tenant, 'active' | 'maintenanceSince' | 'unavailableSince'>) {
+  const state = maintenanceOf(tenant);
+  return state === 'off' ? activeLabel(active) : statusLabel(state === 'on' ? 'maintenance' : state);
 }
 
 const Folder = z.string().min(1);

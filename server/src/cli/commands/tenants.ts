@@ -81,10 +81,11 @@ export const tenants = noun({
       summary: 'Start or end the maintenance of a tenant, during which its data does not change',
       details:
         'During maintenance, the API, the MCP server and the developer area respond with 503 `SERVICE_UNAVAILABLE` and ' +
-        '`Retry-After: 30` to requests of the tenant. Workers send it no webhooks, scheduled jobs skip it, and commands ' +
-        'that change its data fail. After the end, workers send the pending deliveries.',
-      arguments: [tenant, { flags: '<state>', about: 'on or off', values: ['on', 'off'] }],
-      examples: ['tenants maintenance Acme on', 'tenants maintenance Acme off'],
+        '`Retry-After: 30` to requests of the tenant. With `read-only`, GET requests of the API and reading tools of the ' +
+        'MCP server still work. Workers send it no webhooks, scheduled jobs skip it, and commands that change its data ' +
+        'fail. After the end, workers send the pending deliveries.',
+      arguments: [tenant, { flags: '<state>', about: 'on, read-only or off', values: ['on', 'read-only', 'off'] }],
+      examples: ['tenants maintenance Acme on', 'tenants maintenance Acme read-only', 'tenants maintenance Acme off'],
     },
     export: {
       summary: 'Export all data of a tenant to a new folder, for a backup or a move to another cell',

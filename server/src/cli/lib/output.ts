@@ -82,7 +82,7 @@ const colours: Record<string, Style> = {
     COMPLETED: 'green',
   },
   ...{ PENDING: 'yellow', PAUSED: 'yellow', RETRYING: 'yellow', CIRCUIT_OPEN: 'yellow' },
-  ...{ MAINTENANCE: 'yellow', maintenance: 'yellow', ON_HOLD: 'yellow', expiring: 'yellow' },
+  ...{ MAINTENANCE: 'yellow', maintenance: 'yellow', 'read-only': 'yellow', ON_HOLD: 'yellow', expiring: 'yellow' },
   ...{ EXHAUSTED: 'red', revoked: 'red', expired: 'red', LOST: 'red' },
   ...{ inactive: 'dim', INACTIVE: 'dim', CANCELLED: 'dim', RETIRED: 'dim', DISPOSED: 'dim' },
 };

@@ -13,6 +13,9 @@ import { invalidKey, keyOf } from './api-key-header.ts';
 /** If a request is older than this number of milliseconds, `confirm` looks up its API key again. */
 const recheckAfterMs = 500;
 
+/** What a request does with the data of the tenant. During maintenance, the server can still accept reads. */
+type Access = 'read' | 'write';
+
 type RefundRateLimit = (reply: FastifyReply) => Promise<void>;
 
 declare module 'fastify' {
@@ -25,10 +28,10 @@ declare module 'fastify' {
     ctx: UserContext;
     /**
      * Sets `identity` and `ctx` from the API key of the request.
-     * @throws ApiError INVALID_API_KEY; SERVICE_UNAVAILABLE if the tenant is in maintenance; ADDRESS_NOT_ALLOWED; or
-     * RATE_LIMIT_EXCEEDED after too many failed authentications from one IP address
+     * @throws ApiError INVALID_API_KEY; SERVICE_UNAVAILABLE if the maintenance of the tenant stops this access;
+     * ADDRESS_NOT_ALLOWED; or RATE_LIMIT_EXCEEDED after too many failed authentications from one IP address
      */
-    identify(): Promise<void>;
+    identify(access: Access): Promise<void>;
     /**
      * Looks up the API key again and sets `identity`, if the request is older than `recheckAfterMs`. An administrator may have revoked the
      * key or removed a scope since the first lookup, or maintenance of the tenant may have begun.
@@ -74,12 +77,12 @@ export async function addGuard(
   app.decorateRequest('ctx');
   const limiter = await createRateLimiter(app, store, limits, onLimited);
 
-  async function authenticate(request: FastifyRequest): Promise<KeyIdentity> {
-    return requireIdentity(await keys.find(keyOf(request.raw), () => limiter.checkFailures(request)));
+  async function authenticate(request: FastifyRequest, access: Access): Promise<KeyIdentity> {
+    return requireIdentity(await keys.find(keyOf(request.raw), () => limiter.checkFailures(request)), access);
   }
 
-  app.decorateRequest('identify', async function () {
-    const identity = await authenticate(this).catch(async (error) => {
+  app.decorateRequest('identify', async function (access) {
+    const identity = await authenticate(this, access).catch(async (error) => {
       if (error instanceof ApiError && error.code === 'INVALID_API_KEY') await limiter.countFailure(this);
       throw error;
     });
@@ -117,7 +120,7 @@ export async function addGuard(
 
   app.decorateRequest('confirm', async function (reply) {
     if (reply.elapsedTime < recheckAfterMs) return;
-    const identity = requireIdentity(await keys.findAgain(this.identity));
+    const identity = requireIdentity(await keys.findAgain(this.identity), accessOf(this));
     checkAddress(identity.networks, this);
     checkScope(identity, this.routeOptions.config.tsRestRoute.metadata.scope);
     this.identity = identity;
@@ -127,7 +130,7 @@ export async function addGuard(
     const scope = request.routeOptions.config.tsRestRoute?.metadata.scope ?? null;
     if (scope === null) return;
 
-    await request.identify();
+    await request.identify(accessOf(request));
     await request.takeRequest(reply);
 
     checkScope(request.identity, scope);
@@ -140,13 +143,19 @@ export async function addGuard(
  */
 const invalidKeyMessage = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
 
+/** Returns the access of a request to an endpoint. */
+function accessOf({ method }: FastifyRequest): Access {
+  return method === 'GET' || method === 'HEAD' ? 'read' : 'write';
+}
+
 /**
  * Returns the given identity.
- * @throws ApiError INVALID_API_KEY if the identity is undefined, or SERVICE_UNAVAILABLE if its tenant is in maintenance
+ * @throws ApiError INVALID_API_KEY if the identity is undefined, or SERVICE_UNAVAILABLE if the maintenance of its tenant
+ * stops this access
  */
-function requireIdentity(identity: KeyIdentity | undefined): KeyIdentity {
+function requireIdentity(identity: KeyIdentity | undefined, access: Access): KeyIdentity {
   if (identity === undefined) throw invalidKey(invalidKeyMessage);
-  if (identity.isInMaintenance) throw maintenanceError();
+  if (access === 'read' ? identity.isUnavailable : identity.isInMaintenance) throw maintenanceError();
   return identity;
 }
 

@@ -1,4 +1,5 @@
 import { deliverySchedule } from '@itsm-api/contract';
+import * as z from 'zod';
 import { sql } from '../../database/client/sql.ts';
 import type { Timeouts } from '../../database/client/statement-timeout.ts';
 import { command } from '../../database/client/statements.ts';
@@ -6,35 +7,54 @@ import { invalidField } from '../../shared/errors.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { findTenant, type Sources, type Tenant, targetOf, tenantContext } from './queries.ts';
 
+/** `read-only` stops only the writes of a tenant, and `on` also stops the reads. */
+export const Maintenance = z.enum(['on', 'read-only', 'off']);
+export type Maintenance = z.output<typeof Maintenance>;
+
 /** Uses the clock of PostgreSQL, because an export compares the start with this clock. */
 const begin = command(
-  ({ tenant }) => sql`UPDATE tenants SET maintenance_since = clock_timestamp(), updated_at = now()
+  ({
+    tenant,
+  }) => sql`UPDATE tenants SET maintenance_since = clock_timestamp(), unavailable_since = NULL, updated_at = now()
     WHERE id = ${tenant} AND maintenance_since IS NULL`,
 );
 const end = command(
-  ({ tenant }) => sql`UPDATE tenants SET maintenance_since = NULL, updated_at = now()
+  ({ tenant }) => sql`UPDATE tenants SET maintenance_since = NULL, unavailable_since = NULL, updated_at = now()
     WHERE id = ${tenant} AND maintenance_since IS NOT NULL AND NOT incomplete`,
 );
 
+// Changes no exported column, so an export that was made before stays valid.
+const stopReads = command(
+  ({ tenant }) => sql`UPDATE tenants SET unavailable_since = clock_timestamp()
+    WHERE id = ${tenant} AND unavailable_since IS NULL`,
+);
+const allowReads = command(
+  ({ tenant }) => sql`UPDATE tenants SET unavailable_since = NULL
+    WHERE id = ${tenant} AND unavailable_since IS NOT NULL AND NOT incomplete`,
+);
+
 /**
- * Starts or ends the maintenance of a tenant (docs/decisions/maintenance.md). Within `quietAfterMs` after the start, all
- * processes stop writing to the tenant. A repeated call has no effect.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR at the end if an import or a deletion of the tenant is incomplete
+ * Starts, changes or ends the maintenance of a tenant (docs/decisions/maintenance.md). Within `quietAfterMs` after the
+ * start, all processes stop writing to the tenant. A change between `read-only` and `on` keeps the start, and leaves no
+ * audit entry. A repeated call has no effect.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR for `read-only` and `off` if an import or a deletion of the tenant is
+ * incomplete
  */
-export async function setMaintenance(sources: Sources, nameOrId: string, isOn: boolean): Promise<Tenant> {
+export async function setMaintenance(sources: Sources, nameOrId: string, state: Maintenance): Promise<Tenant> {
   const { prisma } = sources.databases.system;
   const context = await tenantContext(sources, nameOrId);
   const id = context.db.$tenantId;
   return context.db.$transaction(async () => {
-    const count = await context.db.$sql(isOn ? begin : end);
-    if (!isOn && (await prisma.tenant.count({ where: { id, incomplete: true } })) > 0) {
+    const count = await context.db.$sql(state === 'off' ? end : begin);
+    if (state !== 'off') await context.db.$sql(state === 'on' ? stopReads : allowReads);
+    if (state !== 'on' && (await prisma.tenant.count({ where: { id, incomplete: true } })) > 0) {
       throw invalidField(
         'VALIDATION_ERROR',
         'tenant',
         'is incomplete after an import or a deletion. Delete it with `tenants delete`.',
       );
     }
-    const action = isOn ? 'maintenance.began' : 'maintenance.ended';
+    const action = state === 'off' ? 'maintenance.ended' : 'maintenance.began';
     if (count > 0) await recordAudit(context, { action, target: targetOf({ id }) });
     return findTenant(prisma, String(id));
   });

@@ -23,6 +23,8 @@ export interface Tenant {
   active: boolean;
   /** When maintenance began, or null if the tenant is not in maintenance. */
   maintenanceSince: string | null;
+  /** When maintenance began to stop reads. Null while the tenant is read-only or not in maintenance. */
+  unavailableSince: string | null;
   createdAt: string;
   updatedAt: string;
 }
@@ -269,9 +271,13 @@ function isId(nameOrId: string): boolean {
 }
 
 function presentTenant(row: Prisma.TenantGetPayload<object>): Tenant {
-  const { id, name, active, maintenanceSince } = row;
+  const { id, name, active, maintenanceSince, unavailableSince } = row;
   return {
-    ...{ id: serializeId(id), name, active, maintenanceSince: serializeTimestamp(maintenanceSince) },
+    ...{ id: serializeId(id), name, active },
+    ...{
+      maintenanceSince: serializeTimestamp(maintenanceSince),
+      unavailableSince: serializeTimestamp(unavailableSince),
+    },
     ...serializeTimestamps(row),
   };
 }

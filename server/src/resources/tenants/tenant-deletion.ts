@@ -3,7 +3,7 @@ import { inBatches } from '../../database/in-batches.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 import { quietAfterMs } from './maintenance.ts';
 import type { Tenant } from './queries.ts';
-import { waitForWriters } from './tenant-export.ts';
+import { waitForRequests } from './tenant-export.ts';
 import { readManifest } from './tenant-folder.ts';
 import * as db from './tenant-rows.ts';
 
@@ -54,13 +54,14 @@ async function beginDeletion(
   connection: Connection,
   { id, name, tables, moved, osUser, quietMs, report }: Pick<Tenant, 'id' | 'name'> & DeletionOptions,
 ): Promise<void> {
-  const { since, incomplete } = await db.readMaintenance(connection, id);
-  if (since === null) {
-    throw new Error(`The tenant ${name} is not in maintenance. Run \`tenants maintenance ${id} on\` first.`);
+  const { since, unavailableSince, incomplete } = await db.readMaintenance(connection, id);
+  if (since === null || unavailableSince === null) {
+    const state = since === null ? 'not in maintenance' : 'read-only, so requests would return a part of its rows';
+    throw new Error(`The tenant ${name} is ${state}. Run \`tenants maintenance ${id} on\` first.`);
   }
-  // In tables without foreign keys, a row that a request adds later would remain. No request has used an incomplete
-  // tenant.
-  if (!incomplete) await waitForWriters(connection, { id, quietMs, report });
+  // A read would return a part of the rows. In tables without foreign keys, a row that a request adds later would
+  // remain. No request has used an incomplete tenant.
+  if (!incomplete) await waitForRequests(connection, { since: unavailableSince, quietMs, report });
   if (moved !== undefined) {
     const manifest = await readManifest(moved);
     const next = 'Nothing was deleted. Export and import the tenant again.';
@@ -79,11 +80,12 @@ async function beginDeletion(
   }
   const { rowCount } = await connection.query(
     `WITH marked AS (
-       UPDATE tenants SET incomplete = true WHERE id = $1 AND maintenance_since::text = $2 RETURNING id, name)
+       UPDATE tenants SET incomplete = true WHERE id = $1 AND maintenance_since::text = $2
+         AND unavailable_since::text = $5 RETURNING id, name)
      INSERT INTO deleted_tenants (id, name, os_user, rows) SELECT id, name, $3, $4 FROM marked`,
-    [id, since, osUser ?? null, JSON.stringify(counts)],
+    [id, since, osUser ?? null, JSON.stringify(counts), unavailableSince],
   );
-  if (rowCount === 0) throw new Error(`The maintenance of the tenant ${name} ended. Nothing was deleted.`);
+  if (rowCount === 0) throw new Error(`The maintenance of the tenant ${name} changed. Nothing was deleted.`);
 }
 
 /** Deletes the rows of the tenant from a table, and the files that the rows name. */

@@ -35,7 +35,7 @@ export async function exportTenant(
           `An import or a deletion of the tenant ${name} is incomplete. Delete the tenant with \`tenants delete\`.`,
         );
       if (since !== null) {
-        await waitForWriters(connection, { id, quietMs: quietAfterMs(sources.databases.options.timeouts), report });
+        await waitForRequests(connection, { since, quietMs: quietAfterMs(sources.databases.options.timeouts), report });
       }
       const exportedAt = new Date().toISOString();
       const rows = await db.inSnapshot(connection, () => writeTables(connection, { id, folder: partial, report }));
@@ -61,14 +61,13 @@ const openTransactions = `
   SELECT pid || ' ' || virtualtransaction AS transaction FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'virtualxid' AND datname = current_database() AND usesysid IS NOT NULL AND pid <> pg_backend_pid()`;
 
-/** Waits until no request or transaction that began before the maintenance can still write. */
-export async function waitForWriters(
+/** Waits until the requests and transactions have ended that began before the time `since`. */
+export async function waitForRequests(
   connection: Connection,
-  { id, quietMs, report }: { id: number; quietMs: number; report: db.Report },
+  { since, quietMs, report }: { since: string; quietMs: number; report: db.Report },
 ): Promise<void> {
-  const text =
-    'SELECT extract(epoch FROM clock_timestamp() - maintenance_since)::float8 AS age FROM tenants WHERE id = $1';
-  const ms = quietMs - 1000 * (await connection.query(text, [id])).rows[0].age;
+  const text = 'SELECT extract(epoch FROM clock_timestamp() - $1::timestamptz)::float8 AS age';
+  const ms = quietMs - 1000 * (await connection.query(text, [since])).rows[0].age;
   if (ms > 0) {
     report(`Waiting ${Math.ceil(ms / 1000)} s until all running requests have ended …`);
     await sleep(ms);

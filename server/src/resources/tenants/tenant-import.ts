@@ -137,7 +137,8 @@ async function importRows(
 
 /** Ends the maintenance of an imported tenant, and records the import in the audit log. */
 const complete = `
-  WITH completed AS (UPDATE tenants SET maintenance_since = NULL, incomplete = false WHERE id = $1 RETURNING id)
+  WITH completed AS (
+    UPDATE tenants SET maintenance_since = NULL, unavailable_since = NULL, incomplete = false WHERE id = $1 RETURNING id)
   INSERT INTO audit_entries (tenant_id, action, target_type, target_id, os_user, address, user_agent)
   SELECT id, 'workspace.imported', 'workspace', id, $2, '', '' FROM completed`;
 

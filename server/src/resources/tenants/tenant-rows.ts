@@ -73,13 +73,13 @@ const derivedTables = [
 
 /**
  * The columns that an export omits. Triggers set the positions in feeds, which are transaction ids of one server. A
- * job fills filters again. The last two columns describe the tenant in one installation.
+ * job fills filters again. The columns of `tenants` describe the tenant in one installation.
  */
 const omittedColumns = [
   ...['activities.position', 'activities.horizon', 'activities.recorded_at'],
   ...['comments.position', 'comments.horizon', 'comments.recorded_at'],
   ...['custom_field_definitions.filled', 'custom_field_definitions.filled_to'],
-  ...['tenants.maintenance_since', 'tenants.incomplete'],
+  ...['tenants.maintenance_since', 'tenants.unavailable_since', 'tenants.incomplete'],
 ];
 
 /** Builds SQL for the names of columns. `numbers` and `table` are SQL expressions. */
@@ -150,13 +150,20 @@ export async function readSchemaVersion(connection: Connection): Promise<string>
   return (await connection.query(text)).rows[0].version;
 }
 
-/** Returns when the maintenance of a tenant began, as text, and whether the tenant is incomplete. */
-export async function readMaintenance(
-  connection: Connection,
-  id: number,
-): Promise<{ since: string | null; incomplete: boolean }> {
-  const text = 'SELECT maintenance_since::text AS since, incomplete FROM tenants WHERE id = $1';
-  return (await connection.query(text, [id])).rows[0] ?? { since: null, incomplete: false };
+/** The maintenance of a tenant. The times are text. */
+interface MaintenanceRow {
+  /** When the maintenance began, or null if the tenant isn't in maintenance. */
+  since: string | null;
+  /** When the maintenance began to stop reads, or null. */
+  unavailableSince: string | null;
+  incomplete: boolean;
+}
+
+/** Returns the maintenance of a tenant. */
+export async function readMaintenance(connection: Connection, id: number): Promise<MaintenanceRow> {
+  const text = `SELECT maintenance_since::text AS since, unavailable_since::text AS "unavailableSince", incomplete
+    FROM tenants WHERE id = $1`;
+  return (await connection.query(text, [id])).rows[0] ?? { since: null, unavailableSince: null, incomplete: false };
 }
 
 /** Runs `work` in a read-only transaction in which all statements see the same rows. */

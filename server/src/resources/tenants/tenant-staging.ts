@@ -208,7 +208,8 @@ export async function copyRows(
 ): Promise<void> {
   const names = columns.map((column) => `"${column.name}"`);
   // A new tenant is incomplete and in maintenance from its first moment.
-  const [more, moreValues] = name === 'tenants' ? [', maintenance_since, incomplete', ', now(), true'] : ['', ''];
+  const [more, moreValues] =
+    name === 'tenants' ? [', maintenance_since, unavailable_since, incomplete', ', now(), now(), true'] : ['', ''];
   const { rows } = await connection.query(`SELECT coalesce(max(line), 0)::float8 AS last FROM ${stagedOf(name)}`);
   let copied = 0;
   for (let from = 0; from < rows[0].last; from += batchSize) {
