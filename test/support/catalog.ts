@@ -171,7 +171,8 @@ async function rowsQuery(databaseUrl: string): Promise<string> {
   );
   return tables
     .map(({ name }) => {
-      const row = "to_jsonb(t) - 'started_at' - 'began_at' - 'system_identifier' - 'installation_id'";
+      const row =
+        "to_jsonb(t) - 'started_at' - 'began_at' - 'server_started_at' - 'stats_reset_at' - 'system_identifier' - 'installation_id'";
       return `SELECT concat_ws(' ', '${name}', ${row}) FROM "${name}" AS t`;
     })
     .join(' UNION ALL ');

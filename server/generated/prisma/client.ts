@@ -257,7 +257,7 @@ export type ChangeEpoch = Prisma.ChangeEpochModel
 /**
  * Model ServerRun
  * The time since when a PostgreSQL server has been running without a recovery. The table is UNLOGGED, so that a
- * recovery empties it.
+ * recovery empties it. Some managed services keep UNLOGGED tables, so a row also contains two signs of its run.
  */
 export type ServerRun = Prisma.ServerRunModel
 /**

@@ -4850,7 +4850,9 @@ export type ChangeEpochScalarFieldEnum = (typeof ChangeEpochScalarFieldEnum)[key
 
 export const ServerRunScalarFieldEnum = {
   systemIdentifier: 'systemIdentifier',
-  beganAt: 'beganAt'
+  beganAt: 'beganAt',
+  serverStartedAt: 'serverStartedAt',
+  statsResetAt: 'statsResetAt'
 } as const
 
 export type ServerRunScalarFieldEnum = (typeof ServerRunScalarFieldEnum)[keyof typeof ServerRunScalarFieldEnum]

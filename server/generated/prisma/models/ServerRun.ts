@@ -17,7 +17,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 /**
  * Model ServerRun
  * The time since when a PostgreSQL server has been running without a recovery. The table is UNLOGGED, so that a
- * recovery empties it.
+ * recovery empties it. Some managed services keep UNLOGGED tables, so a row also contains two signs of its run.
  */
 export type ServerRunModel = runtime.Types.Result.DefaultSelection<Prisma.$ServerRunPayload>
 
@@ -40,16 +40,22 @@ export type ServerRunSumAggregateOutputType = {
 export type ServerRunMinAggregateOutputType = {
   systemIdentifier: bigint | null
   beganAt: Date | null
+  serverStartedAt: Date | null
+  statsResetAt: Date | null
 }
 
 export type ServerRunMaxAggregateOutputType = {
   systemIdentifier: bigint | null
   beganAt: Date | null
+  serverStartedAt: Date | null
+  statsResetAt: Date | null
 }
 
 export type ServerRunCountAggregateOutputType = {
   systemIdentifier: number
   beganAt: number
+  serverStartedAt: number
+  statsResetAt: number
   _all: number
 }
 
@@ -65,16 +71,22 @@ export type ServerRunSumAggregateInputType = {
 export type ServerRunMinAggregateInputType = {
   systemIdentifier?: true | runtime.Types.Skip
   beganAt?: true | runtime.Types.Skip
+  serverStartedAt?: true | runtime.Types.Skip
+  statsResetAt?: true | runtime.Types.Skip
 }
 
 export type ServerRunMaxAggregateInputType = {
   systemIdentifier?: true | runtime.Types.Skip
   beganAt?: true | runtime.Types.Skip
+  serverStartedAt?: true | runtime.Types.Skip
+  statsResetAt?: true | runtime.Types.Skip
 }
 
 export type ServerRunCountAggregateInputType = {
   systemIdentifier?: true | runtime.Types.Skip
   beganAt?: true | runtime.Types.Skip
+  serverStartedAt?: true | runtime.Types.Skip
+  statsResetAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -167,6 +179,8 @@ export type ServerRunGroupByArgs<ExtArgs extends runtime.Types.Extensions.Intern
 export type ServerRunGroupByOutputType = {
   systemIdentifier: bigint
   beganAt: Date
+  serverStartedAt: Date
+  statsResetAt: Date | null
   _count: ServerRunCountAggregateOutputType | null
   _avg: ServerRunAvgAggregateOutputType | null
   _sum: ServerRunSumAggregateOutputType | null
@@ -195,11 +209,15 @@ export type ServerRunWhereInput = {
   NOT?: Prisma.ServerRunWhereInput | Prisma.ServerRunWhereInput[] | runtime.Types.Skip
   systemIdentifier?: Prisma.BigIntFilter<"ServerRun"> | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFilter<"ServerRun"> | Date | string | runtime.Types.Skip
+  serverStartedAt?: Prisma.DateTimeFilter<"ServerRun"> | Date | string | runtime.Types.Skip
+  statsResetAt?: Prisma.DateTimeNullableFilter<"ServerRun"> | Date | string | null | runtime.Types.Skip
 }
 
 export type ServerRunOrderByWithRelationInput = {
   systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
+  serverStartedAt?: Prisma.SortOrder | runtime.Types.Skip
+  statsResetAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ServerRunWhereUniqueInput = Prisma.AtLeast<{
@@ -209,11 +227,15 @@ export type ServerRunWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.ServerRunWhereInput | Prisma.ServerRunWhereInput[] | runtime.Types.Skip
   systemIdentifier?: Prisma.BigIntFilter<"ServerRun"> | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFilter<"ServerRun"> | Date | string | runtime.Types.Skip
+  serverStartedAt?: Prisma.DateTimeFilter<"ServerRun"> | Date | string | runtime.Types.Skip
+  statsResetAt?: Prisma.DateTimeNullableFilter<"ServerRun"> | Date | string | null | runtime.Types.Skip
 }, "systemIdentifier_beganAt">
 
 export type ServerRunOrderByWithAggregationInput = {
   systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
+  serverStartedAt?: Prisma.SortOrder | runtime.Types.Skip
+  statsResetAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ServerRunCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.ServerRunAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ServerRunMaxOrderByAggregateInput | runtime.Types.Skip
@@ -227,41 +249,57 @@ export type ServerRunScalarWhereWithAggregatesInput = {
   NOT?: Prisma.ServerRunScalarWhereWithAggregatesInput | Prisma.ServerRunScalarWhereWithAggregatesInput[] | runtime.Types.Skip
   systemIdentifier?: Prisma.BigIntWithAggregatesFilter<"ServerRun"> | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeWithAggregatesFilter<"ServerRun"> | Date | string | runtime.Types.Skip
+  serverStartedAt?: Prisma.DateTimeWithAggregatesFilter<"ServerRun"> | Date | string | runtime.Types.Skip
+  statsResetAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ServerRun"> | Date | string | null | runtime.Types.Skip
 }
 
 export type ServerRunCreateInput = {
   systemIdentifier: bigint | number
   beganAt: Date | string
+  serverStartedAt?: Date | string | runtime.Types.Skip
+  statsResetAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type ServerRunUncheckedCreateInput = {
   systemIdentifier: bigint | number
   beganAt: Date | string
+  serverStartedAt?: Date | string | runtime.Types.Skip
+  statsResetAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type ServerRunUpdateInput = {
   systemIdentifier?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  serverStartedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  statsResetAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type ServerRunUncheckedUpdateInput = {
   systemIdentifier?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  serverStartedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  statsResetAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type ServerRunCreateManyInput = {
   systemIdentifier: bigint | number
   beganAt: Date | string
+  serverStartedAt?: Date | string | runtime.Types.Skip
+  statsResetAt?: Date | string | null | runtime.Types.Skip
 }
 
 export type ServerRunUpdateManyMutationInput = {
   systemIdentifier?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  serverStartedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  statsResetAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type ServerRunUncheckedUpdateManyInput = {
   systemIdentifier?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   beganAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  serverStartedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  statsResetAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
 }
 
 export type ServerRunSystemIdentifierBeganAtCompoundUniqueInput = {
@@ -272,6 +310,8 @@ export type ServerRunSystemIdentifierBeganAtCompoundUniqueInput = {
 export type ServerRunCountOrderByAggregateInput = {
   systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
+  serverStartedAt?: Prisma.SortOrder | runtime.Types.Skip
+  statsResetAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ServerRunAvgOrderByAggregateInput = {
@@ -281,11 +321,15 @@ export type ServerRunAvgOrderByAggregateInput = {
 export type ServerRunMaxOrderByAggregateInput = {
   systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
+  serverStartedAt?: Prisma.SortOrder | runtime.Types.Skip
+  statsResetAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ServerRunMinOrderByAggregateInput = {
   systemIdentifier?: Prisma.SortOrder | runtime.Types.Skip
   beganAt?: Prisma.SortOrder | runtime.Types.Skip
+  serverStartedAt?: Prisma.SortOrder | runtime.Types.Skip
+  statsResetAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ServerRunSumOrderByAggregateInput = {
@@ -297,24 +341,32 @@ export type ServerRunSumOrderByAggregateInput = {
 export type ServerRunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   systemIdentifier?: boolean | runtime.Types.Skip
   beganAt?: boolean | runtime.Types.Skip
+  serverStartedAt?: boolean | runtime.Types.Skip
+  statsResetAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["serverRun"]>
 
 export type ServerRunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   systemIdentifier?: boolean | runtime.Types.Skip
   beganAt?: boolean | runtime.Types.Skip
+  serverStartedAt?: boolean | runtime.Types.Skip
+  statsResetAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["serverRun"]>
 
 export type ServerRunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   systemIdentifier?: boolean | runtime.Types.Skip
   beganAt?: boolean | runtime.Types.Skip
+  serverStartedAt?: boolean | runtime.Types.Skip
+  statsResetAt?: boolean | runtime.Types.Skip
 }, ExtArgs["result"]["serverRun"]>
 
 export type ServerRunSelectScalar = {
   systemIdentifier?: boolean | runtime.Types.Skip
   beganAt?: boolean | runtime.Types.Skip
+  serverStartedAt?: boolean | runtime.Types.Skip
+  statsResetAt?: boolean | runtime.Types.Skip
 }
 
-export type ServerRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"systemIdentifier" | "beganAt", ExtArgs["result"]["serverRun"], runtime.Types.Skip>
+export type ServerRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"systemIdentifier" | "beganAt" | "serverStartedAt" | "statsResetAt", ExtArgs["result"]["serverRun"], runtime.Types.Skip>
 
 export type $ServerRunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "ServerRun"
@@ -322,6 +374,11 @@ export type $ServerRunPayload<ExtArgs extends runtime.Types.Extensions.InternalA
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     systemIdentifier: bigint
     beganAt: Date
+    serverStartedAt: Date
+    /**
+     * When PostgreSQL reset its statistics. A recovery resets them.
+     */
+    statsResetAt: Date | null
   }, ExtArgs["result"]["serverRun"]>
   composites: {}
 }
@@ -747,6 +804,8 @@ export interface Prisma__ServerRunClient<T, Null = never, ExtArgs extends runtim
 export interface ServerRunFieldRefs {
   readonly systemIdentifier: Prisma.FieldRef<"ServerRun", 'BigInt'>
   readonly beganAt: Prisma.FieldRef<"ServerRun", 'DateTime'>
+  readonly serverStartedAt: Prisma.FieldRef<"ServerRun", 'DateTime'>
+  readonly statsResetAt: Prisma.FieldRef<"ServerRun", 'DateTime'>
 }
     
 
