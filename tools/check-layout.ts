@@ -14,6 +14,7 @@ const repeatable = [
     'assets',
     'audit',
     'categories',
+    'cells',
     'comments',
     'completion',
     'deliveries',

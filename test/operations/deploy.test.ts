@@ -42,6 +42,7 @@ beforeAll(async () => {
     DATABASE_URL: database.url,
     WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
     DRAIN_SECONDS: '0',
+    CELL: '7',
     PORT: String(port),
     OPERATIONS_PORT: String(operationsPort),
   });
@@ -135,16 +136,22 @@ it('uses every exported metric in the dashboard or an alert', () => {
   expect(unused).toEqual([]);
 });
 
-it('exports metrics about the process, its database and its health checks', async () => {
-  for (const check of ['database', 'migrations', 'keyListener', 'rateLimitStore', 'wakeListener', 'workerLoops']) {
-    expect(metrics.value('itsm_check_ok', { check }), check).toBeDefined();
+it('names the cell or the process in each alert', () => {
+  for (const { alert, annotations } of rules) {
+    expect(annotations.summary, alert).toMatch(/\{\{ \$labels\.(cell|instance) \}\}/);
   }
-  expect(metrics.value('itsm_check_ok', { check: 'database' })).toBe(1);
-  expect(metrics.value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
-  expect(metrics.value('itsm_deliveries_due')).toBe(0);
-  expect(metrics.value('itsm_http_requests_total', { method: 'GET', route: `${pathPrefix}/ping`, status: '200' })).toBe(
-    1,
-  );
+});
+
+it('exports metrics about the process, its database and its health checks, with the cell', async () => {
+  const cell = { cell: '7' };
+  for (const check of ['database', 'migrations', 'keyListener', 'rateLimitStore', 'wakeListener', 'workerLoops']) {
+    expect(metrics.value('itsm_check_ok', { check, ...cell }), check).toBeDefined();
+  }
+  expect(metrics.value('itsm_check_ok', { check: 'database', ...cell })).toBe(1);
+  expect(metrics.value('nodejs_eventloop_lag_p99_seconds', cell)).toBeGreaterThan(0);
+  expect(metrics.value('itsm_deliveries_due', cell)).toBe(0);
+  const ping = { method: 'GET', route: `${pathPrefix}/ping`, status: '200' };
+  expect(metrics.value('itsm_http_requests_total', { ...ping, ...cell })).toBe(1);
   expect(await (await fetch(`${operations}/tenants`)).json()).toEqual({
     minutes: 5,
     requests: [],

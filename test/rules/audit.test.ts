@@ -285,7 +285,7 @@ describe('commands', { timeout: 60_000 }, () => {
   const audited = ['tenants', 'users', 'teams', 'categories', 'fields', 'keys', 'webhooks'];
   const others = [
     ...['projects', 'assets', 'articles', 'deliveries', 'tickets', 'comments', 'tasks', 'audit', 'requests'],
-    ...['secrets', 'listen', 'seed', 'doctor', 'migrate', 'completion'],
+    ...['cells', 'secrets', 'listen', 'seed', 'doctor', 'migrate', 'completion'],
   ];
   const reading = ['list', 'show', 'export', 'test', 'template'];
 

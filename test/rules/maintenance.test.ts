@@ -442,7 +442,7 @@ describe('commands', { timeout: 60_000 }, () => {
     ...['list', 'show', 'export', 'template', 'tenants create', 'tenants maintenance'],
     // test/cli/tenant-transfer.test.ts tests these commands.
     ...['tenants import', 'tenants delete'],
-    ...['seed', 'doctor', 'migrate', 'completion'],
+    ...['cells status', 'cells find', 'seed', 'doctor', 'migrate', 'completion'],
   ];
   /** The other commands. `T` is the workspace, and the other capital letters are ids of its objects. */
   const writing = [

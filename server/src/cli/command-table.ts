@@ -60,6 +60,10 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   tasks: { summary: 'Export the tasks of projects', load: async () => (await import('./commands/tasks.ts')).tasks },
   audit: { summary: 'Export the audit log', load: async () => (await import('./commands/audit.ts')).audit },
+  cells: {
+    summary: 'Show the state of all cells, or find the cell of a tenant',
+    load: async () => (await import('./commands/installation/cells.ts')).cells,
+  },
   secrets: {
     summary: 'Re-encrypt webhook secrets',
     load: async () => (await import('./commands/installation/secrets.ts')).secrets,

@@ -110,7 +110,7 @@ async function startOperations({ settings, lifecycle, logger, checks, stops }: D
   const { OPERATIONS_HOST, OPERATIONS_PORT } = settings;
   if (OPERATIONS_PORT === undefined) return undefined;
   const server = openOperationsServer({ logger, lifecycle, checks });
-  const metrics = createMetrics(checks);
+  const metrics = createMetrics(checks, { cell: settings.CELL });
   addMetricsRoutes(server, metrics);
   stops.push(() => server.close());
   const origin = await listen(server, { setting: 'OPERATIONS_PORT', port: OPERATIONS_PORT, host: OPERATIONS_HOST });

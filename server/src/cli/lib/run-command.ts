@@ -72,6 +72,11 @@ export function createAction<Opened extends Closable, Input, Result>(given: Acti
   };
 }
 
+/** Returns the value of a setting whose name is in a file, such as a database URL in `deploy/cells.yaml`. */
+export function readSetting(name: string): string | undefined {
+  return process.env[name];
+}
+
 function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }

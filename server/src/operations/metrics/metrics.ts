@@ -16,9 +16,11 @@ export interface Metrics {
 /**
  * Creates the metrics of Node.js (CPU time, memory, event loop delay) and of the health checks.
  * @param checks the health checks; the process adds more checks while it starts
+ * @param labels the labels of all metrics
  */
-export function createMetrics(checks: HealthCheck[]): Metrics {
+export function createMetrics(checks: HealthCheck[], labels: { cell?: number } = {}): Metrics {
   const registry = new Registry();
+  registry.setDefaultLabels(labels);
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'itsm_check_ok',

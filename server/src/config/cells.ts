@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import { SettingsError } from './env.ts';
+
+/** A cell of the fleet. */
+export interface Cell {
+  name: string;
+  /** The URL of its database. */
+  url: string;
+}
+
+const CellsFile = z.strictObject({
+  cells: z
+    .array(z.strictObject({ name: z.string().min(1), databaseUrl: z.string().regex(/^[A-Z][A-Z\d_]*$/) }))
+    .min(1)
+    .refine((cells) => new Set(cells.map(({ name }) => name)).size === cells.length, 'two cells have the same name'),
+});
+
+/**
+ * Reads the list of cells in the format of `deploy/cells.yaml`. The file contains the names of the settings with the
+ * database URLs, because the URLs contain passwords.
+ * @throws SettingsError if the file or one of its settings is missing or invalid
+ */
+export async function readCells(file: string, readSetting: (name: string) => string | undefined): Promise<Cell[]> {
+  const { cells } = await readCellsFile(file);
+  return cells.map(({ name, databaseUrl }) => {
+    const url = readSetting(databaseUrl);
+    if (!url) throw new SettingsError(`${databaseUrl}: must be the database URL of the cell ${name} in ${file}.`);
+    return { name, url };
+  });
+}
+
+async function readCellsFile(file: string): Promise<z.output<typeof CellsFile>> {
+  try {
+    return CellsFile.parse(parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message;
+    throw new SettingsError(`${file}: must list the cells as deploy/cells.yaml does. ${reason}`);
+  }
+}
