@@ -1,6 +1,10 @@
+import { readCellStatus } from '@itsm-api/server/resources/tenants/cell-status.ts';
 import { expect, it } from 'vitest';
+import { openDatabase } from '../../support/installation.ts';
+import { eventually } from '../../support/receiver.ts';
 import { formatFailovers, runFailovers } from './failover.ts';
 import { skipUnlessHaproxy } from './haproxy.ts';
+import { openPair } from './pair.ts';
 
 /* Runs a short version of `pnpm faults failover`. */
 it('loses no acknowledged change when the PostgreSQL primary fails and its standby is promoted', {
@@ -26,4 +30,21 @@ it('loses no acknowledged change when the PostgreSQL primary fails and its stand
   expect(failover?.failed['500']).toBeGreaterThan(0);
   // The limit is high because the test machine can be busy. `pnpm faults failover` allows five seconds.
   expect(failover?.firstWrite).toBeLessThan(20_000);
+});
+
+it('reports the standby of a cell and its replication lag', { timeout: 120_000, ...skipUnlessHaproxy() }, async () => {
+  const stops: (() => Promise<unknown>)[] = [];
+  try {
+    const pair = await openPair(stops, false);
+    const { runtime } = await openDatabase(pair.url, stops);
+    await eventually(async () =>
+      expect(await readCellStatus(runtime.databases)).toMatchObject({ standbys: 1, replicationLagBytes: 0 }),
+    );
+    await pair.lose('standby');
+    await eventually(async () =>
+      expect(await readCellStatus(runtime.databases)).toMatchObject({ standbys: 0, replicationLagBytes: null }),
+    );
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
 });
