@@ -141,6 +141,8 @@ interface TicketExtras {
   categoryConfigId?: string;
   externalId?: string;
   customFields?: CustomFields;
+  /** The start and the end of the planned window, in hours after the creation of the ticket. */
+  planned?: [start: number, end: number];
   /** The comments on the ticket, oldest first. No comment is later than the last change of the ticket. */
   comments?: CommentFacts[];
 }
@@ -183,6 +185,7 @@ export const tickets: [
       watchers: ['jonas'],
       externalId: 'zendesk:4702',
       concerned: ['NET-0003', 'NET-0007'],
+      planned: [56, 60],
       customFields: { maintenanceWindow: 'Saturday 20:00-24:00', risk: 'high', rollbackTested: true },
     },
   ],
@@ -323,6 +326,7 @@ export const tickets: [
     {
       team: 'migration',
       watchers: ['jonas'],
+      planned: [38, 40],
       customFields: { risk: 'medium', maintenanceWindow: 'Sunday 06:00-08:00' },
     },
   ],
@@ -392,6 +396,7 @@ export const tickets: [
     null,
     {
       watchers: ['jonas', 'priya'],
+      planned: [480, 488],
       customFields: { risk: 'high', approvals: ['IT', 'Finance'], rollbackTested: false },
     },
   ],
@@ -437,7 +442,11 @@ export const tickets: [
     'Put the building sensors on a network of their own',
     'The heating and door sensors share the office network. Give them a VLAN without a way to the file servers.',
     null,
-    { team: 'network', customFields: { risk: 'medium', maintenanceWindow: 'Saturday 20:00-24:00' } },
+    {
+      team: 'network',
+      planned: [48, 148],
+      customFields: { risk: 'medium', maintenanceWindow: 'Saturday 20:00-24:00' },
+    },
   ],
   [
     [4, 'INCIDENT', 'HARDWARE', 'LOW', 'RESOLVED', 'priya', 'jonas', 5],

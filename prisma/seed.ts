@@ -215,7 +215,7 @@ async function addTickets(
   const history: DemoActivity[] = [];
   for (const [facts, title, description, resolution = null, extras = {}] of tickets) {
     const [daysAgo, type, category, priority, status, requester, assignee, hours] = facts;
-    const { parent, team, watchers = [], concerned = [], comments = [], ...columns } = extras;
+    const { parent, team, watchers = [], concerned = [], planned, comments = [], ...columns } = extras;
     const number = ++lastNumbers[type];
     // The numbers in `tickets` start at 1, even if `addOlder` has already added tickets to the database.
     const demoNumber = formatTicketNumber(type, number - numbered[type]);
@@ -254,6 +254,8 @@ async function addTickets(
         attachmentCount: demoNumber === 'INC-17' ? 1 : 0,
         linkCount: links.filter(([, ...ends]) => ends.includes(demoNumber)).length,
         dueAt: hoursLater(resolutionTargets[priority] / 60),
+        plannedStartAt: planned ? hoursLater(planned[0]) : null,
+        plannedEndAt: planned ? hoursLater(planned[1]) : null,
         firstRespondedAt: response ? hoursLater(response[0]) : null,
         createdAt,
         updatedAt: closedAt ?? moment(-daysAgo, hours),

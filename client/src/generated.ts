@@ -244,6 +244,10 @@ export interface Ticket<Fields extends object = CustomFields> {
   closedAt: string | null;
   /** When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the resolution target that the workspace has for the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueAt: string | null;
+  /** When the planned window of a CHANGE starts, or null if no window is planned. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedStartAt: string | null;
+  /** When the planned window of a CHANGE ends, or null if no window is planned. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedEndAt: string | null;
   /** When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   firstRespondedAt: string | null;
   /** When an administrator last replaced `title`, `description` and `resolution` with `[redacted]` to erase personal data, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -316,6 +320,10 @@ export interface TicketQuery<Fields extends object = CustomFields> {
   dueSince?: string | undefined;
   /** Returns only tickets due before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueBefore?: string | undefined;
+  /** Returns only tickets whose planned window ends after this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedSince?: string | undefined;
+  /** Returns only tickets whose planned window starts before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedBefore?: string | undefined;
   /** Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED. */
   overdue?: true | 'true' | undefined;
   /** Full-text search in number, title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
@@ -369,6 +377,10 @@ export type NewTicket<Fields extends object = CustomFields> = AtLeastOne<{
   customFields?: Fields | null | undefined;
   /** When the ticket is due, or null for no due date. The default is `createdAt` plus the resolution target of the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueAt?: string | null | undefined;
+  /** When the planned window of a CHANGE starts. Set both times or neither, and only for tickets of the type CHANGE. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedStartAt?: string | null | undefined;
+  /** When the planned window of a CHANGE ends, after `plannedStartAt`. Set both times or neither, and only for tickets of the type CHANGE. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedEndAt?: string | null | undefined;
   /** The status. The default is OPEN. Only an import key can set it. */
   status?: Open<TicketStatus> | undefined;
   /** When the ticket was created. Required with `resolvedAt` and `closedAt`. The default is the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -420,6 +432,10 @@ export interface TicketPatch<Fields extends object = CustomFields> {
   resolution?: string | null | undefined;
   /** When the ticket is due, or null for no due date. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueAt?: string | null | undefined;
+  /** When the planned window of a CHANGE starts. The resulting window must end after it starts. Null clears both times. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedStartAt?: string | null | undefined;
+  /** When the planned window of a CHANGE ends. The resulting window must end after it starts. Null clears both times. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedEndAt?: string | null | undefined;
 }
 
 /** The intended audience: PUBLIC comments are for the requester, and INTERNAL comments are for staff. The visibility is only a label: an API key that can read the ticket can read all its comments. */
@@ -476,6 +492,10 @@ export type NewTicketItem<Fields extends object = CustomFields> = AtLeastOne<{
   customFields?: Fields | null | undefined;
   /** When the ticket is due, or null for no due date. The default is `createdAt` plus the resolution target of the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueAt?: string | null | undefined;
+  /** When the planned window of a CHANGE starts. Set both times or neither, and only for tickets of the type CHANGE. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedStartAt?: string | null | undefined;
+  /** When the planned window of a CHANGE ends, after `plannedStartAt`. Set both times or neither, and only for tickets of the type CHANGE. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedEndAt?: string | null | undefined;
   /** The status. The default is OPEN. Only an import key can set it. */
   status?: Open<TicketStatus> | undefined;
   /** When the ticket was created. Required with `resolvedAt` and `closedAt`. The default is the current time. Only an import key can set it. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -530,6 +550,10 @@ export interface TicketPatchItem<Fields extends object = CustomFields> {
   resolution?: string | null | undefined;
   /** When the ticket is due, or null for no due date. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueAt?: string | null | undefined;
+  /** When the planned window of a CHANGE starts. The resulting window must end after it starts. Null clears both times. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedStartAt?: string | null | undefined;
+  /** When the planned window of a CHANGE ends. The resulting window must end after it starts. Null clears both times. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  plannedEndAt?: string | null | undefined;
 }
 
 /** A file that is attached to a ticket. `GET /attachments/{id}/content` returns its content. */
@@ -1039,6 +1063,20 @@ export type TicketChanges = Record<string, {
   } | undefined;
   /** The change to `dueAt`. Absent if unchanged. */
   dueAt?: {
+    /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    from: string | null;
+    /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    to: string | null;
+  } | undefined;
+  /** The change to `plannedStartAt`. Absent if unchanged. */
+  plannedStartAt?: {
+    /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    from: string | null;
+    /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    to: string | null;
+  } | undefined;
+  /** The change to `plannedEndAt`. Absent if unchanged. */
+  plannedEndAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     from: string | null;
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */

@@ -53,6 +53,8 @@ describe('POST /tickets', () => {
         resolvedAt: null,
         closedAt: null,
         dueAt: null,
+        plannedStartAt: null,
+        plannedEndAt: null,
         firstRespondedAt: null,
         redactedAt: null,
         commentCount: 0,

@@ -126,6 +126,13 @@ describe('/developer/tickets/:id', () => {
     expect((await agent.get(`/developer/tickets/${id}`)).text).not.toContain('overdue');
   });
 
+  it('shows the planned window of a change', async () => {
+    const window = { plannedStartAt: '2026-12-05T20:00:00.000Z', plannedEndAt: '2026-12-06T00:00:00.000Z' };
+    const { id } = await workspace.createTicket({ type: 'CHANGE', ...window });
+    const { text } = await agent.get(`/developer/tickets/${id}`);
+    for (const time of Object.values(window)) expect(text).toContain(time);
+  });
+
   it('truncates long texts on a ticket page and shows the full text on request', async () => {
     const long = (last: string) => `${'long '.repeat(6000)}${last}`;
     const { id } = await workspace.createTicket({ description: long('end of description') });

@@ -95,9 +95,17 @@ function object(schema: Schema, ids: KnownIds): Arbitrary<object> {
     .filter((value) => Object.keys(value).length >= Number(minProperties));
 }
 
-/** Removes the fields that a patch can't have together with `tags`, which JSON Schema can't express. */
-function withoutContradictions({ tags, addTags, removeTags, ...others }: Record<string, unknown>): object {
-  return tags === undefined
-    ? { ...others, ...(addTags !== undefined && { addTags }), ...(removeTags !== undefined && { removeTags }) }
-    : { ...others, tags };
+/**
+ * Removes the fields that a patch can't have together with `tags`, and planned windows that are invalid. JSON Schema can't
+ * express these rules. The updated tickets are no changes, so they can't have a window.
+ */
+function withoutContradictions(fields: Record<string, unknown>): object {
+  const { tags, addTags, removeTags, plannedStartAt, plannedEndAt, ...others } = fields;
+  const tagging =
+    tags === undefined
+      ? { ...(addTags !== undefined && { addTags }), ...(removeTags !== undefined && { removeTags }) }
+      : { tags };
+  const areGiven = typeof plannedStartAt === 'string' && typeof plannedEndAt === 'string';
+  const hasWindow = others.type === 'CHANGE' && areGiven && plannedStartAt < plannedEndAt;
+  return { ...others, ...tagging, ...(hasWindow && { plannedStartAt, plannedEndAt }) };
 }

@@ -165,6 +165,7 @@ it('has a test for the code samples of every guide', async () => {
     'migrate.md',
     'optimistic-concurrency.md',
     'pagination.md',
+    'plan-changes.md',
     'rate-limits.md',
     'relate-tickets.md',
     'retry-safely.md',
@@ -513,6 +514,15 @@ it('runs the code samples in docs/guides/due-dates.md', async () => {
   expect(Date.parse(String(dueAt)) - Date.parse(createdAt)).toBe(480 * 60_000);
   expect(JSON.parse(await run('sh', guide.take('sh'))).data.dueAt).toBe('2026-01-31T16:00:00.000Z');
   expect(await run('ts', guide.take('ts'))).toBe('Renew the certificate 2026-01-31T16:00:00.000Z\n');
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/plan-changes.md', async () => {
+  const guide = await readGuide('plan-changes');
+  const window = { plannedStartAt: '2026-12-05T19:00:00.000Z', plannedEndAt: '2026-12-05T23:00:00.000Z' };
+  expect(JSON.parse(await run('sh', guide.take('sh'))).data).toMatchObject(window);
+  const { plannedStartAt, plannedEndAt } = window;
+  expect(await run('ts', guide.take('ts'))).toBe(`Replace the core switch ${plannedStartAt} ${plannedEndAt}\n`);
   expect(guide.blocks).toEqual([]);
 });
 

@@ -74,13 +74,15 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 3000, 3000);
     INSERT INTO tickets (tenant_id, ordinal, number, external_id, type, title, description, status, priority, category, requester_id,
-        assignee_id, team_id, category_config_id, due_at, updated_at)
+        assignee_id, team_id, category_config_id, due_at, planned_start_at, planned_end_at, updated_at)
       SELECT ${tenantId}, i, i, 'old:' || i, ${of(['INCIDENT', 'CHANGE', 'PROBLEM'], 1)}, 'Ticket', 'It is broken.',
         ${of(['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'], 3)}, ${of(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'], 12)},
         NULLIF(${of(['EMAIL', 'ACCESS', 'NONE'], 48)}, 'NONE'), ${userId}, ${assignee},
         CASE WHEN i % 6 = 0 THEN (SELECT min(id) + i % 40 FROM teams WHERE tenant_id = ${tenantId}) END,
         CASE WHEN i % 6 = 1 THEN 'c' || i % 40 END,
-        CASE WHEN i % 5 = 0 THEN now() - i * interval '1 hour' END, now() ${each};
+        CASE WHEN i % 5 = 0 THEN now() - i * interval '1 hour' END,
+        CASE WHEN i % 3 = 1 THEN now() - i * interval '1 hour' END,
+        CASE WHEN i % 3 = 1 THEN now() - (i - 1) * interval '1 hour' END, now() ${each};
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility, external_id)
       SELECT ${tenantId}, (SELECT max(id) FROM tickets), ${userId}, 'Comment', 'PUBLIC', 'old:' || i ${each};
     UPDATE tickets SET comment_count = 3000 WHERE id = (SELECT max(id) FROM tickets);
@@ -212,6 +214,8 @@ const excludedParameters = [
   'createdBefore',
   'dueSince',
   'dueBefore',
+  'plannedSince',
+  'plannedBefore',
   'overdue',
 ];
 
@@ -281,6 +285,9 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
     'customFields[k2]=1,2&customFields[k4]=1&sort=id': ['value'],
     'createdSince=2026-01-01T00:00:00Z&createdBefore=2026-01-02T00:00:00Z': ['created_at'],
     'dueSince=2026-01-01T00:00:00Z&dueBefore=2026-01-02T00:00:00Z': ['due_at'],
+    'plannedSince=2026-01-01T00:00:00Z&plannedBefore=2026-01-02T00:00:00Z': ['planned_end_at', 'planned_start_at'],
+    'plannedSince=2026-01-01T00:00:00Z': ['planned_end_at'],
+    'plannedBefore=2026-01-02T00:00:00Z': ['planned_start_at'],
     'overdue=true': ['due_at'],
   };
   for (const [query, names] of Object.entries(columns)) {

@@ -51,6 +51,7 @@ it('allows exactly the enum values of the contract in the database', async () =>
     projects_status_check: ProjectStatus.options,
     tasks_priority_check: Priority.options,
     tasks_status_check: TaskStatus.options,
+    tickets_planned_window_check: ['CHANGE'],
     tickets_values_check: [],
     ticket_categories_category_check: TicketCategory.options,
     ticket_links_type_check: LinkType.options,

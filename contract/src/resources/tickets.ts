@@ -143,6 +143,9 @@ const NamedParent = NamedTicket.meta({
 });
 const Resolution = longText('How the ticket was resolved');
 const dueAt = 'When the ticket is due, or null for no due date.';
+const plannedStart = 'When the planned window of a CHANGE starts';
+const plannedEnd = 'When the planned window of a CHANGE ends';
+const bothTimes = 'Set both times or neither, and only for tickets of the type CHANGE.';
 
 export const Ticket = z
   .object({
@@ -176,6 +179,8 @@ export const Ticket = z
         'When the ticket is due, or null if it has no due date. Until a request sets it, ' +
         'it is `createdAt` plus the resolution target that the workspace has for the priority.',
     }),
+    plannedStartAt: Timestamp.nullable().meta({ description: `${plannedStart}, or null if no window is planned.` }),
+    plannedEndAt: Timestamp.nullable().meta({ description: `${plannedEnd}, or null if no window is planned.` }),
     firstRespondedAt: Timestamp.nullable().meta({
       description:
         'When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment.',
@@ -215,6 +220,8 @@ export const Ticket = z
       resolvedAt: null,
       closedAt: null,
       dueAt: '2026-11-20T18:00:00.000Z',
+      plannedStartAt: null,
+      plannedEndAt: null,
       firstRespondedAt: null,
       redactedAt: null,
       commentCount: 0,
@@ -272,6 +279,29 @@ function checkTimes(
   }
 }
 
+/** The fields that decide whether the planned window of a ticket is valid. */
+interface PlannedWindow {
+  type: TicketType;
+  plannedStartAt?: string | null | undefined;
+  plannedEndAt?: string | null | undefined;
+}
+
+/** Returns the field and the message of an invalid window, or undefined if the window is valid or absent. */
+export function findWindowFault({
+  type,
+  plannedStartAt,
+  plannedEndAt,
+}: PlannedWindow): { path: 'plannedStartAt' | 'plannedEndAt'; message: string } | undefined {
+  if (plannedStartAt == null && plannedEndAt == null) return undefined;
+  if (type !== 'CHANGE') {
+    const path = plannedStartAt == null ? 'plannedEndAt' : 'plannedStartAt';
+    return { path, message: 'can be set only for tickets of the type CHANGE' };
+  }
+  if (plannedStartAt == null) return { path: 'plannedStartAt', message: 'is required with plannedEndAt' };
+  if (plannedEndAt == null) return { path: 'plannedEndAt', message: 'is required with plannedStartAt' };
+  return plannedStartAt < plannedEndAt ? undefined : { path: 'plannedEndAt', message: 'must be after plannedStartAt' };
+}
+
 export const NewTicket = z
   .strictObject({
     title: Title,
@@ -294,6 +324,10 @@ export const NewTicket = z
     dueAt: TimestampInput.meta({
       description: `${dueAt} The default is \`createdAt\` plus the resolution target of the priority.`,
     }).nullish(),
+    plannedStartAt: TimestampInput.meta({ description: `${plannedStart}. ${bothTimes}` }).nullish(),
+    plannedEndAt: TimestampInput.meta({
+      description: `${plannedEnd}, after \`plannedStartAt\`. ${bothTimes}`,
+    }).nullish(),
     status: importField(TicketStatus, 'The status. The default is OPEN.'),
     createdAt: importField(
       TimestampInput,
@@ -309,6 +343,10 @@ export const NewTicket = z
     ),
   })
   .superRefine(checkTimes)
+  .superRefine((ticket, context) => {
+    const fault = findWindowFault(ticket);
+    if (fault !== undefined) context.addIssue({ code: 'custom', path: [fault.path], message: fault.message });
+  })
   .refine((ticket) => ticket.category != null || ticket.categoryConfigId != null, {
     ...validateAll,
     path: ['category'],
@@ -331,6 +369,7 @@ export const NewTicket = z
 export type NewTicket = z.output<typeof NewTicket>;
 atLeastOne.add(NewTicket, { of: ['category', 'categoryConfigId'] });
 
+const clearsBoth = 'The resulting window must end after it starts. Null clears both times.';
 const patchFields = {
   title: Title.optional(),
   description: Description.optional(),
@@ -348,6 +387,12 @@ const patchFields = {
   customFields: CustomFieldsPatch.optional(),
   resolution: Resolution.nullable().optional(),
   dueAt: TimestampInput.meta({ description: dueAt }).nullable().optional(),
+  plannedStartAt: TimestampInput.meta({ description: `${plannedStart}. ${clearsBoth}` })
+    .nullable()
+    .optional(),
+  plannedEndAt: TimestampInput.meta({ description: `${plannedEnd}. ${clearsBoth}` })
+    .nullable()
+    .optional(),
 };
 
 export const TicketPatch = patch(patchFields)
@@ -501,6 +546,12 @@ export const TicketQuery = listQuery({
   createdBefore: TimestampBound.meta({ description: 'Returns only tickets created before this time.' }).optional(),
   dueSince: TimestampBound.meta({ description: 'Returns only tickets due at or after this time.' }).optional(),
   dueBefore: TimestampBound.meta({ description: 'Returns only tickets due before this time.' }).optional(),
+  plannedSince: TimestampBound.meta({
+    description: 'Returns only tickets whose planned window ends after this time.',
+  }).optional(),
+  plannedBefore: TimestampBound.meta({
+    description: 'Returns only tickets whose planned window starts before this time.',
+  }).optional(),
   overdue: OnlyTrue.meta({
     description: 'Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED.',
   }).optional(),

@@ -37,7 +37,17 @@ export function shapeOf(schema: unknown): Record<string, z.ZodType> {
 }
 
 /** The fields that tool definitions omit, because agents rarely need them. The API still accepts these fields. */
-const omitted = new Set(['externalId', 'ifMatch', 'dueSince', 'dueBefore', 'attachmentIds']);
+const omitted = new Set([
+  'externalId',
+  'ifMatch',
+  'dueSince',
+  'dueBefore',
+  'plannedStartAt',
+  'plannedEndAt',
+  'plannedSince',
+  'plannedBefore',
+  'attachmentIds',
+]);
 
 /**
  * Returns true if tool definitions omit a field. Agents add and remove tags, but don't replace them. Filters by custom

@@ -4538,6 +4538,8 @@ export const TicketScalarFieldEnum = {
   closedAt: 'closedAt',
   dueAt: 'dueAt',
   dueAtSet: 'dueAtSet',
+  plannedStartAt: 'plannedStartAt',
+  plannedEndAt: 'plannedEndAt',
   firstRespondedAt: 'firstRespondedAt',
   redactedAt: 'redactedAt',
   commentCount: 'commentCount',

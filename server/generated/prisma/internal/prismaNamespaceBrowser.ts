@@ -389,6 +389,8 @@ export const TicketScalarFieldEnum = {
   closedAt: 'closedAt',
   dueAt: 'dueAt',
   dueAtSet: 'dueAtSet',
+  plannedStartAt: 'plannedStartAt',
+  plannedEndAt: 'plannedEndAt',
   firstRespondedAt: 'firstRespondedAt',
   redactedAt: 'redactedAt',
   commentCount: 'commentCount',

@@ -84,6 +84,8 @@ export type TicketMinAggregateOutputType = {
   closedAt: Date | null
   dueAt: Date | null
   dueAtSet: boolean | null
+  plannedStartAt: Date | null
+  plannedEndAt: Date | null
   firstRespondedAt: Date | null
   redactedAt: Date | null
   commentCount: number | null
@@ -116,6 +118,8 @@ export type TicketMaxAggregateOutputType = {
   closedAt: Date | null
   dueAt: Date | null
   dueAtSet: boolean | null
+  plannedStartAt: Date | null
+  plannedEndAt: Date | null
   firstRespondedAt: Date | null
   redactedAt: Date | null
   commentCount: number | null
@@ -152,6 +156,8 @@ export type TicketCountAggregateOutputType = {
   closedAt: number
   dueAt: number
   dueAtSet: number
+  plannedStartAt: number
+  plannedEndAt: number
   firstRespondedAt: number
   redactedAt: number
   commentCount: number
@@ -220,6 +226,8 @@ export type TicketMinAggregateInputType = {
   closedAt?: true | runtime.Types.Skip
   dueAt?: true | runtime.Types.Skip
   dueAtSet?: true | runtime.Types.Skip
+  plannedStartAt?: true | runtime.Types.Skip
+  plannedEndAt?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
@@ -252,6 +260,8 @@ export type TicketMaxAggregateInputType = {
   closedAt?: true | runtime.Types.Skip
   dueAt?: true | runtime.Types.Skip
   dueAtSet?: true | runtime.Types.Skip
+  plannedStartAt?: true | runtime.Types.Skip
+  plannedEndAt?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
@@ -288,6 +298,8 @@ export type TicketCountAggregateInputType = {
   closedAt?: true | runtime.Types.Skip
   dueAt?: true | runtime.Types.Skip
   dueAtSet?: true | runtime.Types.Skip
+  plannedStartAt?: true | runtime.Types.Skip
+  plannedEndAt?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
@@ -411,6 +423,8 @@ export type TicketGroupByOutputType = {
   closedAt: Date | null
   dueAt: Date | null
   dueAtSet: boolean
+  plannedStartAt: Date | null
+  plannedEndAt: Date | null
   firstRespondedAt: Date | null
   redactedAt: Date | null
   commentCount: number
@@ -470,6 +484,8 @@ export type TicketWhereInput = {
   closedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -516,6 +532,8 @@ export type TicketOrderByWithRelationInput = {
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  plannedStartAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  plannedEndAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -569,6 +587,8 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   closedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -615,6 +635,8 @@ export type TicketOrderByWithAggregationInput = {
   closedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  plannedStartAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  plannedEndAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -659,6 +681,8 @@ export type TicketScalarWhereWithAggregatesInput = {
   closedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolWithAggregatesFilter<"Ticket"> | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
@@ -690,6 +714,8 @@ export type TicketCreateInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -736,6 +762,8 @@ export type TicketUncheckedCreateInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -772,6 +800,8 @@ export type TicketUpdateInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -818,6 +848,8 @@ export type TicketUncheckedUpdateInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -859,6 +891,8 @@ export type TicketCreateManyInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -890,6 +924,8 @@ export type TicketUpdateManyMutationInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -926,6 +962,8 @@ export type TicketUncheckedUpdateManyInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -1006,6 +1044,8 @@ export type TicketCountOrderByAggregateInput = {
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
   dueAt?: Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  plannedStartAt?: Prisma.SortOrder | runtime.Types.Skip
+  plannedEndAt?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1055,6 +1095,8 @@ export type TicketMaxOrderByAggregateInput = {
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
   dueAt?: Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  plannedStartAt?: Prisma.SortOrder | runtime.Types.Skip
+  plannedEndAt?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1087,6 +1129,8 @@ export type TicketMinOrderByAggregateInput = {
   closedAt?: Prisma.SortOrder | runtime.Types.Skip
   dueAt?: Prisma.SortOrder | runtime.Types.Skip
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
+  plannedStartAt?: Prisma.SortOrder | runtime.Types.Skip
+  plannedEndAt?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1449,6 +1493,8 @@ export type TicketCreateWithoutTenantInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1493,6 +1539,8 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1563,6 +1611,8 @@ export type TicketScalarWhereInput = {
   closedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -1594,6 +1644,8 @@ export type TicketCreateWithoutRequesterInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1637,6 +1689,8 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1683,6 +1737,8 @@ export type TicketCreateWithoutAssigneeInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1726,6 +1782,8 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1804,6 +1862,8 @@ export type TicketCreateWithoutTeamInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1847,6 +1907,8 @@ export type TicketUncheckedCreateWithoutTeamInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1909,6 +1971,8 @@ export type TicketCreateWithoutChildrenInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1954,6 +2018,8 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1994,6 +2060,8 @@ export type TicketCreateWithoutParentInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2037,6 +2105,8 @@ export type TicketUncheckedCreateWithoutParentInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2094,6 +2164,8 @@ export type TicketUpdateWithoutChildrenInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2139,6 +2211,8 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2190,6 +2264,8 @@ export type TicketCreateWithoutLinksInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2235,6 +2311,8 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2275,6 +2353,8 @@ export type TicketCreateWithoutLinkedByInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2320,6 +2400,8 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2371,6 +2453,8 @@ export type TicketUpdateWithoutLinksInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2416,6 +2500,8 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2462,6 +2548,8 @@ export type TicketUpdateWithoutLinkedByInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2507,6 +2595,8 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2542,6 +2632,8 @@ export type TicketCreateWithoutCommentsInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2587,6 +2679,8 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2638,6 +2732,8 @@ export type TicketUpdateWithoutCommentsInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2683,6 +2779,8 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2718,6 +2816,8 @@ export type TicketCreateWithoutAttachmentsInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2763,6 +2863,8 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2814,6 +2916,8 @@ export type TicketUpdateWithoutAttachmentsInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2859,6 +2963,8 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2898,6 +3004,8 @@ export type TicketCreateManyTenantInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2929,6 +3037,8 @@ export type TicketUpdateWithoutTenantInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2973,6 +3083,8 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3013,6 +3125,8 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3047,6 +3161,8 @@ export type TicketCreateManyRequesterInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -3081,6 +3197,8 @@ export type TicketCreateManyAssigneeInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -3112,6 +3230,8 @@ export type TicketUpdateWithoutRequesterInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3155,6 +3275,8 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3194,6 +3316,8 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3225,6 +3349,8 @@ export type TicketUpdateWithoutAssigneeInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3268,6 +3394,8 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3307,6 +3435,8 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3341,6 +3471,8 @@ export type TicketCreateManyTeamInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -3372,6 +3504,8 @@ export type TicketUpdateWithoutTeamInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3415,6 +3549,8 @@ export type TicketUncheckedUpdateWithoutTeamInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3454,6 +3590,8 @@ export type TicketUncheckedUpdateManyWithoutTeamInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3488,6 +3626,8 @@ export type TicketCreateManyParentInput = {
   closedAt?: Date | string | null | runtime.Types.Skip
   dueAt?: Date | string | null | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -3519,6 +3659,8 @@ export type TicketUpdateWithoutParentInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3562,6 +3704,8 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3601,6 +3745,8 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3704,6 +3850,8 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   closedAt?: boolean | runtime.Types.Skip
   dueAt?: boolean | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: boolean | runtime.Types.Skip
+  plannedEndAt?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
@@ -3751,6 +3899,8 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   closedAt?: boolean | runtime.Types.Skip
   dueAt?: boolean | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: boolean | runtime.Types.Skip
+  plannedEndAt?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
@@ -3792,6 +3942,8 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   closedAt?: boolean | runtime.Types.Skip
   dueAt?: boolean | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: boolean | runtime.Types.Skip
+  plannedEndAt?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
@@ -3833,6 +3985,8 @@ export type TicketSelectScalar = {
   closedAt?: boolean | runtime.Types.Skip
   dueAt?: boolean | runtime.Types.Skip
   dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: boolean | runtime.Types.Skip
+  plannedEndAt?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
@@ -3843,7 +3997,7 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "teamId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "teamId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "plannedStartAt" | "plannedEndAt" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -3950,6 +4104,11 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * Whether a request set `dueAt`. If so, a changed priority doesn't change it (docs/decisions/tickets.md).
      */
     dueAtSet: boolean
+    /**
+     * The planned window of a CHANGE. Both times are null, or neither is.
+     */
+    plannedStartAt: Date | null
+    plannedEndAt: Date | null
     firstRespondedAt: Date | null
     /**
      * When an administrator last redacted the ticket (docs/decisions/privacy.md), or null.
@@ -4426,6 +4585,8 @@ export interface TicketFieldRefs {
   readonly closedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly dueAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly dueAtSet: Prisma.FieldRef<"Ticket", 'Boolean'>
+  readonly plannedStartAt: Prisma.FieldRef<"Ticket", 'DateTime'>
+  readonly plannedEndAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly firstRespondedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly redactedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly commentCount: Prisma.FieldRef<"Ticket", 'Int'>

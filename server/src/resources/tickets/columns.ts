@@ -31,6 +31,8 @@ const ticketColumns = {
   closedAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),
   // The statements compute `due_at` (due-date.ts).
   dueAt: column(sql`timestamptz`),
+  plannedStartAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),
+  plannedEndAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),
   dueAtSet: column(sql`boolean`, 'INSERT', 'UPDATE'),
   firstRespondedAt: column(sql`timestamptz`),
   redactedAt: column(sql`timestamptz`),

@@ -40,6 +40,8 @@ const uncounted = [
   'createdBefore',
   'dueSince',
   'dueBefore',
+  'plannedSince',
+  'plannedBefore',
   'overdue',
   'q',
 ] as const;
@@ -87,8 +89,9 @@ interface IdQuery {
 const all = sql`true`;
 
 function buildByFilters(filters: TicketFilters): IdQuery {
-  const { createdSince, createdBefore, dueSince, dueBefore, overdue } = filters;
-  const isByTime = [createdSince, createdBefore, dueSince, dueBefore, overdue].some((time) => time !== undefined);
+  const { createdSince, createdBefore, dueSince, dueBefore, plannedSince, plannedBefore, overdue } = filters;
+  const times = [createdSince, createdBefore, dueSince, dueBefore, plannedSince, plannedBefore, overdue];
+  const isByTime = times.some((time) => time !== undefined);
   return { ctes: empty, found: sql`SELECT id FROM ${matching(filters)}`, isComplete: all, isByTime };
 }
 
@@ -218,7 +221,7 @@ function buildConditions(filters: TicketFilters): Sql[] {
     createdSince,
     createdBefore,
   } = filters;
-  const { dueSince, dueBefore, overdue, status = unresolvedStatuses } = filters;
+  const { dueSince, dueBefore, plannedSince, plannedBefore, overdue, status = unresolvedStatuses } = filters;
   // The partial index for overdue tickets contains only these statuses.
   const values = overdue ? { ...filters, status: status.filter(isUnresolved) } : filters;
   return [
@@ -235,6 +238,11 @@ function buildConditions(filters: TicketFilters): Sql[] {
     ...(createdBefore === undefined ? [] : [sql`t.created_at < ${createdBefore}::timestamptz`]),
     ...(dueSince === undefined ? [] : [sql`t.due_at >= ${dueSince}::timestamptz`]),
     ...(dueBefore === undefined ? [] : [sql`t.due_at < ${dueBefore}::timestamptz`]),
+    ...(plannedSince === undefined ? [] : [sql`t.planned_end_at > ${plannedSince}::timestamptz`]),
+    // The partial index contains only tickets with a window.
+    ...(plannedBefore === undefined
+      ? []
+      : [sql`t.planned_end_at IS NOT NULL AND t.planned_start_at < ${plannedBefore}::timestamptz`]),
     ...(overdue ? [sql`t.due_at < now()`] : []),
   ];
 }

@@ -29,6 +29,8 @@ export function presentTicket(row: TicketRow): Ticket {
     resolvedAt: serializeTimestamp(row.resolvedAt),
     closedAt: serializeTimestamp(row.closedAt),
     dueAt: serializeTimestamp(row.dueAt),
+    plannedStartAt: serializeTimestamp(row.plannedStartAt),
+    plannedEndAt: serializeTimestamp(row.plannedEndAt),
     firstRespondedAt: serializeTimestamp(row.firstRespondedAt),
     redactedAt: serializeTimestamp(row.redactedAt),
     commentCount: row.commentCount,

@@ -1,5 +1,6 @@
 import {
   type Changes,
+  findWindowFault,
   NewTicket,
   type Ticket,
   type TicketPatch,
@@ -288,11 +289,32 @@ function merge(before: Ticket, patch: TicketPatch, now: Date): Ticket {
     watcherUserIds: watcherUserIds ? ascending(watcherUserIds) : before.watcherUserIds,
     assetIds: assetIds ? ascending(assetIds) : before.assetIds,
     tags: mergeTags(before.tags, { tags, addTags, removeTags }),
+    ...mergeWindow(before, patch),
   };
   if (after.category === null && after.categoryConfigId === null) {
     throw invalidField('VALIDATION_ERROR', 'category', 'is required unless categoryConfigId is given');
   }
   return after.status === before.status ? after : { ...after, ...getStatusTimestamps(before, after.status, now) };
+}
+
+/**
+ * Returns the planned window after a patch. If the patch clears one time and doesn't contain the other, clears both.
+ * @throws ApiError VALIDATION_ERROR
+ */
+function mergeWindow(
+  before: Ticket,
+  { plannedStartAt, plannedEndAt }: TicketPatch,
+): Pick<Ticket, 'plannedStartAt' | 'plannedEndAt'> | undefined {
+  if (plannedStartAt === undefined && plannedEndAt === undefined) return undefined;
+  const isCleared = plannedStartAt === null || plannedEndAt === null;
+  const kept = isCleared ? { plannedStartAt: null, plannedEndAt: null } : before;
+  const window = {
+    plannedStartAt: plannedStartAt === undefined ? kept.plannedStartAt : plannedStartAt,
+    plannedEndAt: plannedEndAt === undefined ? kept.plannedEndAt : plannedEndAt,
+  };
+  const fault = findWindowFault({ type: before.type, ...window });
+  if (fault !== undefined) throw invalidField('VALIDATION_ERROR', fault.path, fault.message);
+  return window;
 }
 
 /** Returns the timestamps that a status change sets or clears. @throws ApiError INVALID_TRANSITION */
@@ -339,6 +361,8 @@ export function newRow(context: UserContext, input: NewTicket, { categories }: K
     tags: input.tags ?? [],
     customFields: input.customFields ?? {},
     dueAt: input.dueAt ?? null,
+    plannedStartAt: input.plannedStartAt ?? null,
+    plannedEndAt: input.plannedEndAt ?? null,
     // The targets don't apply to imported tickets.
     dueAtSet: input.dueAt !== undefined || context.isImport === true,
     ...{ status, createdAt, resolvedAt, closedAt },

@@ -48,6 +48,23 @@ const status = fc.constantFrom('OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CL
 const type = fc.constantFrom('INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST');
 const category = fc.constantFrom('SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER');
 const padding = fc.constantFrom('', '', ' ', '\t');
+const [first, second, third] = ['2020-01-01T00:00:00.000Z', '2025-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'];
+/** Planned windows. The last ones are invalid for every ticket. */
+const planned = fc.constantFrom<Pick<TicketPatch, 'plannedStartAt' | 'plannedEndAt'>>(
+  { plannedStartAt: first, plannedEndAt: second },
+  { plannedStartAt: second, plannedEndAt: third },
+  { plannedStartAt: first, plannedEndAt: third },
+  { plannedStartAt: null, plannedEndAt: null },
+  { plannedStartAt: third, plannedEndAt: first },
+);
+/** Changes of one time. They are valid if the ticket has a matching window. */
+const plannedChange = fc.constantFrom<Pick<TicketPatch, 'plannedStartAt' | 'plannedEndAt'>>(
+  { plannedStartAt: null },
+  { plannedEndAt: null },
+  { plannedStartAt: first },
+  { plannedStartAt: second },
+  { plannedEndAt: third },
+);
 const dueAt = fc.constantFrom('2020-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z', null);
 /** The ids of an active, a refining, an inactive and an unknown ticket category, as `system.ts` creates them. */
 const categoryConfigId = fc.constantFrom('cat-1', 'cat-1', 'cat-2', 'cat-2', 'cat-3', 'cat-4');
@@ -97,6 +114,7 @@ const newTicketGiven = fc.record(
     tags,
     customFields,
     dueAt,
+    planned,
     imported: fc.record({ history: fc.constantFrom(...histories), assignee: anyUser, requester: anyUser }),
   },
   { requiredKeys: ['title', 'description', 'type', 'category', 'imported'], noNullPrototype: true },
@@ -120,6 +138,7 @@ const patchGiven = some({
   customFields,
   resolution: fc.option(words),
   dueAt,
+  planned: fc.oneof(planned, plannedChange),
 });
 type PatchInput = typeof patchGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
@@ -145,6 +164,9 @@ const queryGiven = fc.record({
       { dueSince: '2025-01-01T00:00:00.000Z' },
       { dueBefore: '2030-01-01T00:00:00.000Z' },
       { overdue: true },
+      { plannedSince: '2025-01-01T00:00:00.000Z' },
+      { plannedBefore: '2025-01-01T00:00:00.000Z' },
+      { plannedSince: '2019-01-01T00:00:00.000Z', plannedBefore: '2030-01-01T00:00:00.000Z' },
     ),
   ),
   q: question,
@@ -189,12 +211,14 @@ interface References {
 }
 
 function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
-  const { title, assignee, team, requester, watchers, assets, parent, imported, ...fields } = given;
+  const { title, assignee, team, requester, watchers, assets, parent, planned, imported, ...fields } = given;
   const { assignee: importedAssignee, requester: importedRequester, history } = imported;
   return {
     ...(fields as NewTicket),
     title: `${title[1]}${marker} ${title[0]}${title[1]}`,
     ...toReferences(turn, given),
+    // Other types can't have a window.
+    ...(fields.type === 'CHANGE' && planned),
     ...(requester && { requesterId: userId(turn, requester) }),
     ...importFields(turn, {
       ...history,
@@ -205,10 +229,11 @@ function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
 }
 
 function patchBody(turn: Turn, given: PatchInput, marker: string): TicketPatch {
-  const { title, assignee, team, watchers, assets, parent, tagging, ...fields } = given;
+  const { title, assignee, team, watchers, assets, parent, tagging, planned, ...fields } = given;
   return {
     ...(fields as TicketPatch),
     ...tagging,
+    ...planned,
     ...(title && { title: `${title[1]}${marker} ${title[0]}${title[1]}` }),
     ...toReferences(turn, given),
   };
@@ -247,7 +272,7 @@ export function ticketQuery(turn: Turn, given: QueryInput): ListQuery {
   };
   const names = Object.keys(filters);
   const chosen = names.filter(
-    (name) => kept.some((each) => names[each] === name) || /^(created|due|overdue)/.test(name),
+    (name) => kept.some((each) => names[each] === name) || /^(created|due|overdue|planned)/.test(name),
   );
   return { page, perPage, ...(sort && { sort }), ...Object.fromEntries(chosen.map((name) => [name, filters[name]])) };
 }

@@ -77,6 +77,7 @@ export function newTicket(
       },
     ),
   ];
+  if (!isWindowValid(input.type, input)) codes.push('VALIDATION_ERROR');
   if (codes.length > 0) return { codes };
   const { status = 'OPEN', createdAt = unknownText } = input;
   const isResolved = status === 'RESOLVED' || status === 'CLOSED';
@@ -106,6 +107,8 @@ export function newTicket(
       closedAt: status === 'CLOSED' ? (input.closedAt ?? unknownText) : null,
       dueAt: isDueAtGiven ? (input.dueAt ?? null) : dueByTarget({ priority, createdAt }),
       [isDueAtSet]: isDueAtGiven,
+      plannedStartAt: input.plannedStartAt ?? null,
+      plannedEndAt: input.plannedEndAt ?? null,
       firstRespondedAt: null,
       redactedAt: null,
       commentCount: 0,
@@ -116,6 +119,15 @@ export function newTicket(
       updatedAt: unknownText,
     },
   };
+}
+
+/** Returns true if a ticket has no planned window, or a valid one. */
+function isWindowValid(
+  type: TicketType,
+  { plannedStartAt: start, plannedEndAt: end }: Pick<NewTicket, 'plannedStartAt' | 'plannedEndAt'>,
+): boolean {
+  if (start == null || end == null) return start == null && end == null;
+  return type === 'CHANGE' && start < end;
 }
 
 /** Applies a patch to a ticket. Doesn't check for cycles of parents, because quiet.ts checks for them. */
@@ -132,10 +144,16 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
     tags: changeTags(before.tags, { tags, addTags, removeTags }),
     customFields: mergeFields(before.customFields, customFields),
   };
+  const times = [patch.plannedStartAt, patch.plannedEndAt];
+  if (times.includes(null)) {
+    if (patch.plannedStartAt === undefined) after.plannedStartAt = null;
+    if (patch.plannedEndAt === undefined) after.plannedEndAt = null;
+  }
   const isMove = after.status !== before.status;
   const added = after.watcherUserIds.filter((id) => !before.watcherUserIds.includes(id));
   const codes = [
     ...(isMove && !moves[before.status].includes(after.status) ? ['INVALID_TRANSITION' as const] : []),
+    ...(isWindowValid(after.type, after) ? [] : ['VALIDATION_ERROR' as const]),
     ...(after.category === null && after.categoryConfigId === null ? ['VALIDATION_ERROR' as const] : []),
     ...(after.externalId !== before.externalId && before.externalId !== null ? ['VALIDATION_ERROR' as const] : []),
     ...(after.parentId === before.id && before.parentId !== before.id ? ['VALIDATION_ERROR' as const] : []),
@@ -183,6 +201,7 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     (query.createdSince === undefined || ticket.createdAt >= (query.createdSince as string)) &&
     (query.createdBefore === undefined || ticket.createdAt < (query.createdBefore as string)) &&
     isDueIn(ticket, query) &&
+    isPlannedIn(ticket, query) &&
     (query.q === undefined || holdsWords(query.q as string, [ticket.title, ticket.description], [ticket.ticketNumber]))
   );
 }
@@ -198,5 +217,15 @@ function isDueIn({ dueAt, status }: Ticket, { dueSince, dueBefore, overdue }: Li
     (dueSince === undefined || dueAt >= (dueSince as string)) &&
     (dueBefore === undefined || dueAt < (dueBefore as string)) &&
     (overdue === undefined || (Date.parse(dueAt) < Date.now() && ['OPEN', 'IN_PROGRESS', 'PENDING'].includes(status)))
+  );
+}
+
+/** Returns true if the planned window of a ticket overlaps the period of the filters. */
+function isPlannedIn({ plannedStartAt, plannedEndAt }: Ticket, { plannedSince, plannedBefore }: ListQuery): boolean {
+  if (plannedSince === undefined && plannedBefore === undefined) return true;
+  if (plannedStartAt === null || plannedEndAt === null) return false;
+  return (
+    (plannedSince === undefined || plannedEndAt > (plannedSince as string)) &&
+    (plannedBefore === undefined || plannedStartAt < (plannedBefore as string))
   );
 }

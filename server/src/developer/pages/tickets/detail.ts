@@ -199,6 +199,10 @@ function renderFacts(
     ...formatCustomFields(ticket.customFields),
     Due:
       ticket.dueAt && html`${visit.time(ticket.dueAt)} ${isOverdue(visit, ticket) ? badge('overdue', 'warn') : null}`,
+    'Planned window':
+      ticket.plannedStartAt &&
+      ticket.plannedEndAt &&
+      html`${visit.time(ticket.plannedStartAt)} to ${visit.time(ticket.plannedEndAt)}`,
     'First response': ticket.firstRespondedAt && visit.time(ticket.firstRespondedAt),
     Created: visit.time(ticket.createdAt),
     Updated: visit.time(ticket.updatedAt),
