@@ -390,9 +390,9 @@ export const tickets: [
     { concerned: ['SW-0060'] },
   ],
   [
-    [10, 'CHANGE', 'SOFTWARE', 'HIGH', 'PENDING', 'ada', 'ada', 60],
+    [10, 'CHANGE', 'SOFTWARE', 'HIGH', 'PENDING', 'jonas', 'ada', 60],
     'Upgrade the ERP to release 12',
-    'Upgrade after the month-end closing. Waiting for the approval of Finance.',
+    'Upgrade after the month-end closing. Waiting for the approval of IT.',
     null,
     {
       watchers: ['jonas', 'priya'],
@@ -511,6 +511,11 @@ export const tickets: [
     null,
     { team: 'serviceDesk' },
   ],
+];
+
+/** The pending approvals of demo tickets, by ticket number. */
+export const approvals: [ticket: string, by: Person, approver: Person, note: string][] = [
+  ['CHG-4', 'jonas', 'ada', 'The vendor recommends the upgrade before the year ends.'],
 ];
 
 /** The links between the demo tickets, by ticket number. */

@@ -20,6 +20,7 @@ import { newEventId } from '../server/src/webhooks/outbox/emit.ts';
 import { newSecret } from '../server/src/webhooks/secrets/new-secret.ts';
 import type { SecretCipher } from '../server/src/webhooks/secrets/secret-cipher.ts';
 import {
+  approvals,
   articles,
   assets,
   type CommentFacts,
@@ -254,6 +255,7 @@ async function addTickets(
         attachmentCount: demoNumber === 'INC-17' ? 1 : 0,
         linkCount: links.filter(([, ...ends]) => ends.includes(demoNumber)).length,
         dueAt: hoursLater(resolutionTargets[priority] / 60),
+        approvalStatus: approvals.some(([number]) => number === demoNumber) ? 'PENDING' : 'NONE',
         plannedStartAt: planned ? hoursLater(planned[0]) : null,
         plannedEndAt: planned ? hoursLater(planned[1]) : null,
         firstRespondedAt: response ? hoursLater(response[0]) : null,
@@ -272,6 +274,10 @@ async function addTickets(
         return { tenantId, ticketId: id, authorId: users[author].id, ...comment };
       }),
     });
+  }
+  for (const [number, by, approver, note] of approvals) {
+    const [ticketId, approverId, createdById] = [ids.get(number) as bigint, users[approver].id, users[by].id];
+    await prisma.approval.create({ data: { tenantId, ticketId, approverId, createdById, note } });
   }
   for (const [type, from, to] of links) {
     const [ticketId, targetId] = [ids.get(from) as bigint, ids.get(to) as bigint];

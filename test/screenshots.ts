@@ -46,6 +46,8 @@ const areaPages = {
   'area-assets': '/developer/assets',
   'area-asset': '/developer/assets/3',
   'area-assets-import': '/developer/assets/import',
+  'area-approvals': '/developer/approvals',
+  'area-approval': '/developer/approvals/1',
   'area-teams': '/developer/teams',
   'area-team': '/developer/teams/1',
   'area-fields': '/developer/custom-fields',

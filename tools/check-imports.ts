@@ -143,8 +143,8 @@ const layers: Record<string, Layer> = {
 const orders: Record<string, string[]> = {
   'server/src/resources/': [
     ...['shared', 'handler-type.ts', 'ping', 'sync', 'audit', 'idempotency', 'usage', 'requests', 'activities'],
-    ...['deliveries', 'webhooks', 'users', 'teams', 'me', 'articles', 'custom-fields', 'csv', 'assets', 'projects'],
-    ...['tasks', 'ticket-categories', 'document', 'tickets', 'privacy', 'tenants'],
+    ...['deliveries', 'webhooks', 'custom-fields', 'tickets', 'users', 'teams', 'me', 'articles', 'csv', 'assets'],
+    ...['projects', 'tasks', 'ticket-categories', 'document', 'privacy', 'tenants'],
     ...['request-references.ts', 'handler-wrappers.ts', 'index.ts'],
   ],
   'server/src/developer/': ['framework', 'ui', 'pages', 'pages.ts', 'send-response.ts', 'plugin.ts'],

@@ -198,6 +198,12 @@ function argumentName(resource: string, path: string, param: string): string {
   return owner === undefined || `${owner}s` === resource ? param : `${owner}Id`;
 }
 
+/** Returns the type of the query of a list. A resource can have one list of all rows, and lists of the rows of others. */
+function queryName(method: string, rowType: string): string {
+  const owner = /^of(\w+)$/.exec(method)?.[1] ?? '';
+  return rowType.startsWith(owner) ? `${rowType}Query` : `${owner}${rowType}Query`;
+}
+
 function methodOf(operation: Operation, types: Types): string {
   const { name, route, row, kind, params, body, items } = operation;
   const rowName = kind === 'file' ? 'Download' : types.print(row, 'response');
@@ -209,7 +215,7 @@ function methodOf(operation: Operation, types: Types): string {
   });
   if (kind === 'list' || kind === 'changes') {
     const isList = kind === 'list';
-    const queryType = isList ? `${rowName}Query` : 'ChangesQuery';
+    const queryType = isList ? queryName(name, rowName) : 'ChangesQuery';
     const ofList = `The page and the filters of a list of ${operation.resource}.`;
     const description = isList ? ofList : 'The start of the change feed and the size of its pages.';
     types.declare(queryType, route.query, { side: 'request', description });

@@ -25,6 +25,7 @@ export class ItsmClient<Types extends FieldTypes = FieldTypes> implements genera
   declare readonly comments: generated.Comments;
   declare readonly attachments: generated.Attachments;
   declare readonly links: generated.Links;
+  declare readonly approvals: generated.Approvals;
   declare readonly assets: generated.Assets<FieldsOf<Types, 'asset'>>;
   declare readonly articles: generated.Articles;
   declare readonly activities: generated.Activities;

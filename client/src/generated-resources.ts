@@ -5,6 +5,8 @@ import type { BulkItemResult, BulkResult, BulkUpsertResult, UpsertItemResult } f
 import type { ApiChanges, FollowQuery } from './changes.ts';
 import type { Download, FileUpload } from './files.ts';
 import type {
+  Approval,
+  ApprovalQuery,
   Article,
   ArticleSummary,
   ArticleSummaryQuery,
@@ -25,6 +27,7 @@ import type {
   CustomFieldDefinition,
   CustomFieldDefinitionQuery,
   CustomFields,
+  Decision,
   Delivery,
   DeliveryDetail,
   DeliveryQuery,
@@ -33,6 +36,7 @@ import type {
   Identity,
   Link,
   LinkQuery,
+  NewApproval,
   NewAsset,
   NewComment,
   NewLink,
@@ -52,6 +56,7 @@ import type {
   Ticket,
   TicketActivity,
   TicketActivityQuery,
+  TicketApprovalQuery,
   TicketPatch,
   TicketPatchItem,
   TicketQuery,
@@ -417,6 +422,78 @@ export interface Links {
    * const link = await client.links.delete(38, 1);
    */
   delete(ticketId: TicketReference, linkId: number | string, options?: RequestOptions): ApiPromise<Link>;
+}
+
+export interface Approvals {
+  /**
+   * List the approvals of a ticket.
+   *
+   * Returns the newest approvals first. Only tickets of the type CHANGE have approvals.
+   *
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
+   *
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const approval of client.approvals.ofTicket(27)) console.log(approval.id);
+   */
+  ofTicket(ticketId: TicketReference, query?: TicketApprovalQuery, options?: RequestOptions): ApiList<Approval>;
+
+  /**
+   * Request an approval of a change.
+   *
+   * A CHANGE has at most 20 approvals, each by a different user. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
+   *
+   * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const approval = await client.approvals.create(27, { approverId: 4, note: 'Checks that the window is free.' });
+   */
+  create(ticketId: TicketReference, body: NewApproval, options?: PostOptions): ApiPromise<Approval>;
+
+  /**
+   * List approvals.
+   *
+   * Returns the approvals of all tickets, newest first.
+   *
+   * Requires the scope `tickets:read`: list and read tickets and their categories. Email addresses in the request also require the scope `users:read`.
+   *
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const approval of client.approvals.list({ decision: 'PENDING' })) console.log(approval.id);
+   */
+  list(query?: ApprovalQuery, options?: RequestOptions): ApiList<Approval>;
+
+  /**
+   * Decide about a change.
+   *
+   * Requires an API key of the approver. Repeating the same decision changes nothing. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
+   *
+   * Requires the scope `tickets:write`: create and update tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const approval = await client.approvals.decide(1, { decision: 'APPROVED', comment: 'Only after the backup.' });
+   */
+  decide(id: number | string, body: Decision, options?: RequestOptions): ApiPromise<Approval>;
+
+  /**
+   * Withdraw the request for an approval.
+   *
+   * Returns the withdrawn approval. Only a PENDING approval can be withdrawn. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
+   *
+   * Requires the scope `tickets:write`: create and update tickets.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const approval = await client.approvals.delete(1);
+   */
+  delete(id: number | string, options?: RequestOptions): ApiPromise<Approval>;
 }
 
 export interface Assets<Fields extends object = CustomFields> {
@@ -1027,6 +1104,8 @@ export interface Resources<Types extends FieldTypes = FieldTypes> {
   readonly attachments: Attachments;
   /** Links between tickets. */
   readonly links: Links;
+  /** The approvals of changes. */
+  readonly approvals: Approvals;
   /** Devices, licenses and other items that the workspace manages. */
   readonly assets: Assets<FieldsOf<Types, 'asset'>>;
   /** Articles of the knowledge base. You write them in the developer area or import them with the command line. */

@@ -198,6 +198,9 @@ export type CustomFieldValue = string | number | boolean | null | readonly Custo
 /** The custom fields of the resource, by name. At most 50 keys and 16 KiB as JSON. */
 export type CustomFields = Record<string, CustomFieldValue>;
 
+/** The result of the approvals of the ticket: NONE without approvals, REJECTED after one rejection, PENDING while a decision is missing, and otherwise APPROVED. */
+export type ApprovalStatus = 'NONE' | 'PENDING' | 'APPROVED' | 'REJECTED';
+
 /** An incident, problem, change or service request. */
 export interface Ticket<Fields extends object = CustomFields> {
   /** The identifier. It is unique within its resource type, never changes and is never reused. */
@@ -248,6 +251,8 @@ export interface Ticket<Fields extends object = CustomFields> {
   plannedStartAt: string | null;
   /** When the planned window of a CHANGE ends, or null if no window is planned. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   plannedEndAt: string | null;
+  /** The result of the approvals of the ticket: NONE without approvals, REJECTED after one rejection, PENDING while a decision is missing, and otherwise APPROVED. */
+  approvalStatus: Open<ApprovalStatus>;
   /** When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   firstRespondedAt: string | null;
   /** When an administrator last replaced `title`, `description` and `resolution` with `[redacted]` to erase personal data, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -324,6 +329,8 @@ export interface TicketQuery<Fields extends object = CustomFields> {
   plannedSince?: string | undefined;
   /** Returns only tickets whose planned window starts before this time. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   plannedBefore?: string | undefined;
+  /** 1 to 100 items. */
+  approvalStatus?: Open<ApprovalStatus> | readonly Open<ApprovalStatus>[] | undefined;
   /** Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED. */
   overdue?: true | 'true' | undefined;
   /** Full-text search in number, title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
@@ -654,6 +661,70 @@ export interface NewLink {
   ticketId: TicketReference;
 }
 
+/** The decision of the approver. PENDING until the approver decides. */
+export type ApprovalDecision = 'PENDING' | 'APPROVED' | 'REJECTED';
+
+/** The approval of a change by one user. */
+export interface Approval {
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
+  id: number;
+  /** The change to approve. */
+  ticketId: number;
+  /** The user who decides. */
+  approverId: number;
+  /** The user of the API key that requested the approval. */
+  createdById: number;
+  /** What the approver needs to know. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  note: string | null;
+  /** The decision of the approver. PENDING until the approver decides. */
+  decision: Open<ApprovalDecision>;
+  /** The reason for the decision. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  comment: string | null;
+  /** When the approver decided, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  decidedAt: string | null;
+  /** When the approval was requested. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+}
+
+/** The page and the filters of a list of approvals. */
+export interface TicketApprovalQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
+}
+
+/** A request for an approval. */
+export interface NewApproval {
+  /** The user who decides, by id or email address: an active ADMIN or AGENT, also a service account. The requester of the ticket and the user of the API key can't approve. */
+  approverId: UserReference;
+  /** What the approver needs to know. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  note?: string | null | undefined;
+}
+
+/** The id or the email address of a user, or `me` for the user of the API key. */
+export type Approver = number | `${string}@${string}` | 'me';
+
+/** The page and the filters of a list of approvals. */
+export interface ApprovalQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
+  /** 1 to 100 items. */
+  approverId?: Approver | readonly Approver[] | undefined;
+  /** 1 to 100 items. */
+  decision?: Open<ApprovalDecision> | readonly Open<ApprovalDecision>[] | undefined;
+}
+
+/** The decision of the approver. */
+export interface Decision {
+  /** The decision. A request can't change it later. */
+  decision: 'APPROVED' | 'REJECTED';
+  /** The reason for the decision. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  comment?: string | null | undefined;
+}
+
 /** The type of the asset. */
 export type AssetType = 'LAPTOP' | 'DESKTOP' | 'SERVER' | 'MOBILE' | 'NETWORK' | 'PRINTER' | 'SOFTWARE' | 'OTHER';
 
@@ -935,6 +1006,16 @@ export interface ChangedAttachment {
   name: string;
 }
 
+/** An approval before or after a change of the ticket. */
+export interface ChangedApproval {
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
+  id: number;
+  /** The user who decides. */
+  approverId: number;
+  /** The decision of the approver. PENDING until the approver decides. */
+  decision: Open<ApprovalDecision>;
+}
+
 /** The changed fields of a ticket. `updatedAt` always changes and is not included. */
 export type TicketChanges = Record<string, {
   /** The value before the change. */
@@ -1082,6 +1163,13 @@ export type TicketChanges = Record<string, {
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
+  /** The change to `approvalStatus`. Absent if unchanged. */
+  approvalStatus?: {
+    /** The value before the change. */
+    from: Open<ApprovalStatus>;
+    /** The value after the change. */
+    to: Open<ApprovalStatus>;
+  } | undefined;
   /** The change to `firstRespondedAt`. Absent if unchanged. */
   firstRespondedAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -1130,6 +1218,13 @@ export type TicketChanges = Record<string, {
     from: ChangedAttachment | null;
     /** The value after the change. */
     to: ChangedAttachment | null;
+  } | undefined;
+  /** The change to `approvals`. Absent if unchanged. */
+  approvals?: {
+    /** The value before the change. */
+    from: ChangedApproval[];
+    /** The value after the change. */
+    to: ChangedApproval[];
   } | undefined;
 };
 
@@ -2035,6 +2130,13 @@ export const routes = {
     list: 'GET /tickets/:id/links tickets:read query',
     create: 'POST /tickets/:id/links tickets:write body',
     delete: 'DELETE /tickets/:id/links/:linkId tickets:write',
+  },
+  approvals: {
+    ofTicket: 'GET /tickets/:id/approvals tickets:read query',
+    create: 'POST /tickets/:id/approvals tickets:write body',
+    list: 'GET /approvals tickets:read query',
+    decide: 'PATCH /approvals/:id tickets:write body',
+    delete: 'DELETE /approvals/:id tickets:write',
   },
   assets: {
     list: 'GET /assets assets:read query',

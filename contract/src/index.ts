@@ -15,6 +15,7 @@ export * from './imports.ts';
 export * from './limits.ts';
 export * from './references.ts';
 export * from './resources/activities.ts';
+export * from './resources/approvals.ts';
 export * from './resources/articles.ts';
 export * from './resources/assets.ts';
 export * from './resources/attachments.ts';

@@ -10,6 +10,7 @@ const names = [
   'comments',
   'attachments',
   'links',
+  'approvals',
   'assets',
   'articles',
   'activities',

@@ -55,6 +55,7 @@ describe('POST /tickets', () => {
         dueAt: null,
         plannedStartAt: null,
         plannedEndAt: null,
+        approvalStatus: 'NONE',
         firstRespondedAt: null,
         redactedAt: null,
         commentCount: 0,

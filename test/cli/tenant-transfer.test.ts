@@ -760,7 +760,7 @@ describe('tenants delete', () => {
     expect(await source.prisma.user.count({ where: { tenantId: mine.tenantId } })).toBeGreaterThan(0);
 
     const deleted = await succeed(atSource, `tenants delete ${mine.tenantId} --moved ${exported} --yes`);
-    expect(deleted.rows).toMatchObject({ tenants: 1, tickets: 6, ticket_watchers: 1 });
+    expect(deleted.rows).toMatchObject({ tenants: 1, tickets: 7, ticket_watchers: 1 });
     const remaining = Object.entries(await readTenant(source.databaseUrl, mine.tenantId));
     expect(remaining.filter(([, rows]) => rows.length > 0)).toEqual([]);
     expect(await files()).toEqual([]);

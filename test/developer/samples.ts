@@ -21,6 +21,10 @@ export const samples: Record<string, Sample> = {
   '/developer/users/new': {},
   '/developer/users/new-service-account': {},
   '/developer/users/:id': { params: async ({ userId }) => ({ id: userId }) },
+  '/developer/approvals': {},
+  '/developer/approvals/:id': {
+    params: async (workspace) => ({ id: (await workspace.createApproval(workspace.userId)).id }),
+  },
   '/developer/teams': {},
   '/developer/teams/new': {},
   '/developer/teams/:id': {

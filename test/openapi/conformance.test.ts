@@ -68,6 +68,7 @@ describe('the examples of the document', () => {
         .map(({ name, schema }): [string, unknown] => [name, exampleOf(schema)]);
     const body = operation.isUpload ? 'The content of a file.' : operation.body?.example;
     const request: Request = { path: Object.fromEntries(examples('path')), query: examples('query'), body };
+    await demo.prepare(operation.id);
     const response = await demo.api.call(callOf(operation, request, { full: demo.key }));
     const advice = 'Add a row with the id of the example to prisma/demo-data.ts.';
     expect(String(response.status), `${response.text} ${advice}`).toBe(Object.keys(operation.responses)[0]);
@@ -183,6 +184,7 @@ describe('requests generated from the document', () => {
       projects: async () => [project.id],
       users: async () => users,
       teams: async () => [team.id],
+      approvals: () => idsOf(() => workspace.createApproval(workspace.userId)),
       tasks: () => idsOf(() => workspace.createTask({}, project)),
       webhooks: () => idsOf(() => workspace.createWebhook()),
       deliveries: () => idsOf(() => workspace.createDelivery()),
@@ -201,6 +203,7 @@ describe('requests generated from the document', () => {
       teamId: [team.id],
       categoryConfigId: [category.id],
       assigneeId: users,
+      approverId: users,
       assignedToId: users,
       watcherUserId: users,
       watcherUserIds: users,
@@ -211,6 +214,8 @@ describe('requests generated from the document', () => {
       ticketId: tickets,
       since: [new Date(Date.now() - 3_600_000).toISOString()],
       ...(path.endsWith('/{linkId}') && (await addLinks())),
+      ...(path.endsWith('/approvals') &&
+        path.startsWith('/tickets') && { id: await idsOf(() => workspace.createTicket({ type: 'CHANGE' })) }),
       ...(/^\/\w+\/(changes|activity)$/.test(path) && {
         cursor: [(await workspace.call('GET', path)).body.meta.nextCursor],
       }),

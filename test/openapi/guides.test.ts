@@ -152,6 +152,7 @@ it('has a test for the code samples of every guide', async () => {
     'agents.md',
     'alerts.md',
     'api-keys.md',
+    'approve-changes.md',
     'articles.md',
     'attachments.md',
     'bulk-requests.md',
@@ -523,6 +524,19 @@ it('runs the code samples in docs/guides/plan-changes.md', async () => {
   expect(JSON.parse(await run('sh', guide.take('sh'))).data).toMatchObject(window);
   const { plannedStartAt, plannedEndAt } = window;
   expect(await run('ts', guide.take('ts'))).toBe(`Replace the core switch ${plannedStartAt} ${plannedEndAt}\n`);
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/approve-changes.md', async () => {
+  const guide = await readGuide('approve-changes');
+  const { email } = await workspace.createUser();
+  const { ticketNumber } = await workspace.createTicket({ type: 'CHANGE' });
+  const request = guide.take('sh').replace('jonas.weber@acme.example', email).replace('CHG-4', ticketNumber);
+  expect(JSON.parse(await run('sh', request)).data).toMatchObject({ decision: 'PENDING', note: 'Tested in staging.' });
+  const { id } = await workspace.createApproval(workspace.userId);
+  expect(await run('ts', guide.take('ts'))).toMatch(/^CHG-\d+ REJECTED\n$/);
+  const { body } = await workspace.call('GET', '/approvals?decision=REJECTED');
+  expect(body.data).toMatchObject([{ id, comment: 'Plan a window.' }]);
   expect(guide.blocks).toEqual([]);
 });
 

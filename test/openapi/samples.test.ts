@@ -57,6 +57,7 @@ describe.each(['Client', 'curl'])('%s samples', (label) => {
   afterAll(() => demo.close());
 
   it.each(demoOrder)('runs the code sample of the operation $id', async (operation) => {
+    await demo.prepare(operation.id);
     const source = findSample(operation, label);
     if (label === 'Client') {
       const printed = await runClient(source, env);

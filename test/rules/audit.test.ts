@@ -144,6 +144,11 @@ const formSamples: Record<string, FormSample> = {
       return visitor.submit(path, 'erase', { confirmation: email });
     },
   },
+  '/developer/approvals/:id decide': {
+    make: async () => `/developer/approvals/${(await mine.createApproval(mine.userId)).id}`,
+    fields: { decision: 'APPROVED', comment: '' },
+    hasEtag: true,
+  },
   '/developer/teams/new create': { fields: { name: 'Network', description: '', memberIds: '' } },
   '/developer/teams/:id change': {
     make: async () => `/developer/teams/${(await mine.createTeam()).id}`,

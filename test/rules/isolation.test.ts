@@ -26,7 +26,8 @@ let their: Record<
   | 'delivery'
   | 'link'
   | 'article'
-  | 'attachment',
+  | 'attachment'
+  | 'approval',
   number
 >;
 const unknownId = 9007199254740991;
@@ -36,6 +37,7 @@ let theirEmail: string;
 /** The resource that each id field refers to. */
 const fieldResources: Record<string, keyof typeof their> = {
   assigneeId: 'user',
+  approverId: 'user',
   authorId: 'user',
   assignedToId: 'user',
   teamId: 'team',
@@ -76,10 +78,13 @@ beforeAll(async () => {
     webhook: delivery.webhookId,
     delivery: delivery.id,
     link: 0,
+    approval: 0,
     article: (await theirs.createArticle()).id,
     attachment: (await theirs.createAttachment(ticket.id)).id,
   };
   their.link = (await theirs.createLink(their.ticket)).id;
+  their.approval = (await theirs.createApproval(theirs.userId)).id;
+  await theirs.call('PATCH', `/approvals/${their.approval}`, { decision: 'APPROVED' });
   theirEmail = (await theirs.call('GET', `/users/${their.user}`)).body.data.email;
 });
 afterAll(() => api.close());
@@ -93,6 +98,7 @@ async function readTheirData(): Promise<unknown[]> {
     `/projects/${their.project}/tasks`,
     '/users',
     '/teams',
+    '/approvals',
     '/custom-fields',
     '/ticket-categories',
     '/webhooks',
@@ -341,7 +347,9 @@ const lists = keyedEndpoints.filter(({ route }) => 'page' in ((route.query as Zo
 
 describe.each(lists)('$title', (endpoint) => {
   it('lists no rows of another tenant', async () => {
-    const answer = await call(endpoint, await endpoint.sample(mine), { query: 'perPage=100' });
+    // A new workspace, because other tests have created more than a page of rows.
+    const own = await createWorkspace(api);
+    const answer = await call(endpoint, await endpoint.sample(own), { query: 'perPage=100', key: own.key });
     const ids = answer.body.data.map(({ id }: { id: number }) => id);
     const resource = endpoint.route.path.split('/').at(-1)?.slice(0, -1);
     expect(ids).not.toContain(their[resource as keyof typeof their]);

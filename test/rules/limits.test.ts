@@ -40,9 +40,10 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     const createBody = () => (sample.body === undefined ? {} : { body: { ...sample.body, ...fresh() } });
     const call = () => api().call({ ...callOf(endpoint, { ...sample, ...createBody() }), key });
 
-    // The server rejects repeated requests that create the same link, or delete the same link or attachment, but counts
-    // them.
-    const isRepeatable = endpoint.route.method === 'GET' || !/\/(links|attachments)/.test(endpoint.route.path);
+    // The server rejects repeated requests that create the same link, or delete the same link or attachment, or request or
+    // withdraw the same approval, but counts them.
+    const isRepeatable =
+      endpoint.route.method === 'GET' || !/\/(links|attachments|approvals)/.test(endpoint.route.path);
     for (const left of [2, 1, 0]) {
       const answer = await call();
       if (left === 2 || isRepeatable) expect(answer.status, answer.text).toBe(endpoint.success);

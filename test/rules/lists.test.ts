@@ -95,6 +95,10 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
     UPDATE assets SET tags = ARRAY['t' || id % 40], custom_fields = jsonb_build_object('k1', id % 40) WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_links (tenant_id, type, ticket_id, target_id)
       SELECT tenant_id, 'BLOCKS', id, id - 1 FROM tickets WHERE tenant_id = ${tenantId} AND ordinal > 1;
+    INSERT INTO approvals (tenant_id, ticket_id, approver_id, created_by_id, decision)
+      SELECT ${tenantId}, (SELECT max(id) FROM tickets), u.id, ${userId}, ${of(['PENDING', 'APPROVED', 'REJECTED'], 3).replaceAll('i /', '(u.id % 1000)::int /')}
+      FROM users u WHERE tenant_id = ${tenantId};
+    UPDATE tickets SET approval_status = 'PENDING' WHERE tenant_id = ${tenantId} AND type = 'CHANGE' AND ordinal % 40 = 1;
     INSERT INTO attachments (tenant_id, ticket_id, name, content_type, size, sha256, storage_key, uploader_id)
       SELECT tenant_id, id, 'a.txt', 'text/plain', 1, '', ${tenantId} || '/' || gen_random_uuid(), ${userId} FROM tickets WHERE tenant_id = ${tenantId};
     INSERT INTO api_keys (tenant_id, user_id, name, hash, last_four, scopes, expires_at, updated_at)
@@ -216,6 +220,7 @@ const excludedParameters = [
   'dueBefore',
   'plannedSince',
   'plannedBefore',
+  'approvalStatus',
   'overdue',
 ];
 
@@ -288,6 +293,8 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
     'plannedSince=2026-01-01T00:00:00Z&plannedBefore=2026-01-02T00:00:00Z': ['planned_end_at', 'planned_start_at'],
     'plannedSince=2026-01-01T00:00:00Z': ['planned_end_at'],
     'plannedBefore=2026-01-02T00:00:00Z': ['planned_start_at'],
+    'approvalStatus=PENDING': ['approval_status'],
+    'approvalStatus=PENDING,REJECTED&sort=id': ['approval_status'],
     'overdue=true': ['due_at'],
   };
   for (const [query, names] of Object.entries(columns)) {
@@ -307,6 +314,7 @@ it.each([
 it.each([
   ['/tickets/:id/comments', 'ticket_id'],
   ['/tickets/:id/attachments', 'ticket_id'],
+  ['/tickets/:id/approvals', 'ticket_id'],
   ['/tickets/:id/links', 'ticket_id'],
   ['/tickets/:id/links', 'target_id'],
   ['/tickets/:id/activity', 'resource_id'],

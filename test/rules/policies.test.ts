@@ -161,6 +161,7 @@ describe('the roles', () => {
     expect(await listRights('itsm_request')).toEqual({
       'public.activities': 'INSERT, SELECT',
       'public.api_keys': 'INSERT',
+      'public.approvals': 'DELETE, INSERT, SELECT, UPDATE',
       'public.articles': 'INSERT, SELECT, UPDATE',
       'public.asset_field_values': 'SELECT',
       'public.assets': 'INSERT, SELECT, UPDATE',

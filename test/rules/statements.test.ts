@@ -118,7 +118,9 @@ async function resultOf(text: string, values: unknown[]): Promise<unknown> {
   try {
     const { rows, rowCount } = await client.query(text, values);
     // Other statements return new ids, times or transaction ids.
-    if (/\bFROM\b/.test(text) && !/\b(INSERT|UPDATE|DELETE|pg_current_snapshot)\b/.test(text)) return { rows };
+    if (/\bFROM\b/.test(text) && !/\b(INSERT|UPDATE|DELETE|pg_current_snapshot)\b/.test(text)) {
+      return { rows: /\bORDER BY\b/.test(text) ? rows : inOneOrder(rows) };
+    }
     await client.query('RESET ROLE');
     return { rowCount, fingerprint: await fingerprintOf(otherId) };
   } catch (error) {
@@ -126,6 +128,19 @@ async function resultOf(text: string, values: unknown[]): Promise<unknown> {
   } finally {
     await client.query('ROLLBACK');
   }
+}
+
+/**
+ * Sorts a list and the lists in it. Without ORDER BY, PostgreSQL returns rows in the order of the plan, which depends on
+ * the number of rows.
+ */
+function inOneOrder(value: unknown): unknown {
+  if (!Array.isArray(value)) {
+    if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, inOneOrder(each)]));
+  }
+  const texts = value.map(inOneOrder).map((each) => ({ each, text: String(JSON.stringify(each)) }));
+  return texts.sort((a, b) => a.text.localeCompare(b.text)).map(({ each }) => each);
 }
 
 const keyOf = (text: string, values: unknown[]) => JSON.stringify([text, ...values.map(String)]);

@@ -1,4 +1,6 @@
 import {
+  ApprovalDecision,
+  ApprovalStatus,
   ArticleStatus,
   AssetStatus,
   AssetType,
@@ -39,6 +41,7 @@ it('allows exactly the enum values of the contract in the database', async () =>
   });
   const taken = [...rows.map(({ name, definition }) => [name, valuesIn(definition)] as const), ...ofTickets];
   expect(Object.fromEntries(taken)).toEqual({
+    approvals_decision_check: ApprovalDecision.options,
     articles_body_check: [],
     articles_status_check: ArticleStatus.options,
     assets_status_check: AssetStatus.options,
@@ -51,6 +54,7 @@ it('allows exactly the enum values of the contract in the database', async () =>
     projects_status_check: ProjectStatus.options,
     tasks_priority_check: Priority.options,
     tasks_status_check: TaskStatus.options,
+    tickets_approval_status_check: ApprovalStatus.options,
     tickets_planned_window_check: ['CHANGE'],
     tickets_values_check: [],
     ticket_categories_category_check: TicketCategory.options,

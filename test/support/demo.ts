@@ -9,6 +9,8 @@ export interface Demo {
   api: Api;
   /** An API key with every scope. */
   key: string;
+  /** Prepares the rows of an operation that an earlier operation in `demoOrder` has changed. */
+  prepare(operationId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -16,5 +18,11 @@ export async function startDemo(): Promise<Demo> {
   const api = await startApi({ ownDatabase: true });
   const { key } = (await seed(api)) ?? {};
   if (key === undefined) throw new Error('The database was not empty.');
-  return { api, key, close: () => api.close() };
+  const prepare = async (operationId: string) => {
+    if (operationId !== 'approvals_delete') return;
+    // The approval is decided. A change of the title makes it pending again.
+    const body = { title: 'Upgrade the ERP to release 12.1' };
+    await api.call({ method: 'PATCH', path: '/api/public/v1/tickets/CHG-4', key, body });
+  };
+  return { api, key, prepare, close: () => api.close() };
 }

@@ -24,6 +24,7 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
   });
   await workspace.createComment(id);
   await workspace.createLink(id);
+  await workspace.createApproval();
   await workspace.createAttachment(id);
   await workspace.call('DELETE', `/attachments/${(await workspace.createAttachment(id)).id}`);
   const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };

@@ -64,6 +64,19 @@ const samples: Samples = {
       return { params: { id, linkId: (await workspace.createLink(id)).id } };
     },
   },
+  approvals: {
+    ofTicket: async (workspace) => ({ params: { id: (await workspace.createApproval()).ticketId } }),
+    create: async (workspace) => ({
+      params: { id: (await workspace.createTicket({ type: 'CHANGE' })).id },
+      body: { approverId: (await workspace.createUser()).id },
+    }),
+    list: async () => ({}),
+    decide: async (workspace) => ({
+      params: { id: (await workspace.createApproval(workspace.userId)).id },
+      body: { decision: 'APPROVED' },
+    }),
+    delete: async (workspace) => ({ params: { id: (await workspace.createApproval()).id } }),
+  },
   assets: {
     list: async () => ({}),
     changes: async () => ({}),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type {
+  Approval,
   Article,
   Asset,
   Attachment,
@@ -38,6 +39,7 @@ import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
 import { createTeam } from '@itsm-api/server/resources/teams/queries.ts';
 import { createTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
+import { createApproval } from '@itsm-api/server/resources/tickets/approvals/queries.ts';
 import { createUser } from '@itsm-api/server/resources/users/queries.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
@@ -59,6 +61,8 @@ export interface Workspace {
   createAttachment(ticketId?: number, file?: { content?: string | Buffer; name?: string }): Promise<Attachment>;
   /** Links a ticket to another ticket, or to a new ticket. */
   createLink(ticketId: number, overrides?: Partial<NewLink>): Promise<Link>;
+  /** Requests an approval of a CHANGE, or of a new one, in the name of another user. The default approver is new. */
+  createApproval(approverId?: number, ticketId?: number): Promise<Approval>;
   createAsset(overrides?: Partial<NewAsset>): Promise<Asset>;
   /** Creates a published article. */
   createArticle(overrides?: Partial<NewArticle>): Promise<Article>;
@@ -135,6 +139,11 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     createLink: async (ticketId, overrides = {}) => {
       const other = overrides.ticketId ?? (await made('/tickets', ticket)).id;
       return made(`/tickets/${ticketId}/links`, { type: 'RELATES_TO', ...overrides, ticketId: other });
+    },
+    createApproval: async (approverId, ticketId) => {
+      const other = BigInt((await addUser()).id);
+      const id = ticketId ?? (await made('/tickets', { ...ticket, type: 'CHANGE', requesterId: Number(other) })).id;
+      return createApproval({ ...context, userId: other }, id, { approverId: approverId ?? (await addUser()).id });
     },
     createAsset: (overrides = {}) =>
       createAsset(context, { name: 'Laptop', assetTag: `LT-${unique()}`, type: 'LAPTOP', ...overrides }),

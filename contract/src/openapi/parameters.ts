@@ -1,5 +1,6 @@
-import type * as z from 'zod';
+import * as z from 'zod';
 import { acceptsIfMatch, acceptsIfNoneMatch, type Endpoint } from '../endpoint.ts';
+import { Approval } from '../resources/approvals.ts';
 import { Article } from '../resources/articles.ts';
 import { Asset } from '../resources/assets.ts';
 import { Attachment } from '../resources/attachments.ts';
@@ -47,7 +48,7 @@ function describeParameter(
   if (where === 'path') {
     const owner = ownerOf(path, name);
     const noun = owner === 'Webhook' ? 'webhook subscription' : owner.toLowerCase();
-    const words = `The \`id\` of the ${noun}${owner === 'Ticket' ? ', or its number such as `INC-17`' : ''}.`;
+    const words = `The \`id\` of the ${noun}${owner === 'Ticket' ? ', or its number such as `INC-17`' : owner === 'Change' ? ', or its number such as `CHG-4`' : ''}.`;
     const { examples: _, ...type } = schema;
     const described = { ...type, description, examples: [exampleIdOf(path, name)] };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
@@ -115,10 +116,19 @@ export function conditionsOf(route: Endpoint, parameters: Record<string, Paramet
   });
 }
 
+/** A ticket that can have approvals, for the examples of their paths. */
+const Change = z.object({}).meta({
+  id: 'Change',
+  description: 'A ticket of the type CHANGE.',
+  example: { id: (metaOf(Approval).example as Approval).ticketId },
+});
+
 /** The schemas of the resources that a path parameter can identify, by resource name. */
 const owners: Record<string, z.ZodType> = {
   Ticket,
+  Change,
   Asset,
+  Approval,
   Article,
   Attachment,
   Link,
@@ -141,6 +151,7 @@ export function exampleIdOf(path: string, parameter: string): number {
 /** Returns the resource that a path parameter identifies, such as `Ticket` for `:id` in `/tickets/:id`. */
 function ownerOf(path: string, parameter: string): string {
   const parts = path.split('/');
+  if (path.endsWith('/tickets/:id/approvals')) return 'Change';
   return singular(parts[parts.indexOf(`:${parameter}`) - 1] ?? '');
 }
 

@@ -86,7 +86,7 @@ request for only this item would return.
 The field \`etag\` identifies the version of a resource. A response with a single resource also has it in the header
 \`ETag\`. If you read a resource with \`If-None-Match\` and the resource is unchanged, the server returns 304 without a
 body. If you send a \`PATCH\` or \`DELETE\` with \`If-Match\` and the resource has changed, the server changes nothing and
-returns 412. In bulk updates, each item has its own \`ifMatch\`. Changes to the watchers, comments, links or attachments of a
+returns 412. In bulk updates, each item has its own \`ifMatch\`. Changes to the watchers, comments, links, approvals or attachments of a
 ticket also change its \`etag\`.
 
 # Limits
@@ -98,7 +98,7 @@ characters except tab, line feed and carriage return. Descriptions, notes, resol
 # Rate limits
 
 With an API key, you can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in total, and ${rateLimits.group} to each endpoint group:
-${groups.join(', ')}. Tasks belong to the group \`projects\`, comments, links, attachments and ticket categories to \`tickets\`,
+${groups.join(', ')}. Tasks belong to the group \`projects\`, comments, links, attachments, approvals and ticket categories to \`tickets\`,
 deliveries to \`webhooks\`, articles to \`kb\`, and teams, custom fields and \`/me\` to \`users\`. The limits of your workspace can differ. The response headers contain
 the limits and the remaining quota. If you exceed a limit, the server returns 429 with \`Retry-After\`. Requests that the
 server rejects with 429 don't count against the limits.
@@ -122,6 +122,7 @@ export const tags: Record<string, string> = {
   comments: 'Comments on tickets.',
   attachments: 'Files that are attached to tickets.',
   links: 'Links between tickets.',
+  approvals: 'The approvals of changes.',
   assets: 'Devices, licenses and other items that the workspace manages.',
   articles:
     'Articles of the knowledge base. You write them in the developer area or import them with the command line.',

@@ -42,6 +42,7 @@ import { importField } from '../imports.ts';
 import { requestLimits } from '../limits.ts';
 import { EmailAddress, NamedUser, reference } from '../references.ts';
 import { checkTags, Tag, Tags, tagChanges } from '../tags.ts';
+import { ApprovalStatus, ChangedApproval } from './approvals.ts';
 import { Attachment, attachDescription, ChangedAttachment, NewAttachmentQuery } from './attachments.ts';
 import { NewComment } from './comments.ts';
 import { customFieldFilter } from './custom-fields.ts';
@@ -181,6 +182,7 @@ export const Ticket = z
     }),
     plannedStartAt: Timestamp.nullable().meta({ description: `${plannedStart}, or null if no window is planned.` }),
     plannedEndAt: Timestamp.nullable().meta({ description: `${plannedEnd}, or null if no window is planned.` }),
+    approvalStatus: ApprovalStatus,
     firstRespondedAt: Timestamp.nullable().meta({
       description:
         'When an ADMIN or AGENT who is not the requester added the first PUBLIC comment, or null before this comment.',
@@ -222,6 +224,7 @@ export const Ticket = z
       dueAt: '2026-11-20T18:00:00.000Z',
       plannedStartAt: null,
       plannedEndAt: null,
+      approvalStatus: 'NONE',
       firstRespondedAt: null,
       redactedAt: null,
       commentCount: 0,
@@ -244,7 +247,12 @@ export const TicketChanges = fieldDiff(
     createdAt: true,
     updatedAt: true,
     // A new link or attachment changes from null to its description, and a deleted one changes to null.
-  }).extend({ links: ChangedLink.nullable(), attachments: ChangedAttachment.nullable() }),
+    // `approvals` contains only the approvals that changed.
+  }).extend({
+    links: ChangedLink.nullable(),
+    attachments: ChangedAttachment.nullable(),
+    approvals: z.array(ChangedApproval),
+  }),
 ).meta({
   id: 'TicketChanges',
   description: 'The changed fields of a ticket. `updatedAt` always changes and is not included.',
@@ -552,6 +560,7 @@ export const TicketQuery = listQuery({
   plannedBefore: TimestampBound.meta({
     description: 'Returns only tickets whose planned window starts before this time.',
   }).optional(),
+  approvalStatus: filter(ApprovalStatus),
   overdue: OnlyTrue.meta({
     description: 'Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED.',
   }).optional(),

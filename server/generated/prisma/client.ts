@@ -165,6 +165,11 @@ export type TicketFieldValue = Prisma.TicketFieldValueModel
  */
 export type TicketLink = Prisma.TicketLinkModel
 /**
+ * Model Approval
+ * The approval of a change by one user. The ticket stores the result of its approvals.
+ */
+export type Approval = Prisma.ApprovalModel
+/**
  * Model Comment
  * A comment on a ticket. A comment changes only if an administrator redacts it. The ticket stores the number of its
  * comments.

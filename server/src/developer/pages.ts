@@ -2,6 +2,8 @@ import type { AnyPage } from './framework/page.ts';
 import { join } from './pages/account/accept-invitation.ts';
 import { account } from './pages/account/account-page.ts';
 import { signIn, workspaces } from './pages/account/sign-in.ts';
+import { approval } from './pages/approvals/detail.ts';
+import { approvals } from './pages/approvals/list.ts';
 import { article, newArticle } from './pages/articles/detail.ts';
 import { articles } from './pages/articles/list.ts';
 import { asset, newAsset } from './pages/assets/detail.ts';
@@ -37,6 +39,7 @@ export const pages: readonly AnyPage[] = [
   ...[usage, requests],
   ...[webhooks, newWebhook, webhook, webhookReplay],
   ...[deliveries, delivery],
+  ...[approvals, approval],
   ...[users, newUser, newServiceAccount, user],
   ...[teams, newTeam, team],
   ...[fields, newField, field],

@@ -68,6 +68,7 @@ export const groups: Group[] = [
       guide('comments-and-activity', 'Comments and activity', 'Add comments, and see who changed what and when.'),
       guide('due-dates', 'Track due dates', 'Set resolution targets and due dates, and find overdue tickets.'),
       guide('plan-changes', 'Plan changes', 'Plan the window of a change, and find the changes of a period.'),
+      guide('approve-changes', 'Approve changes', 'Request approvals of a change, and decide about it.'),
       guide('route-tickets', 'Route tickets with teams and tags', 'Set teams and tags, and route tickets by keywords.'),
       guide('relate-tickets', 'Relate tickets and assets', 'Add assets to tickets, and link tickets to each other.'),
       guide('attachments', 'Attach files', 'Upload files to tickets, and download them.'),

@@ -46,6 +46,7 @@ const omitted = new Set([
   'plannedEndAt',
   'plannedSince',
   'plannedBefore',
+  'approvalStatus',
   'attachmentIds',
 ]);
 

@@ -18,6 +18,7 @@ import { projects } from './projects/handlers.ts';
 import { tasks } from './tasks/handlers.ts';
 import { teams } from './teams/handlers.ts';
 import { ticketCategories } from './ticket-categories/handlers.ts';
+import { approvals } from './tickets/approvals/handlers.ts';
 import { attachments } from './tickets/attachments/handlers.ts';
 import { comments } from './tickets/comments/handlers.ts';
 import { tickets } from './tickets/handlers.ts';
@@ -35,6 +36,7 @@ export async function addResources(app: FastifyInstance, limiters: Limiters): Pr
     comments,
     attachments,
     links,
+    approvals,
     assets,
     articles,
     activities,

@@ -6,6 +6,7 @@ import type { User } from '@itsm-api/contract';
 const fields: readonly string[] = [
   'requesterId',
   'assigneeId',
+  'approverId',
   'assignedToId',
   'authorId',
   'watcherUserIds',

@@ -212,14 +212,14 @@ function adoptAll(world: World, { tickets, assets, tasks, webhooks }: Workspace)
   for (const { creations } of [tickets, assets, tasks, webhooks]) creations.length = 0;
 }
 
-/** Reads the activities of all changed tickets and assets, and the comments, links or attachments of all tickets with new ones. */
+/** Reads the activities of all changed tickets and assets, and the comments, links, attachments or approvals of all tickets with new ones. */
 async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promise<void> {
   const wasWritten = ({ steps }: RowHistory<never>) => steps.some(({ isRead }) => !isRead);
   const paging = { page: 1, perPage: 100 };
   const read = async <Row extends { id: number }>(
     table: Table<Row>,
     operation: string,
-    kind: 'mutations' | 'comments' | 'links' | 'attachments',
+    kind: 'mutations' | 'comments' | 'links' | 'attachments' | 'approvals',
     id: number,
   ) => {
     const sent = await turn.ask(operation, { params: { id }, search: searchOf(paging) });
@@ -231,6 +231,7 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
     const isWritten = (path: string) => row.steps.some((step) => !step.isRead && step.describe().includes(path));
     if (isWritten('/comments')) await read(tickets, 'comments.list', 'comments', row.id);
     if (isWritten('/attachments')) await read(tickets, 'attachments.list', 'attachments', row.id);
+    if (isWritten('approvals')) await read(tickets, 'approvals.ofTicket', 'approvals', row.id);
     if (isWritten('/links')) await read(tickets, 'links.list', 'links', row.id);
   }
   for (const row of assets.rows.values()) {

@@ -1,5 +1,6 @@
 import type { Actor, Attachment, Comment, ErrorCode, EventComment, Link } from '@itsm-api/contract';
 import type { Step } from './linearize.ts';
+import { type ApprovalOutcome, approvalChanges, approvalsOf, type WithApprovals } from './resources/approvals.ts';
 import type { Added } from './resources/comments.ts';
 import { anyOf } from './resources/lists.ts';
 import { changesBetween, keptChanges, type Mutation, type Outcome, type State } from './resources/rows.ts';
@@ -201,9 +202,13 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
       if (data !== undefined && !hasRequestTimes(done.row, sent)) return undefined;
       // Some values, such as the resolution time, are unknown until a response contains them. A value that becomes
       // known isn't a change by this request.
-      const changed = Object.entries(changesBetween(state.row, after.row));
+      const between = {
+        ...changesBetween(state.row, after.row),
+        ...approvalChanges(state.row as never, after.row as never),
+      };
+      const changed = Object.entries(between);
       const changes = Object.fromEntries(
-        changed.map(([name, { from }]) => [name, { from, to: done.row[name as keyof Row] }]),
+        changed.map(([name, { from, to }]) => [name, { from, to: done.row[name as keyof Row] ?? to }]),
       );
       const mutation: Mutation<Row> = { action: 'UPDATED', actor, changes, after: done.row, ...placeOf(sent) };
       return { ...done, mutations: [...state.mutations, mutation] };
@@ -339,12 +344,44 @@ export function attached<Row extends { attachmentCount: number }>(
   });
 }
 
+interface Approving {
+  actor: Actor;
+  change(row: WithApprovals): ApprovalOutcome;
+}
+
+/** Returns the step for a request that adds, decides or withdraws an approval of a ticket. */
+export function approved(reported: RowResponse, { actor, change }: Approving): Step<State<WithApprovals>> {
+  const { sent, answer } = reported;
+  return step<WithApprovals>(reported, {
+    isRead: answer !== undefined && answer.status >= 400,
+    after: (state) => {
+      if (state === undefined) return undefined;
+      const outcome = change(state.row);
+      if ('codes' in outcome) {
+        const isRight =
+          answer === undefined || outcome.codes.some((code) => isRejection(answer, [code], statusOf(code)));
+        return isRight ? state : undefined;
+      }
+      if (answer !== undefined && (answer.status >= 400 || !agrees(outcome.approval, answer.body.data)))
+        return undefined;
+      const { row } = outcome;
+      if (row === state.row) return state;
+      const changes = { ...changesBetween(state.row, row), ...approvalChanges(state.row, row) };
+      const mutation: Mutation<WithApprovals> = { action: 'UPDATED', actor, changes, after: row, ...placeOf(sent) };
+      return { ...state, row, formerTags: formerTagsAfter(state), mutations: [...state.mutations, mutation] };
+    },
+  });
+}
+
 const changedLink = ({ type, direction, ticketNumber }: Link) => ({ type, direction, ticketNumber });
 
-/** Returns the step for a request that lists the comments, links, attachments or activities of a row. */
+/** What a request can list of a row. */
+type Listed = 'comments' | 'links' | 'attachments' | 'approvals' | 'mutations';
+
+/** Returns the step for a request that lists the comments, links, attachments, approvals or activities of a row. */
 export function listed<Row>(
   sent: Sent,
-  kind: 'comments' | 'links' | 'attachments' | 'mutations',
+  kind: Listed,
   { page, perPage, externalId }: { page: number; perPage: number; externalId?: string[] | undefined },
 ) {
   const { answer } = sent;
@@ -354,7 +391,7 @@ export function listed<Row>(
       isRead: true,
       after: (state) => {
         if (state === undefined || answer?.status !== 200) return undefined;
-        const rows = kind === 'mutations' ? state.mutations.map(activityOf) : state[kind];
+        const rows = rowsOf(state, kind);
         const all = rows.filter((row) => anyOf(externalId, (row as Partial<Comment>).externalId));
         const expected = all.toReversed().slice((page - 1) * perPage, page * perPage);
         const { data, meta } = answer.body;
@@ -362,6 +399,11 @@ export function listed<Row>(
       },
     },
   );
+}
+
+function rowsOf<Row>(state: State<Row>, kind: Listed): readonly object[] {
+  if (kind === 'mutations') return state.mutations.map(activityOf);
+  return kind === 'approvals' ? ((state.row as WithApprovals)[approvalsOf] ?? []) : state[kind];
 }
 
 /** Returns the activity entry of a change to a ticket or an asset. */

@@ -307,6 +307,8 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     ) as Workspace['walkers'],
     parents: new Map(),
     links: [],
+    changes: [],
+    approvals: [],
     taken: [],
     attachments: [],
     options: [],

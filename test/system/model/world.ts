@@ -202,6 +202,10 @@ export interface Workspace {
   walkers: Record<Followed, Walker[]>;
   /** The links that responses contained, with the ids of their tickets. Some of them may be deleted. */
   links: { id: number; tickets: readonly [number, number] }[];
+  /** The ids of the tickets of the type CHANGE that responses contained. */
+  changes: number[];
+  /** The approvals that responses contained. Some of them may be withdrawn. */
+  approvals: { id: number; ticketId: number; approverId: number }[];
   /** The external ids for which the server rejected a comment, with the id of the comment that it named. */
   taken: { externalId: string; id: number }[];
   attachments: KnownAttachment[];

@@ -425,6 +425,7 @@ export const ModelName = {
   TaggedTicket: 'TaggedTicket',
   TicketFieldValue: 'TicketFieldValue',
   TicketLink: 'TicketLink',
+  Approval: 'Approval',
   Comment: 'Comment',
   Attachment: 'Attachment',
   DeletedAttachment: 'DeletedAttachment',
@@ -468,7 +469,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "categoryConfig" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "categoryConfig" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "approval" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2171,6 +2172,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TicketLinkCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TicketLinkCountAggregateOutputType> | number
+        }
+      }
+    }
+    Approval: {
+      payload: Prisma.$ApprovalPayload<ExtArgs>
+      fields: Prisma.ApprovalFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ApprovalFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ApprovalFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload>
+        }
+        findFirst: {
+          args: Prisma.ApprovalFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ApprovalFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload>
+        }
+        findMany: {
+          args: Prisma.ApprovalFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload>[]
+        }
+        create: {
+          args: Prisma.ApprovalCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload>
+        }
+        createMany: {
+          args: Prisma.ApprovalCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ApprovalCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload>[]
+        }
+        delete: {
+          args: Prisma.ApprovalDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload>
+        }
+        update: {
+          args: Prisma.ApprovalUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload>
+        }
+        deleteMany: {
+          args: Prisma.ApprovalDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ApprovalUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ApprovalUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload>[]
+        }
+        upsert: {
+          args: Prisma.ApprovalUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApprovalPayload>
+        }
+        aggregate: {
+          args: Prisma.ApprovalAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateApproval>
+        }
+        groupBy: {
+          args: Prisma.ApprovalGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApprovalGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ApprovalCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApprovalCountAggregateOutputType> | number
         }
       }
     }
@@ -4540,6 +4615,7 @@ export const TicketScalarFieldEnum = {
   dueAtSet: 'dueAtSet',
   plannedStartAt: 'plannedStartAt',
   plannedEndAt: 'plannedEndAt',
+  approvalStatus: 'approvalStatus',
   firstRespondedAt: 'firstRespondedAt',
   redactedAt: 'redactedAt',
   commentCount: 'commentCount',
@@ -4603,6 +4679,22 @@ export const TicketLinkScalarFieldEnum = {
 } as const
 
 export type TicketLinkScalarFieldEnum = (typeof TicketLinkScalarFieldEnum)[keyof typeof TicketLinkScalarFieldEnum]
+
+
+export const ApprovalScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  ticketId: 'ticketId',
+  approverId: 'approverId',
+  createdById: 'createdById',
+  note: 'note',
+  decision: 'decision',
+  comment: 'comment',
+  decidedAt: 'decidedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type ApprovalScalarFieldEnum = (typeof ApprovalScalarFieldEnum)[keyof typeof ApprovalScalarFieldEnum]
 
 
 export const CommentScalarFieldEnum = {
@@ -5373,6 +5465,7 @@ export type GlobalOmitConfig = {
   taggedTicket?: Prisma.TaggedTicketOmit
   ticketFieldValue?: Prisma.TicketFieldValueOmit
   ticketLink?: Prisma.TicketLinkOmit
+  approval?: Prisma.ApprovalOmit
   comment?: Prisma.CommentOmit
   attachment?: Prisma.AttachmentOmit
   deletedAttachment?: Prisma.DeletedAttachmentOmit

@@ -74,6 +74,7 @@ export const ModelName = {
   TaggedTicket: 'TaggedTicket',
   TicketFieldValue: 'TicketFieldValue',
   TicketLink: 'TicketLink',
+  Approval: 'Approval',
   Comment: 'Comment',
   Attachment: 'Attachment',
   DeletedAttachment: 'DeletedAttachment',
@@ -391,6 +392,7 @@ export const TicketScalarFieldEnum = {
   dueAtSet: 'dueAtSet',
   plannedStartAt: 'plannedStartAt',
   plannedEndAt: 'plannedEndAt',
+  approvalStatus: 'approvalStatus',
   firstRespondedAt: 'firstRespondedAt',
   redactedAt: 'redactedAt',
   commentCount: 'commentCount',
@@ -454,6 +456,22 @@ export const TicketLinkScalarFieldEnum = {
 } as const
 
 export type TicketLinkScalarFieldEnum = (typeof TicketLinkScalarFieldEnum)[keyof typeof TicketLinkScalarFieldEnum]
+
+
+export const ApprovalScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  ticketId: 'ticketId',
+  approverId: 'approverId',
+  createdById: 'createdById',
+  note: 'note',
+  decision: 'decision',
+  comment: 'comment',
+  decidedAt: 'decidedAt',
+  createdAt: 'createdAt'
+} as const
+
+export type ApprovalScalarFieldEnum = (typeof ApprovalScalarFieldEnum)[keyof typeof ApprovalScalarFieldEnum]
 
 
 export const CommentScalarFieldEnum = {

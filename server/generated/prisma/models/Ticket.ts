@@ -86,6 +86,7 @@ export type TicketMinAggregateOutputType = {
   dueAtSet: boolean | null
   plannedStartAt: Date | null
   plannedEndAt: Date | null
+  approvalStatus:(import("@itsm-api/contract").ApprovalStatus) | null
   firstRespondedAt: Date | null
   redactedAt: Date | null
   commentCount: number | null
@@ -120,6 +121,7 @@ export type TicketMaxAggregateOutputType = {
   dueAtSet: boolean | null
   plannedStartAt: Date | null
   plannedEndAt: Date | null
+  approvalStatus:(import("@itsm-api/contract").ApprovalStatus) | null
   firstRespondedAt: Date | null
   redactedAt: Date | null
   commentCount: number | null
@@ -158,6 +160,7 @@ export type TicketCountAggregateOutputType = {
   dueAtSet: number
   plannedStartAt: number
   plannedEndAt: number
+  approvalStatus: number
   firstRespondedAt: number
   redactedAt: number
   commentCount: number
@@ -228,6 +231,7 @@ export type TicketMinAggregateInputType = {
   dueAtSet?: true | runtime.Types.Skip
   plannedStartAt?: true | runtime.Types.Skip
   plannedEndAt?: true | runtime.Types.Skip
+  approvalStatus?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
@@ -262,6 +266,7 @@ export type TicketMaxAggregateInputType = {
   dueAtSet?: true | runtime.Types.Skip
   plannedStartAt?: true | runtime.Types.Skip
   plannedEndAt?: true | runtime.Types.Skip
+  approvalStatus?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
@@ -300,6 +305,7 @@ export type TicketCountAggregateInputType = {
   dueAtSet?: true | runtime.Types.Skip
   plannedStartAt?: true | runtime.Types.Skip
   plannedEndAt?: true | runtime.Types.Skip
+  approvalStatus?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
   redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
@@ -425,6 +431,7 @@ export type TicketGroupByOutputType = {
   dueAtSet: boolean
   plannedStartAt: Date | null
   plannedEndAt: Date | null
+  approvalStatus:(import("@itsm-api/contract").ApprovalStatus)
   firstRespondedAt: Date | null
   redactedAt: Date | null
   commentCount: number
@@ -486,6 +493,7 @@ export type TicketWhereInput = {
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFilter<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -504,6 +512,7 @@ export type TicketWhereInput = {
   attachments?: Prisma.AttachmentListRelationFilter | runtime.Types.Skip
   links?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
+  approvals?: Prisma.ApprovalListRelationFilter | runtime.Types.Skip
 }
 
 export type TicketOrderByWithRelationInput = {
@@ -534,6 +543,7 @@ export type TicketOrderByWithRelationInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   plannedStartAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   plannedEndAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -552,6 +562,7 @@ export type TicketOrderByWithRelationInput = {
   attachments?: Prisma.AttachmentOrderByRelationAggregateInput | runtime.Types.Skip
   links?: Prisma.TicketLinkOrderByRelationAggregateInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkOrderByRelationAggregateInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type TicketWhereUniqueInput = Prisma.AtLeast<{
@@ -589,6 +600,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  approvalStatus?: Prisma.StringFilter<"Ticket"> | string | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -607,6 +619,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   attachments?: Prisma.AttachmentListRelationFilter | runtime.Types.Skip
   links?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkListRelationFilter | runtime.Types.Skip
+  approvals?: Prisma.ApprovalListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_type_number" | "tenantId_ordinal" | "tenantId_externalId">
 
 export type TicketOrderByWithAggregationInput = {
@@ -637,6 +650,7 @@ export type TicketOrderByWithAggregationInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   plannedStartAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   plannedEndAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -683,6 +697,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   dueAtSet?: Prisma.BoolWithAggregatesFilter<"Ticket"> | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
@@ -716,6 +731,7 @@ export type TicketCreateInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -734,6 +750,7 @@ export type TicketCreateInput = {
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateInput = {
@@ -764,6 +781,7 @@ export type TicketUncheckedCreateInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -777,6 +795,7 @@ export type TicketUncheckedCreateInput = {
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUpdateInput = {
@@ -802,6 +821,7 @@ export type TicketUpdateInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -820,6 +840,7 @@ export type TicketUpdateInput = {
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateInput = {
@@ -850,6 +871,7 @@ export type TicketUncheckedUpdateInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -863,6 +885,7 @@ export type TicketUncheckedUpdateInput = {
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketCreateManyInput = {
@@ -893,6 +916,7 @@ export type TicketCreateManyInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -926,6 +950,7 @@ export type TicketUpdateManyMutationInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -964,6 +989,7 @@ export type TicketUncheckedUpdateManyInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -1046,6 +1072,7 @@ export type TicketCountOrderByAggregateInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   plannedStartAt?: Prisma.SortOrder | runtime.Types.Skip
   plannedEndAt?: Prisma.SortOrder | runtime.Types.Skip
+  approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1097,6 +1124,7 @@ export type TicketMaxOrderByAggregateInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   plannedStartAt?: Prisma.SortOrder | runtime.Types.Skip
   plannedEndAt?: Prisma.SortOrder | runtime.Types.Skip
+  approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1131,6 +1159,7 @@ export type TicketMinOrderByAggregateInput = {
   dueAtSet?: Prisma.SortOrder | runtime.Types.Skip
   plannedStartAt?: Prisma.SortOrder | runtime.Types.Skip
   plannedEndAt?: Prisma.SortOrder | runtime.Types.Skip
+  approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1444,6 +1473,20 @@ export type TicketUpdateOneRequiredWithoutLinkedByNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutLinkedByInput, Prisma.TicketUpdateWithoutLinkedByInput>, Prisma.TicketUncheckedUpdateWithoutLinkedByInput> | runtime.Types.Skip
 }
 
+export type TicketCreateNestedOneWithoutApprovalsInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutApprovalsInput, Prisma.TicketUncheckedCreateWithoutApprovalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutApprovalsInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TicketUpdateOneRequiredWithoutApprovalsNestedInput = {
+  create?: Prisma.XOR<Prisma.TicketCreateWithoutApprovalsInput, Prisma.TicketUncheckedCreateWithoutApprovalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TicketCreateOrConnectWithoutApprovalsInput | runtime.Types.Skip
+  upsert?: Prisma.TicketUpsertWithoutApprovalsInput | runtime.Types.Skip
+  connect?: Prisma.TicketWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TicketUpdateToOneWithWhereWithoutApprovalsInput, Prisma.TicketUpdateWithoutApprovalsInput>, Prisma.TicketUncheckedUpdateWithoutApprovalsInput> | runtime.Types.Skip
+}
+
 export type TicketCreateNestedOneWithoutCommentsInput = {
   create?: Prisma.XOR<Prisma.TicketCreateWithoutCommentsInput, Prisma.TicketUncheckedCreateWithoutCommentsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.TicketCreateOrConnectWithoutCommentsInput | runtime.Types.Skip
@@ -1495,6 +1538,7 @@ export type TicketCreateWithoutTenantInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1512,6 +1556,7 @@ export type TicketCreateWithoutTenantInput = {
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutTenantInput = {
@@ -1541,6 +1586,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1554,6 +1600,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutTenantInput = {
@@ -1613,6 +1660,7 @@ export type TicketScalarWhereInput = {
   dueAtSet?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFilter<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -1646,6 +1694,7 @@ export type TicketCreateWithoutRequesterInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1663,6 +1712,7 @@ export type TicketCreateWithoutRequesterInput = {
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutRequesterInput = {
@@ -1691,6 +1741,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1704,6 +1755,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutRequesterInput = {
@@ -1739,6 +1791,7 @@ export type TicketCreateWithoutAssigneeInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1756,6 +1809,7 @@ export type TicketCreateWithoutAssigneeInput = {
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutAssigneeInput = {
@@ -1784,6 +1838,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1797,6 +1852,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutAssigneeInput = {
@@ -1864,6 +1920,7 @@ export type TicketCreateWithoutTeamInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1881,6 +1938,7 @@ export type TicketCreateWithoutTeamInput = {
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutTeamInput = {
@@ -1909,6 +1967,7 @@ export type TicketUncheckedCreateWithoutTeamInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1922,6 +1981,7 @@ export type TicketUncheckedCreateWithoutTeamInput = {
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutTeamInput = {
@@ -1973,6 +2033,7 @@ export type TicketCreateWithoutChildrenInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -1990,6 +2051,7 @@ export type TicketCreateWithoutChildrenInput = {
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutChildrenInput = {
@@ -2020,6 +2082,7 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2032,6 +2095,7 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutChildrenInput = {
@@ -2062,6 +2126,7 @@ export type TicketCreateWithoutParentInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2079,6 +2144,7 @@ export type TicketCreateWithoutParentInput = {
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutParentInput = {
@@ -2107,6 +2173,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2120,6 +2187,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutParentInput = {
@@ -2166,6 +2234,7 @@ export type TicketUpdateWithoutChildrenInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2183,6 +2252,7 @@ export type TicketUpdateWithoutChildrenInput = {
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutChildrenInput = {
@@ -2213,6 +2283,7 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2225,6 +2296,7 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUpsertWithWhereUniqueWithoutParentInput = {
@@ -2266,6 +2338,7 @@ export type TicketCreateWithoutLinksInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2283,6 +2356,7 @@ export type TicketCreateWithoutLinksInput = {
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutLinksInput = {
@@ -2313,6 +2387,7 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2325,6 +2400,7 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutLinksInput = {
@@ -2355,6 +2431,7 @@ export type TicketCreateWithoutLinkedByInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2372,6 +2449,7 @@ export type TicketCreateWithoutLinkedByInput = {
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutLinkedByInput = {
@@ -2402,6 +2480,7 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2414,6 +2493,7 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutLinkedByInput = {
@@ -2455,6 +2535,7 @@ export type TicketUpdateWithoutLinksInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2472,6 +2553,7 @@ export type TicketUpdateWithoutLinksInput = {
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutLinksInput = {
@@ -2502,6 +2584,7 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2514,6 +2597,7 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUpsertWithoutLinkedByInput = {
@@ -2550,6 +2634,7 @@ export type TicketUpdateWithoutLinkedByInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2567,6 +2652,7 @@ export type TicketUpdateWithoutLinkedByInput = {
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutLinkedByInput = {
@@ -2597,6 +2683,7 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2609,6 +2696,199 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+}
+
+export type TicketCreateWithoutApprovalsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
+  requester: Prisma.UserCreateNestedOneWithoutRequestedTicketsInput
+  assignee?: Prisma.UserCreateNestedOneWithoutAssignedTicketsInput | runtime.Types.Skip
+  team?: Prisma.TeamCreateNestedOneWithoutTicketsInput | runtime.Types.Skip
+  parent?: Prisma.TicketCreateNestedOneWithoutChildrenInput | runtime.Types.Skip
+  children?: Prisma.TicketCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedCreateWithoutApprovalsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  type:(import("@itsm-api/contract").TicketType)
+  ordinal: number
+  number: number
+  title: string
+  description: string
+  status?:(import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: string | null | runtime.Types.Skip
+  requesterId: bigint | number
+  assigneeId?: bigint | number | null | runtime.Types.Skip
+  teamId?: bigint | number | null | runtime.Types.Skip
+  parentId?: bigint | number | null | runtime.Types.Skip
+  externalId?: string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketCreatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: string | null | runtime.Types.Skip
+  resolvedAt?: Date | string | null | runtime.Types.Skip
+  closedAt?: Date | string | null | runtime.Types.Skip
+  dueAt?: Date | string | null | runtime.Types.Skip
+  dueAtSet?: boolean | runtime.Types.Skip
+  plannedStartAt?: Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
+  firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  redactedAt?: Date | string | null | runtime.Types.Skip
+  commentCount?: number | runtime.Types.Skip
+  attachmentCount?: number | runtime.Types.Skip
+  linkCount?: number | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedCreateNestedManyWithoutParentInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+}
+
+export type TicketCreateOrConnectWithoutApprovalsInput = {
+  where: Prisma.TicketWhereUniqueInput
+  create: Prisma.XOR<Prisma.TicketCreateWithoutApprovalsInput, Prisma.TicketUncheckedCreateWithoutApprovalsInput>
+}
+
+export type TicketUpsertWithoutApprovalsInput = {
+  update: Prisma.XOR<Prisma.TicketUpdateWithoutApprovalsInput, Prisma.TicketUncheckedUpdateWithoutApprovalsInput>
+  create: Prisma.XOR<Prisma.TicketCreateWithoutApprovalsInput, Prisma.TicketUncheckedCreateWithoutApprovalsInput>
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+}
+
+export type TicketUpdateToOneWithWhereWithoutApprovalsInput = {
+  where?: Prisma.TicketWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TicketUpdateWithoutApprovalsInput, Prisma.TicketUncheckedUpdateWithoutApprovalsInput>
+}
+
+export type TicketUpdateWithoutApprovalsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketsNestedInput | runtime.Types.Skip
+  requester?: Prisma.UserUpdateOneRequiredWithoutRequestedTicketsNestedInput | runtime.Types.Skip
+  assignee?: Prisma.UserUpdateOneWithoutAssignedTicketsNestedInput | runtime.Types.Skip
+  team?: Prisma.TeamUpdateOneWithoutTicketsNestedInput | runtime.Types.Skip
+  parent?: Prisma.TicketUpdateOneWithoutChildrenNestedInput | runtime.Types.Skip
+  children?: Prisma.TicketUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+}
+
+export type TicketUncheckedUpdateWithoutApprovalsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  type?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketType)> | (import("@itsm-api/contract").TicketType)| runtime.Types.Skip
+  ordinal?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  number?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  title?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  status?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketStatus)> | (import("@itsm-api/contract").TicketStatus)| runtime.Types.Skip
+  priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
+  category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
+  categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
+  assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
+  tags?: Prisma.TicketUpdatetagsInput | string[] | runtime.Types.Skip
+  customFields?:(import("@itsm-api/contract").CustomFields)| runtime.Types.Skip
+  resolution?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  resolvedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  closedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
+  firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  linkCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  children?: Prisma.TicketUncheckedUpdateManyWithoutParentNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
+  linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
 }
 
 export type TicketCreateWithoutCommentsInput = {
@@ -2634,6 +2914,7 @@ export type TicketCreateWithoutCommentsInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2651,6 +2932,7 @@ export type TicketCreateWithoutCommentsInput = {
   attachments?: Prisma.AttachmentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutCommentsInput = {
@@ -2681,6 +2963,7 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2693,6 +2976,7 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutCommentsInput = {
@@ -2734,6 +3018,7 @@ export type TicketUpdateWithoutCommentsInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2751,6 +3036,7 @@ export type TicketUpdateWithoutCommentsInput = {
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutCommentsInput = {
@@ -2781,6 +3067,7 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2793,6 +3080,7 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketCreateWithoutAttachmentsInput = {
@@ -2818,6 +3106,7 @@ export type TicketCreateWithoutAttachmentsInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2835,6 +3124,7 @@ export type TicketCreateWithoutAttachmentsInput = {
   comments?: Prisma.CommentCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedCreateWithoutAttachmentsInput = {
@@ -2865,6 +3155,7 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -2877,6 +3168,7 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedCreateNestedManyWithoutTargetInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutTicketInput | runtime.Types.Skip
 }
 
 export type TicketCreateOrConnectWithoutAttachmentsInput = {
@@ -2918,6 +3210,7 @@ export type TicketUpdateWithoutAttachmentsInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2935,6 +3228,7 @@ export type TicketUpdateWithoutAttachmentsInput = {
   comments?: Prisma.CommentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutAttachmentsInput = {
@@ -2965,6 +3259,7 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2977,6 +3272,7 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   comments?: Prisma.CommentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketCreateManyTenantInput = {
@@ -3006,6 +3302,7 @@ export type TicketCreateManyTenantInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -3039,6 +3336,7 @@ export type TicketUpdateWithoutTenantInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3056,6 +3354,7 @@ export type TicketUpdateWithoutTenantInput = {
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutTenantInput = {
@@ -3085,6 +3384,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3098,6 +3398,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutTenantInput = {
@@ -3127,6 +3428,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3163,6 +3465,7 @@ export type TicketCreateManyRequesterInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -3199,6 +3502,7 @@ export type TicketCreateManyAssigneeInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -3232,6 +3536,7 @@ export type TicketUpdateWithoutRequesterInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3249,6 +3554,7 @@ export type TicketUpdateWithoutRequesterInput = {
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutRequesterInput = {
@@ -3277,6 +3583,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3290,6 +3597,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutRequesterInput = {
@@ -3318,6 +3626,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3351,6 +3660,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3368,6 +3678,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutAssigneeInput = {
@@ -3396,6 +3707,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3409,6 +3721,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
@@ -3437,6 +3750,7 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3473,6 +3787,7 @@ export type TicketCreateManyTeamInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -3506,6 +3821,7 @@ export type TicketUpdateWithoutTeamInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3523,6 +3839,7 @@ export type TicketUpdateWithoutTeamInput = {
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutTeamInput = {
@@ -3551,6 +3868,7 @@ export type TicketUncheckedUpdateWithoutTeamInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3564,6 +3882,7 @@ export type TicketUncheckedUpdateWithoutTeamInput = {
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutTeamInput = {
@@ -3592,6 +3911,7 @@ export type TicketUncheckedUpdateManyWithoutTeamInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3628,6 +3948,7 @@ export type TicketCreateManyParentInput = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: Date | string | null | runtime.Types.Skip
   plannedEndAt?: Date | string | null | runtime.Types.Skip
+  approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
@@ -3661,6 +3982,7 @@ export type TicketUpdateWithoutParentInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3678,6 +4000,7 @@ export type TicketUpdateWithoutParentInput = {
   attachments?: Prisma.AttachmentUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateWithoutParentInput = {
@@ -3706,6 +4029,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3719,6 +4043,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   links?: Prisma.TicketLinkUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
   linkedBy?: Prisma.TicketLinkUncheckedUpdateManyWithoutTargetNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutTicketNestedInput | runtime.Types.Skip
 }
 
 export type TicketUncheckedUpdateManyWithoutParentInput = {
@@ -3747,6 +4072,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   dueAtSet?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   plannedStartAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3768,6 +4094,7 @@ export type TicketCountOutputType = {
   attachments: number
   links: number
   linkedBy: number
+  approvals: number
 }
 
 export type TicketCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3776,6 +4103,7 @@ export type TicketCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   attachments?: boolean | TicketCountOutputTypeCountAttachmentsArgs
   links?: boolean | TicketCountOutputTypeCountLinksArgs
   linkedBy?: boolean | TicketCountOutputTypeCountLinkedByArgs
+  approvals?: boolean | TicketCountOutputTypeCountApprovalsArgs
 }
 
 /**
@@ -3823,6 +4151,13 @@ export type TicketCountOutputTypeCountLinkedByArgs<ExtArgs extends runtime.Types
   where?: Prisma.TicketLinkWhereInput | runtime.Types.Skip
 }
 
+/**
+ * TicketCountOutputType without action
+ */
+export type TicketCountOutputTypeCountApprovalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ApprovalWhereInput | runtime.Types.Skip
+}
+
 
 export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -3852,6 +4187,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: boolean | runtime.Types.Skip
   plannedEndAt?: boolean | runtime.Types.Skip
+  approvalStatus?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
@@ -3870,6 +4206,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   attachments?: boolean | Prisma.Ticket$attachmentsArgs<ExtArgs> | runtime.Types.Skip
   links?: boolean | Prisma.Ticket$linksArgs<ExtArgs> | runtime.Types.Skip
   linkedBy?: boolean | Prisma.Ticket$linkedByArgs<ExtArgs> | runtime.Types.Skip
+  approvals?: boolean | Prisma.Ticket$approvalsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TicketCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticket"]>
 
@@ -3901,6 +4238,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: boolean | runtime.Types.Skip
   plannedEndAt?: boolean | runtime.Types.Skip
+  approvalStatus?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
@@ -3944,6 +4282,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: boolean | runtime.Types.Skip
   plannedEndAt?: boolean | runtime.Types.Skip
+  approvalStatus?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
@@ -3987,6 +4326,7 @@ export type TicketSelectScalar = {
   dueAtSet?: boolean | runtime.Types.Skip
   plannedStartAt?: boolean | runtime.Types.Skip
   plannedEndAt?: boolean | runtime.Types.Skip
+  approvalStatus?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
@@ -3997,7 +4337,7 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "teamId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "plannedStartAt" | "plannedEndAt" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "teamId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "plannedStartAt" | "plannedEndAt" | "approvalStatus" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -4009,6 +4349,7 @@ export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   attachments?: boolean | Prisma.Ticket$attachmentsArgs<ExtArgs> | runtime.Types.Skip
   links?: boolean | Prisma.Ticket$linksArgs<ExtArgs> | runtime.Types.Skip
   linkedBy?: boolean | Prisma.Ticket$linkedByArgs<ExtArgs> | runtime.Types.Skip
+  approvals?: boolean | Prisma.Ticket$approvalsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TicketCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TicketIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4039,6 +4380,7 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     attachments: Prisma.$AttachmentPayload<ExtArgs>[]
     links: Prisma.$TicketLinkPayload<ExtArgs>[]
     linkedBy: Prisma.$TicketLinkPayload<ExtArgs>[]
+    approvals: Prisma.$ApprovalPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -4109,6 +4451,11 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     plannedStartAt: Date | null
     plannedEndAt: Date | null
+    /**
+     * The result of the approvals (docs/decisions/changes.md).
+     * ![import("@itsm-api/contract").ApprovalStatus]
+     */
+    approvalStatus:(import("@itsm-api/contract").ApprovalStatus)
     firstRespondedAt: Date | null
     /**
      * When an administrator last redacted the ticket (docs/decisions/privacy.md), or null.
@@ -4531,6 +4878,7 @@ export interface Prisma__TicketClient<T, Null = never, ExtArgs extends runtime.T
   attachments<T extends Prisma.Ticket$attachmentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$attachmentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AttachmentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   links<T extends Prisma.Ticket$linksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$linksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   linkedBy<T extends Prisma.Ticket$linkedByArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$linkedByArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketLinkPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  approvals<T extends Prisma.Ticket$approvalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Ticket$approvalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApprovalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4587,6 +4935,7 @@ export interface TicketFieldRefs {
   readonly dueAtSet: Prisma.FieldRef<"Ticket", 'Boolean'>
   readonly plannedStartAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly plannedEndAt: Prisma.FieldRef<"Ticket", 'DateTime'>
+  readonly approvalStatus: Prisma.FieldRef<"Ticket", 'String'>
   readonly firstRespondedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly redactedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly commentCount: Prisma.FieldRef<"Ticket", 'Int'>
@@ -5170,6 +5519,30 @@ export type Ticket$linkedByArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TicketLinkScalarFieldEnum | Prisma.TicketLinkScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Ticket.approvals
+ */
+export type Ticket$approvalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Approval
+   */
+  select?: Prisma.ApprovalSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Approval
+   */
+  omit?: Prisma.ApprovalOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApprovalInclude<ExtArgs> | null
+  where?: Prisma.ApprovalWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ApprovalOrderByWithRelationInput | Prisma.ApprovalOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ApprovalWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ApprovalScalarFieldEnum | Prisma.ApprovalScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -309,6 +309,8 @@ export type UserWhereInput = {
   tasks?: Prisma.TaskListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
   attachments?: Prisma.AttachmentListRelationFilter | runtime.Types.Skip
+  approvals?: Prisma.ApprovalListRelationFilter | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalListRelationFilter | runtime.Types.Skip
   password?: Prisma.XOR<Prisma.PasswordNullableScalarRelationFilter, Prisma.PasswordWhereInput> | null | runtime.Types.Skip
   passkeys?: Prisma.PasskeyListRelationFilter | runtime.Types.Skip
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
@@ -342,6 +344,8 @@ export type UserOrderByWithRelationInput = {
   tasks?: Prisma.TaskOrderByRelationAggregateInput | runtime.Types.Skip
   comments?: Prisma.CommentOrderByRelationAggregateInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentOrderByRelationAggregateInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalOrderByRelationAggregateInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalOrderByRelationAggregateInput | runtime.Types.Skip
   password?: Prisma.PasswordOrderByWithRelationInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyOrderByRelationAggregateInput | runtime.Types.Skip
   sessions?: Prisma.SessionOrderByRelationAggregateInput | runtime.Types.Skip
@@ -380,6 +384,8 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   tasks?: Prisma.TaskListRelationFilter | runtime.Types.Skip
   comments?: Prisma.CommentListRelationFilter | runtime.Types.Skip
   attachments?: Prisma.AttachmentListRelationFilter | runtime.Types.Skip
+  approvals?: Prisma.ApprovalListRelationFilter | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalListRelationFilter | runtime.Types.Skip
   password?: Prisma.XOR<Prisma.PasswordNullableScalarRelationFilter, Prisma.PasswordWhereInput> | null | runtime.Types.Skip
   passkeys?: Prisma.PasskeyListRelationFilter | runtime.Types.Skip
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
@@ -454,6 +460,8 @@ export type UserCreateInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -486,6 +494,8 @@ export type UserUncheckedCreateInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -518,6 +528,8 @@ export type UserUpdateInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -550,6 +562,8 @@ export type UserUncheckedUpdateInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -878,6 +892,34 @@ export type UserUpdateOneRequiredWithoutWatchedTicketsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutWatchedTicketsInput, Prisma.UserUpdateWithoutWatchedTicketsInput>, Prisma.UserUncheckedUpdateWithoutWatchedTicketsInput> | runtime.Types.Skip
 }
 
+export type UserCreateNestedOneWithoutApprovalsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutApprovalsInput, Prisma.UserUncheckedCreateWithoutApprovalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutApprovalsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserCreateNestedOneWithoutCreatedApprovalsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutCreatedApprovalsInput, Prisma.UserUncheckedCreateWithoutCreatedApprovalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutCreatedApprovalsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutApprovalsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutApprovalsInput, Prisma.UserUncheckedCreateWithoutApprovalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutApprovalsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutApprovalsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutApprovalsInput, Prisma.UserUpdateWithoutApprovalsInput>, Prisma.UserUncheckedUpdateWithoutApprovalsInput> | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutCreatedApprovalsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutCreatedApprovalsInput, Prisma.UserUncheckedCreateWithoutCreatedApprovalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutCreatedApprovalsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutCreatedApprovalsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutCreatedApprovalsInput, Prisma.UserUpdateWithoutCreatedApprovalsInput>, Prisma.UserUncheckedUpdateWithoutCreatedApprovalsInput> | runtime.Types.Skip
+}
+
 export type UserCreateNestedOneWithoutCommentsInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutCommentsInput, Prisma.UserUncheckedCreateWithoutCommentsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutCommentsInput | runtime.Types.Skip
@@ -992,6 +1034,8 @@ export type UserCreateWithoutTenantInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1023,6 +1067,8 @@ export type UserUncheckedCreateWithoutTenantInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1100,6 +1146,8 @@ export type UserCreateWithoutTeamsInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1131,6 +1179,8 @@ export type UserUncheckedCreateWithoutTeamsInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1178,6 +1228,8 @@ export type UserUpdateWithoutTeamsInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1209,6 +1261,8 @@ export type UserUncheckedUpdateWithoutTeamsInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1240,6 +1294,8 @@ export type UserCreateWithoutApiKeysInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1271,6 +1327,8 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1318,6 +1376,8 @@ export type UserUpdateWithoutApiKeysInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1349,6 +1409,8 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1381,6 +1443,8 @@ export type UserCreateWithoutInvitationsInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1412,6 +1476,8 @@ export type UserUncheckedCreateWithoutInvitationsInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1459,6 +1525,8 @@ export type UserUpdateWithoutInvitationsInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1490,6 +1558,8 @@ export type UserUncheckedUpdateWithoutInvitationsInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1521,6 +1591,8 @@ export type UserCreateWithoutPasswordInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1552,6 +1624,8 @@ export type UserUncheckedCreateWithoutPasswordInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1599,6 +1673,8 @@ export type UserUpdateWithoutPasswordInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1630,6 +1706,8 @@ export type UserUncheckedUpdateWithoutPasswordInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1661,6 +1739,8 @@ export type UserCreateWithoutPasskeysInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1692,6 +1772,8 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1739,6 +1821,8 @@ export type UserUpdateWithoutPasskeysInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1770,6 +1854,8 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1801,6 +1887,8 @@ export type UserCreateWithoutSessionsInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1832,6 +1920,8 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1879,6 +1969,8 @@ export type UserUpdateWithoutSessionsInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1910,6 +2002,8 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -1940,6 +2034,8 @@ export type UserCreateWithoutRequestedTicketsInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -1971,6 +2067,8 @@ export type UserUncheckedCreateWithoutRequestedTicketsInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2007,6 +2105,8 @@ export type UserCreateWithoutAssignedTicketsInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2038,6 +2138,8 @@ export type UserUncheckedCreateWithoutAssignedTicketsInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2085,6 +2187,8 @@ export type UserUpdateWithoutRequestedTicketsInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2116,6 +2220,8 @@ export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2158,6 +2264,8 @@ export type UserUpdateWithoutAssignedTicketsInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2189,6 +2297,8 @@ export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2220,6 +2330,8 @@ export type UserCreateWithoutWatchedTicketsInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2251,6 +2363,8 @@ export type UserUncheckedCreateWithoutWatchedTicketsInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2298,6 +2412,8 @@ export type UserUpdateWithoutWatchedTicketsInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2329,6 +2445,304 @@ export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutApprovalsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutApprovalsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutApprovalsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutApprovalsInput, Prisma.UserUncheckedCreateWithoutApprovalsInput>
+}
+
+export type UserCreateWithoutCreatedApprovalsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutCreatedApprovalsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutCreatedApprovalsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutCreatedApprovalsInput, Prisma.UserUncheckedCreateWithoutCreatedApprovalsInput>
+}
+
+export type UserUpsertWithoutApprovalsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutApprovalsInput, Prisma.UserUncheckedUpdateWithoutApprovalsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutApprovalsInput, Prisma.UserUncheckedCreateWithoutApprovalsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutApprovalsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutApprovalsInput, Prisma.UserUncheckedUpdateWithoutApprovalsInput>
+}
+
+export type UserUpdateWithoutApprovalsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutApprovalsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUpsertWithoutCreatedApprovalsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutCreatedApprovalsInput, Prisma.UserUncheckedUpdateWithoutCreatedApprovalsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutCreatedApprovalsInput, Prisma.UserUncheckedCreateWithoutCreatedApprovalsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutCreatedApprovalsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutCreatedApprovalsInput, Prisma.UserUncheckedUpdateWithoutCreatedApprovalsInput>
+}
+
+export type UserUpdateWithoutCreatedApprovalsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutCreatedApprovalsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2360,6 +2774,8 @@ export type UserCreateWithoutCommentsInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2391,6 +2807,8 @@ export type UserUncheckedCreateWithoutCommentsInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2438,6 +2856,8 @@ export type UserUpdateWithoutCommentsInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2469,6 +2889,8 @@ export type UserUncheckedUpdateWithoutCommentsInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2500,6 +2922,8 @@ export type UserCreateWithoutAttachmentsInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2531,6 +2955,8 @@ export type UserUncheckedCreateWithoutAttachmentsInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2578,6 +3004,8 @@ export type UserUpdateWithoutAttachmentsInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2609,6 +3037,8 @@ export type UserUncheckedUpdateWithoutAttachmentsInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2640,6 +3070,8 @@ export type UserCreateWithoutAssetsInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2671,6 +3103,8 @@ export type UserUncheckedCreateWithoutAssetsInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2718,6 +3152,8 @@ export type UserUpdateWithoutAssetsInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2749,6 +3185,8 @@ export type UserUncheckedUpdateWithoutAssetsInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2781,6 +3219,8 @@ export type UserCreateWithoutCsvUploadsInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2812,6 +3252,8 @@ export type UserUncheckedCreateWithoutCsvUploadsInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2859,6 +3301,8 @@ export type UserUpdateWithoutCsvUploadsInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2890,6 +3334,8 @@ export type UserUncheckedUpdateWithoutCsvUploadsInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -2920,6 +3366,8 @@ export type UserCreateWithoutManagedProjectsInput = {
   tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2951,6 +3399,8 @@ export type UserUncheckedCreateWithoutManagedProjectsInput = {
   tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -2998,6 +3448,8 @@ export type UserUpdateWithoutManagedProjectsInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -3029,6 +3481,8 @@ export type UserUncheckedUpdateWithoutManagedProjectsInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -3060,6 +3514,8 @@ export type UserCreateWithoutTasksInput = {
   managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -3091,6 +3547,8 @@ export type UserUncheckedCreateWithoutTasksInput = {
   managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
@@ -3138,6 +3596,8 @@ export type UserUpdateWithoutTasksInput = {
   managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -3169,6 +3629,8 @@ export type UserUncheckedUpdateWithoutTasksInput = {
   managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -3216,6 +3678,8 @@ export type UserUpdateWithoutTenantInput = {
   tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -3247,6 +3711,8 @@ export type UserUncheckedUpdateWithoutTenantInput = {
   tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
   comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
   attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
   password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
@@ -3286,6 +3752,8 @@ export type UserCountOutputType = {
   tasks: number
   comments: number
   attachments: number
+  approvals: number
+  createdApprovals: number
   passkeys: number
   sessions: number
   invitations: number
@@ -3303,6 +3771,8 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   tasks?: boolean | UserCountOutputTypeCountTasksArgs
   comments?: boolean | UserCountOutputTypeCountCommentsArgs
   attachments?: boolean | UserCountOutputTypeCountAttachmentsArgs
+  approvals?: boolean | UserCountOutputTypeCountApprovalsArgs
+  createdApprovals?: boolean | UserCountOutputTypeCountCreatedApprovalsArgs
   passkeys?: boolean | UserCountOutputTypeCountPasskeysArgs
   sessions?: boolean | UserCountOutputTypeCountSessionsArgs
   invitations?: boolean | UserCountOutputTypeCountInvitationsArgs
@@ -3392,6 +3862,20 @@ export type UserCountOutputTypeCountAttachmentsArgs<ExtArgs extends runtime.Type
 /**
  * UserCountOutputType without action
  */
+export type UserCountOutputTypeCountApprovalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ApprovalWhereInput | runtime.Types.Skip
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountCreatedApprovalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ApprovalWhereInput | runtime.Types.Skip
+}
+
+/**
+ * UserCountOutputType without action
+ */
 export type UserCountOutputTypeCountPasskeysArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.PasskeyWhereInput | runtime.Types.Skip
 }
@@ -3444,6 +3928,8 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   tasks?: boolean | Prisma.User$tasksArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.User$commentsArgs<ExtArgs> | runtime.Types.Skip
   attachments?: boolean | Prisma.User$attachmentsArgs<ExtArgs> | runtime.Types.Skip
+  approvals?: boolean | Prisma.User$approvalsArgs<ExtArgs> | runtime.Types.Skip
+  createdApprovals?: boolean | Prisma.User$createdApprovalsArgs<ExtArgs> | runtime.Types.Skip
   password?: boolean | Prisma.User$passwordArgs<ExtArgs> | runtime.Types.Skip
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs> | runtime.Types.Skip
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
@@ -3518,6 +4004,8 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   tasks?: boolean | Prisma.User$tasksArgs<ExtArgs> | runtime.Types.Skip
   comments?: boolean | Prisma.User$commentsArgs<ExtArgs> | runtime.Types.Skip
   attachments?: boolean | Prisma.User$attachmentsArgs<ExtArgs> | runtime.Types.Skip
+  approvals?: boolean | Prisma.User$approvalsArgs<ExtArgs> | runtime.Types.Skip
+  createdApprovals?: boolean | Prisma.User$createdApprovalsArgs<ExtArgs> | runtime.Types.Skip
   password?: boolean | Prisma.User$passwordArgs<ExtArgs> | runtime.Types.Skip
   passkeys?: boolean | Prisma.User$passkeysArgs<ExtArgs> | runtime.Types.Skip
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
@@ -3546,6 +4034,8 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     tasks: Prisma.$TaskPayload<ExtArgs>[]
     comments: Prisma.$CommentPayload<ExtArgs>[]
     attachments: Prisma.$AttachmentPayload<ExtArgs>[]
+    approvals: Prisma.$ApprovalPayload<ExtArgs>[]
+    createdApprovals: Prisma.$ApprovalPayload<ExtArgs>[]
     password: Prisma.$PasswordPayload<ExtArgs> | null
     passkeys: Prisma.$PasskeyPayload<ExtArgs>[]
     sessions: Prisma.$SessionPayload<ExtArgs>[]
@@ -3981,6 +4471,8 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   tasks<T extends Prisma.User$tasksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$tasksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TaskPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   comments<T extends Prisma.User$commentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$commentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CommentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   attachments<T extends Prisma.User$attachmentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$attachmentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AttachmentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  approvals<T extends Prisma.User$approvalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$approvalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApprovalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  createdApprovals<T extends Prisma.User$createdApprovalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$createdApprovalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApprovalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   password<T extends Prisma.User$passwordArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passwordArgs<ExtArgs>>): Prisma.Prisma__PasswordClient<runtime.Types.Result.GetResult<Prisma.$PasswordPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   passkeys<T extends Prisma.User$passkeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$passkeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasskeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   sessions<T extends Prisma.User$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4667,6 +5159,54 @@ export type User$attachmentsArgs<ExtArgs extends runtime.Types.Extensions.Intern
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.AttachmentScalarFieldEnum | Prisma.AttachmentScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.approvals
+ */
+export type User$approvalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Approval
+   */
+  select?: Prisma.ApprovalSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Approval
+   */
+  omit?: Prisma.ApprovalOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApprovalInclude<ExtArgs> | null
+  where?: Prisma.ApprovalWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ApprovalOrderByWithRelationInput | Prisma.ApprovalOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ApprovalWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ApprovalScalarFieldEnum | Prisma.ApprovalScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.createdApprovals
+ */
+export type User$createdApprovalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Approval
+   */
+  select?: Prisma.ApprovalSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Approval
+   */
+  omit?: Prisma.ApprovalOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApprovalInclude<ExtArgs> | null
+  where?: Prisma.ApprovalWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ApprovalOrderByWithRelationInput | Prisma.ApprovalOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ApprovalWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ApprovalScalarFieldEnum | Prisma.ApprovalScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

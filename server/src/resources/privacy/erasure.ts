@@ -5,6 +5,7 @@ import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
+import { withdrawApprovals } from '../tickets/approvals/queries.ts';
 import { revokeUserKeys, type UserKey } from '../users/key-revocation.ts';
 import { assertAdministrator, erasedEmail, findUser, isErased, presentUser } from '../users/queries.ts';
 import { redactedText } from './redacted-copy.ts';
@@ -14,8 +15,8 @@ export type ErasedUser = User & { revokedKeys: UserKey[] };
 
 /**
  * Erases the personal data of a user: replaces the name and the email address, and deletes the other personal fields,
- * the credentials, the sessions and the uploaded CSV files. Deactivates the user and revokes the API keys. The row
- * remains, because tickets refer to it (docs/decisions/privacy.md). A repeated call changes nothing. Requires the
+ * the credentials, the sessions and the uploaded CSV files. Deactivates the user, revokes the API keys, and withdraws
+ * the pending approvals. The row remains, because tickets refer to it (docs/decisions/privacy.md). A repeated call changes nothing. Requires the
  * database role `itsm_system`.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the user is the last active administrator
  */
@@ -34,6 +35,7 @@ export function eraseUser(context: Context, reference: string | number): Promise
     if (row === undefined) throw new Error('The locked user was deleted.');
     if (before.role === 'ADMIN') await assertAdministrator(db);
 
+    await withdrawApprovals(context, id);
     const revokedKeys = await revokeUserKeys(context, id, {});
     const userId = id;
     await db.apiKey.updateMany({ where: { userId }, data: { name: redactedText, lastUsedAddress: null } });

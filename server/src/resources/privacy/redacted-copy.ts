@@ -18,8 +18,8 @@ export interface RedactedRows {
 type Fields = Record<string, unknown>;
 
 /**
- * Returns a copy of an event, of a response or of a part of them, with redacted texts. Finds tickets, comments and
- * attachments by their fields. In copies of a redacted ticket, the custom fields have their current values, because a
+ * Returns a copy of an event, of a response or of a part of them, with redacted texts. Finds tickets, approvals,
+ * comments and attachments by their fields. In copies of a redacted ticket, the custom fields have their current values, because a
  * request may have removed personal data from them.
  */
 export function redactCopy(value: unknown, rows: RedactedRows): unknown {
@@ -37,6 +37,9 @@ export function redactCopy(value: unknown, rows: RedactedRows): unknown {
   if ('authorId' in fields && rows.comments.has(id)) {
     return { ...fields, body: redactedText, ...('redactedAt' in fields && { redactedAt }) };
   }
+  if ('approverId' in fields && rows.tickets.get((fields as { ticketId: number }).ticketId)?.isRedacted) {
+    return { ...fields, ...redactTexts(fields, approvalTexts) };
+  }
   if ('sha256' in fields && rows.attachments.has(id)) return { ...fields, name: redactedText };
   const copy = Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, redactCopy(each, rows)]));
   const eventTicket = rows.tickets.get((fields.ticket as { id: number } | undefined)?.id ?? 0);
@@ -45,6 +48,7 @@ export function redactCopy(value: unknown, rows: RedactedRows): unknown {
     : copy;
 }
 
+const approvalTexts = ['note', 'comment'] as const;
 const ticketTexts = ['title', 'description', 'resolution'] as const;
 
 function redactTexts(fields: Fields, names: readonly string[]): Fields {

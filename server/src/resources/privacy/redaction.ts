@@ -30,7 +30,8 @@ export interface Redaction {
 }
 
 /**
- * Replaces the title, description and resolution of tickets, and the bodies of comments, with `[redacted]`. Deletes the
+ * Replaces the title, description and resolution of tickets, the texts of their approvals, and the bodies of comments,
+ * with `[redacted]`. Deletes the
  * given attachments. Does the same in copies: activity, events and stored responses. Sets `redactedAt`, and emits no
  * event (docs/decisions/privacy.md). A repeated call sets `redactedAt` again, and deletes files that an earlier call
  * couldn't delete. Requires the database role `itsm_system`.
@@ -60,6 +61,7 @@ export function redact(
     await deleteFilesAfterCommit(context, affected, redaction);
     const at = context.now();
     for (const row of rows) await changeTicket(context, row, { at, isRedacted: ticketIds.has(row.id), removed });
+    await redactApprovals(context, ticketIds);
     await redactComments(context, commentIds, at);
     await redactCopies(context, {
       tickets: new Map(
@@ -161,6 +163,13 @@ async function changeTicket(
       target,
       changes: { attachments: { from: ids, to: [] } },
     });
+  }
+}
+
+async function redactApprovals({ db }: Context, ticketIds: ReadonlySet<number>): Promise<void> {
+  for (const text of ['note', 'comment'] as const) {
+    const where = { ticketId: { in: [...ticketIds] }, [text]: { not: null } };
+    await db.approval.updateMany({ where, data: { [text]: redactedText } });
   }
 }
 

@@ -133,7 +133,8 @@ const updateResponse = command<ResponseKey & { text: string }>(
 
 async function redactStoredResponses({ db }: Context, redacted: RedactedRows): Promise<void> {
   const { tickets, comments, attachments } = redacted;
-  const pattern = `"id":(${[...tickets.keys(), ...comments, ...attachments].join('|')})[,}]`;
+  // An approval contains the id of its ticket.
+  const pattern = `"(id|ticketId)":(${[...tickets.keys(), ...comments, ...attachments].join('|')})[,}]`;
   for (let after: ResponseKey | null = { keyId: '0', key: '' }; after !== null; ) {
     const [page]: ResponsePage[] = await db.$sql(nextResponses, { ...after, pattern });
     for (const { keyId, key, answer } of page?.found ?? []) {

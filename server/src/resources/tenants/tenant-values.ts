@@ -1,4 +1,5 @@
 import {
+  Approval,
   Article,
   Asset,
   AssetActivity,
@@ -50,6 +51,7 @@ const schemas: Record<string, z.ZodObject | z.ZodDiscriminatedUnion> = {
     activityOf('TICKET', TicketActivity),
     activityOf('ASSET', AssetActivity),
   ]),
+  approvals: Approval,
   // The API returns no drafts.
   articles: Article.omit({ status: true }),
   assets: Asset.extend({ customFields: CustomFields }),

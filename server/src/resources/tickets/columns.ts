@@ -33,6 +33,7 @@ const ticketColumns = {
   dueAt: column(sql`timestamptz`),
   plannedStartAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),
   plannedEndAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),
+  approvalStatus: column(sql`text`, 'UPDATE'),
   dueAtSet: column(sql`boolean`, 'INSERT', 'UPDATE'),
   firstRespondedAt: column(sql`timestamptz`),
   redactedAt: column(sql`timestamptz`),

@@ -42,6 +42,7 @@ const uncounted = [
   'dueBefore',
   'plannedSince',
   'plannedBefore',
+  'approvalStatus',
   'overdue',
   'q',
 ] as const;
@@ -218,6 +219,7 @@ function buildConditions(filters: TicketFilters): Sql[] {
     parentId,
     externalId,
     categoryConfigId,
+    approvalStatus,
     createdSince,
     createdBefore,
   } = filters;
@@ -234,6 +236,7 @@ function buildConditions(filters: TicketFilters): Sql[] {
     ...anyOf('t.parent_id', parentId, sql`bigint`),
     ...anyOf('t.external_id', externalId, sql`text`),
     ...anyOf('t.category_config_id', categoryConfigId, sql`text`),
+    ...anyOf('t.approval_status', approvalStatus, sql`text`),
     ...(createdSince === undefined ? [] : [sql`t.created_at >= ${createdSince}::timestamptz`]),
     ...(createdBefore === undefined ? [] : [sql`t.created_at < ${createdBefore}::timestamptz`]),
     ...(dueSince === undefined ? [] : [sql`t.due_at >= ${dueSince}::timestamptz`]),

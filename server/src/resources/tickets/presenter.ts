@@ -31,6 +31,7 @@ export function presentTicket(row: TicketRow): Ticket {
     dueAt: serializeTimestamp(row.dueAt),
     plannedStartAt: serializeTimestamp(row.plannedStartAt),
     plannedEndAt: serializeTimestamp(row.plannedEndAt),
+    approvalStatus: row.approvalStatus,
     firstRespondedAt: serializeTimestamp(row.firstRespondedAt),
     redactedAt: serializeTimestamp(row.redactedAt),
     commentCount: row.commentCount,

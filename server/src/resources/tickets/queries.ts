@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Changes,
   findWindowFault,
@@ -25,6 +26,7 @@ import { rejectBroadQuery } from '../shared/search.ts';
 import { mergeTags } from '../shared/tags.ts';
 import { resolveTicketId } from '../shared/ticket-reference.ts';
 import type { Rows } from '../sync/change-feed.ts';
+import { resetApprovals } from './approvals/approval-status.ts';
 import { selectTickets } from './list-counted.ts';
 import { findTickets, isCounted } from './list-search.ts';
 import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
@@ -127,9 +129,9 @@ async function patchUnlocked(
   const before = presentTicket(found);
   const change = computeRequestedChange(context, before, patch, found);
   if (change === undefined) return before;
-  // A new parent and an external id require a lock of the tenant.
+  // A new parent and an external id require a lock of the tenant. A reset of approvals requires a lock of the ticket.
   const { references, changes } = change;
-  if (references.tickets.length > 0 || 'externalId' in changes) return undefined;
+  if (references.tickets.length > 0 || 'externalId' in changes || change.resetsApprovals) return undefined;
   await checkReferences(context, references);
   await checkCustomFields(context, 'TICKET', change);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
@@ -175,6 +177,8 @@ export interface Change {
   after: Ticket;
   dueAtSet: boolean;
   changes: Changes;
+  /** Whether the approvers must decide again. */
+  resetsApprovals: boolean;
   /** The ids of other rows that the patch adds. */
   references: References;
   /** The custom fields that the patch names. */
@@ -192,12 +196,28 @@ export function computeChange(
   patch: TicketPatch,
   given: { dueAtSet: boolean; now: Date },
 ): Change | undefined {
-  const after = merge(before, patch, given.now);
+  const merged = merge(before, patch, given.now);
+  const resetsApprovals = isMaterial(before, merged);
+  const after = resetsApprovals ? { ...merged, approvalStatus: 'PENDING' as const } : merged;
   const changes = diffFields(before, after);
   const dueAtSet = given.dueAtSet || patch.dueAt !== undefined;
   if (Object.keys(changes).length === 0 && dueAtSet === given.dueAtSet) return undefined;
   const references = collectReferences(patch, before);
-  return { before, after, dueAtSet, changes, references, customFields: patch.customFields };
+  return { before, after, dueAtSet, changes, resetsApprovals, references, customFields: patch.customFields };
+}
+
+/** The fields of a CHANGE on which approvers decide. */
+const approvedFields = ['title', 'description', 'plannedStartAt', 'plannedEndAt', 'assetIds'] as const;
+
+/** Returns true if a change invalidates the decisions of the approvers (docs/decisions/changes.md). */
+function isMaterial(before: Ticket, after: Ticket): boolean {
+  if (before.approvalStatus === 'NONE' || !isWaiting(before.status)) return false;
+  return approvedFields.some((field) => !isDeepStrictEqual(before[field], after[field]));
+}
+
+/** Returns true if the work on a ticket with this status hasn't started. */
+function isWaiting(status: TicketStatus): boolean {
+  return status === 'OPEN' || status === 'PENDING';
 }
 
 /**
@@ -207,9 +227,10 @@ export function computeChange(
  */
 export async function writeChanges(
   context: Context & Transaction,
-  changes: readonly StoredChange[],
+  given: readonly StoredChange[],
   version?: number,
 ): Promise<Ticket[]> {
+  const changes = given.some(({ resetsApprovals }) => resetsApprovals) ? await resetApprovals(context, given) : given;
   const { tickets, hasSubscribers } = await changeTickets(context, changes, version);
   if (tickets.length === 0) return [];
   const byId = new Map(tickets.map((row) => [row.id, presentTicket(row)]));
@@ -222,7 +243,7 @@ export async function writeChanges(
 }
 
 /** The part of a change that the server writes. */
-type StoredChange = Pick<Change, 'after' | 'dueAtSet' | 'changes'>;
+export type StoredChange = Pick<Change, 'after' | 'dueAtSet' | 'changes'> & Partial<Pick<Change, 'resetsApprovals'>>;
 
 /** Adds the new due date to the changes if the database has computed it from the new priority. */
 function addDueAt(change: StoredChange | undefined, { dueAt }: Ticket): Changes {

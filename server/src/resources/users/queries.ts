@@ -11,6 +11,7 @@ import { type Context, transaction } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import { anyOf, anyOfActive, type Page, pageMeta, readSearchablePage } from '../shared/lists.ts';
 import type { Rows } from '../sync/change-feed.ts';
+import { withdrawApprovals } from '../tickets/approvals/queries.ts';
 import { type KeyChoice, revokeUserKeys, type UserKey } from './key-revocation.ts';
 import type { UserReference } from './user-reference.ts';
 
@@ -179,7 +180,7 @@ export function isLowerRole(role: UserRole, before: UserRole): boolean {
 
 /**
  * Updates a user. If the new role has fewer rights, revokes the user's API keys. If the new role is REQUESTER, also
- * ends the user's sessions in the developer area. Only the command line and the developer area use this function,
+ * ends the user's sessions in the developer area, and withdraws the user's pending approvals. Only the command line and the developer area use this function,
  * because API v1 has no endpoint for it.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use, if no
  * administrator would remain, if the user was erased, or if the role of a service account isn't AGENT
@@ -204,7 +205,10 @@ export function updateUser(
     if (row === undefined) throw notFound('user');
     const changes = auditChanges(before, presentUser(row), stored, nameOnly);
     await recordAudit(context, { action: 'user.updated', target: targetOf(row), changes });
-    if (row.role === 'REQUESTER') await endAccess(db, row.id);
+    if (row.role === 'REQUESTER') {
+      await endAccess(db, row.id);
+      await withdrawApprovals(context, row.id);
+    }
     const revokedKeys = isLowerRole(row.role, before.role) ? await revokeUserKeys(context, row.id, choice) : [];
     return { ...presentUser(row), revokedKeys };
   });
@@ -212,8 +216,8 @@ export function updateUser(
 
 /**
  * Deactivates a user and revokes the user's API keys. If `keepKeys` is true, the keys aren't revoked, but the server
- * rejects them until the user is activated again. Also ends the user's sessions in the developer area, and permanently
- * invalidates the user's sign-in links.
+ * rejects them until the user is activated again. Also ends the user's sessions in the developer area, permanently
+ * invalidates the user's sign-in links, and withdraws the user's pending approvals.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if no administrator would remain
  */
 export function deactivateUser(
@@ -224,6 +228,7 @@ export function deactivateUser(
   return withRemainingAdministrator(context, async (context) => {
     const user = await setActive(context, reference, false);
     await endAccess(context.db, user.id);
+    await withdrawApprovals(context, user.id);
     return { ...user, revokedKeys: await revokeUserKeys(context, user.id, choice) };
   });
 }

@@ -2,6 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { type Sender, type Servers, Turn } from '../turn.ts';
 import type { World } from '../world.ts';
 import { activities } from './activities.ts';
+import { approvals } from './approvals.ts';
 import { articles } from './articles.ts';
 import { assets } from './assets.ts';
 import { attachments } from './attachments.ts';
@@ -30,6 +31,7 @@ const byName: Record<string, Record<string, Kind>> = {
     comments,
     attachments,
     links,
+    approvals,
     assets,
     articles,
     activities,

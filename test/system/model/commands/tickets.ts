@@ -159,6 +159,7 @@ const queryGiven = fc.record({
   parents: valuesOf(place),
   created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
   externalId: valuesOf(externalId),
+  approvalStatus: valuesOf(fc.constantFrom('NONE', 'PENDING', 'APPROVED', 'REJECTED')),
   due: seldom(
     fc.constantFrom(
       { dueSince: '2025-01-01T00:00:00.000Z' },
@@ -172,7 +173,7 @@ const queryGiven = fc.record({
   q: question,
   sort: fc.constantFrom(undefined, 'id', '-id'),
   /** The indexes of the filters that the request uses. If requests used all filters, most lists would be empty. */
-  kept: fc.uniqueArray(fc.nat(13), { maxLength: 3 }),
+  kept: fc.uniqueArray(fc.nat(14), { maxLength: 3 }),
 });
 type QueryInput = typeof queryGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
@@ -315,6 +316,7 @@ function noteNew(turn: Turn, reported: RowResponse, body: NewTicketItem, marker:
   if (ticket === undefined) return;
   workspace.tickets.of(ticket.id).steps.push(made(reported, { row, actor, id: ticket.id, added }));
   workspace.tickets.know(ticket.id);
+  if (ticket.type === 'CHANGE') workspace.changes.push(ticket.id);
   noteParent(turn, ticket.id, ticket.parentId);
 }
 

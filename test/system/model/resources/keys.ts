@@ -5,7 +5,7 @@ import type { Scope } from '@itsm-api/contract';
 /** Returns the scope that an operation requires, or undefined if any valid key is sufficient. */
 export function scopeOf(operation: string): Scope | undefined {
   const [resource = '', name = ''] = operation.split('.');
-  const isWrite = /^(attach|create|update|upsert|delete|replay|test)/.test(name);
+  const isWrite = /^(attach|create|decide|update|upsert|delete|replay|test)/.test(name);
   if (resource === 'me' || resource === 'fields') return undefined;
   if (resource === 'webhooks' || resource === 'deliveries') return 'webhooks:manage';
   if (resource === 'articles') return 'kb:read';

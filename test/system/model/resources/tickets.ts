@@ -1,6 +1,7 @@
 import type * as contract from '@itsm-api/contract';
 import type { Priority, Ticket, TicketStatus, TicketType } from '@itsm-api/contract';
 import { unknownId, unknownText } from '../values.ts';
+import { approvalsOf, resetDecisions, type WithApprovals } from './approvals.ts';
 import { importRejections } from './imports.ts';
 import { anyOf, type ListQuery, matchesFields } from './lists.ts';
 import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
@@ -33,7 +34,7 @@ export const resolutionTargets: Record<Priority, number | null> = {
  * ignore symbols.
  */
 const isDueAtSet = Symbol('isDueAtSet');
-type TicketState = Ticket & { [isDueAtSet]?: boolean };
+type TicketState = WithApprovals & { [isDueAtSet]?: boolean };
 
 /** Returns the due date by the target of the priority. It is unknown until a response contains the creation time. */
 function dueByTarget({ priority, createdAt }: Pick<Ticket, 'priority' | 'createdAt'>): string | null {
@@ -109,6 +110,8 @@ export function newTicket(
       [isDueAtSet]: isDueAtGiven,
       plannedStartAt: input.plannedStartAt ?? null,
       plannedEndAt: input.plannedEndAt ?? null,
+      approvalStatus: 'NONE',
+      [approvalsOf]: [],
       firstRespondedAt: null,
       redactedAt: null,
       commentCount: 0,
@@ -172,8 +175,9 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
     else after.resolvedAt = null;
   }
   if (!isSet && after.priority !== before.priority) after.dueAt = dueByTarget(after);
+  const decided = resetDecisions(before, after);
   const isUnchanged = isSame(before, after) && isSet === before[isDueAtSet];
-  return { row: isUnchanged ? before : { ...after, etag: unknownText, updatedAt: unknownText } };
+  return { row: isUnchanged ? before : { ...decided, etag: unknownText, updatedAt: unknownText } };
 }
 
 /**
@@ -193,6 +197,7 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     anyOf(query.categoryConfigId, ticket.categoryConfigId) &&
     anyOf(query.parentId, ticket.parentId) &&
     anyOf(query.externalId, ticket.externalId) &&
+    anyOf(query.approvalStatus, ticket.approvalStatus) &&
     anyOf(assignees, assignee) &&
     (query.watcherUserId === undefined || ticket.watcherUserIds.some((id) => anyOf(query.watcherUserId, id))) &&
     (query.assetId === undefined || ticket.assetIds.some((id) => anyOf(query.assetId, id))) &&

@@ -1,4 +1,5 @@
 import {
+  type Approval,
   type Attachment,
   type Comment,
   type CustomFields,
@@ -6,6 +7,7 @@ import {
   IdParam,
   integerFromText,
   isUnresolved,
+  maxApprovals,
   type Team,
   type Ticket,
   TicketIdParam,
@@ -15,6 +17,7 @@ import { listTicketActivity } from '../../../resources/activities/queries.ts';
 import { findAssetNames } from '../../../resources/assets/queries.ts';
 import { redact } from '../../../resources/privacy/redaction.ts';
 import { getTeam } from '../../../resources/teams/queries.ts';
+import { listTicketApprovals } from '../../../resources/tickets/approvals/queries.ts';
 import { readContent, storeUploadedFile } from '../../../resources/tickets/attachments/file-transfer.ts';
 import { createAttachment, findFile, listAttachments } from '../../../resources/tickets/attachments/queries.ts';
 import { listComments } from '../../../resources/tickets/comments/queries.ts';
@@ -48,6 +51,7 @@ import {
   table,
   withQuery,
 } from '../../ui/html.ts';
+import { decisionBadge } from '../approvals/detail.ts';
 
 /** The numbers of comments and of activities per page. */
 const [commentsShown, activitiesShown] = [10, 20];
@@ -89,7 +93,9 @@ export const ticket = page({
       page: query.page,
       perPage: activitiesShown,
     });
+    const approvals = await listTicketApprovals(visit.context, ticket.id, { page: 1, perPage: maxApprovals });
     const authors = [
+      ...approvals.data.map(({ approverId }) => approverId),
       ...comments.data.map(({ authorId }) => authorId),
       ...attachments.data.map(({ uploaderId }) => uploaderId),
     ];
@@ -104,6 +110,7 @@ export const ticket = page({
       body: html`${renderFacts(visit, ticket, { names, team, assets })}
 ${section('Description', text('description', ticket.description, longText))}
 ${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
+${approvals.data.length > 0 ? section(`Approvals (${approvals.data.length})`, approvalTable(visit, approvals.data, names)) : null}
 ${section(`Attachments (${attachments.meta.totalCount})`, html`${attachmentTable(visit, attachments.data, names)}${pager(attachments.meta, address, { name: 'attachments', label: 'Pages of attachments' })}${renderForm(request, 'attach', (sent) => html`${fileField(sent, { name: 'file', label: 'File', required: true })}${submit('Attach file', 'plain')}`, { upload: true })}`)}
 ${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, { name: 'comments', label: 'Pages of comments' })}`)}
 ${section('Activity', html`${await activityTable(visit, activities.data)}${pager(activities.meta, address, { label: 'Pages of activity' })}`)}
@@ -210,6 +217,16 @@ function renderFacts(
     Closed: ticket.closedAt && visit.time(ticket.closedAt),
     ID: ticket.id,
   });
+}
+
+function approvalTable(visit: UserContext, approvals: readonly Approval[], names: ReadonlyMap<number, string>) {
+  const rows = approvals.map((approval) => [
+    html`<a href="/developer/approvals/${approval.id}">${names.get(approval.approverId)}</a>`,
+    decisionBadge(approval),
+    approval.comment,
+    visit.time(approval.decidedAt),
+  ]);
+  return table('Approvals', ['Approver', 'Decision', 'Comment', 'Decided'], rows, '');
 }
 
 /** Returns true if the filter `overdue` finds the ticket. */

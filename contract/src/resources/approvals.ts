@@ -1,0 +1,175 @@
+import * as z from 'zod';
+import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
+import { Id, longText, numberFromText, responseText, Timestamp } from '../fields.ts';
+import { EmailAddress, NamedUser, reference } from '../references.ts';
+import { TicketIdParam } from './ticket-reference.ts';
+
+/** The maximum number of approvals of a ticket. */
+export const maxApprovals = 20;
+
+export const ApprovalDecision = z.enum(['PENDING', 'APPROVED', 'REJECTED']).meta({
+  id: 'ApprovalDecision',
+  description: 'The decision of the approver. PENDING until the approver decides.',
+});
+export type ApprovalDecision = z.output<typeof ApprovalDecision>;
+
+export const ApprovalStatus = z.enum(['NONE', 'PENDING', 'APPROVED', 'REJECTED']).meta({
+  id: 'ApprovalStatus',
+  description:
+    'The result of the approvals of the ticket: NONE without approvals, REJECTED after one rejection, PENDING while a ' +
+    'decision is missing, and otherwise APPROVED.',
+});
+export type ApprovalStatus = z.output<typeof ApprovalStatus>;
+
+const Note = longText('What the approver needs to know', 4096);
+const DecisionComment = longText('The reason for the decision', 4096);
+
+/** The value of `changes.approvals` in activity and events. */
+export const ChangedApproval = z
+  .object({
+    id: Id,
+    approverId: Id.meta({ description: 'The user who decides.' }),
+    decision: ApprovalDecision,
+  })
+  .meta({
+    id: 'ChangedApproval',
+    description: 'An approval before or after a change of the ticket.',
+    example: { id: 1, approverId: 1, decision: 'PENDING' },
+  });
+export type ChangedApproval = z.output<typeof ChangedApproval>;
+
+export const Approval = z
+  .object({
+    id: Id,
+    ticketId: Id.meta({ description: 'The change to approve.' }),
+    approverId: Id.meta({ description: 'The user who decides.' }),
+    createdById: Id.meta({ description: 'The user of the API key that requested the approval.' }),
+    note: responseText(Note).nullable(),
+    decision: ApprovalDecision,
+    comment: responseText(DecisionComment).nullable(),
+    decidedAt: Timestamp.nullable().meta({ description: 'When the approver decided, or null while PENDING.' }),
+    createdAt: Timestamp.meta({ description: 'When the approval was requested.' }),
+  })
+  .meta({
+    id: 'Approval',
+    description: 'The approval of a change by one user.',
+    example: {
+      id: 1,
+      ticketId: 27,
+      approverId: 1,
+      createdById: 2,
+      note: 'The vendor recommends the upgrade before the year ends.',
+      decision: 'PENDING',
+      comment: null,
+      decidedAt: null,
+      createdAt: '2026-11-20T10:05:00.000Z',
+    },
+  });
+export type Approval = z.output<typeof Approval>;
+
+export const NewApproval = z
+  .strictObject({
+    approverId: NamedUser.meta({
+      description:
+        'The user who decides, by id or email address: an active ADMIN or AGENT, also a service account. The requester ' +
+        "of the ticket and the user of the API key can't approve.",
+    }),
+    note: Note.nullish(),
+  })
+  .meta({
+    id: 'NewApproval',
+    description: 'A request for an approval.',
+    example: { approverId: 4, note: 'Checks that the window is free.' },
+  });
+export type NewApproval = z.output<typeof NewApproval>;
+
+export const Decision = z
+  .strictObject({
+    decision: z.enum(['APPROVED', 'REJECTED']).meta({ description: "The decision. A request can't change it later." }),
+    comment: DecisionComment.nullish(),
+  })
+  .meta({
+    id: 'Decision',
+    description: 'The decision of the approver.',
+    example: { decision: 'APPROVED', comment: 'Only after the backup.' },
+  });
+export type Decision = z.output<typeof Decision>;
+
+const Approver = reference(
+  'user',
+  EmailAddress,
+  z
+    .union([Id, EmailAddress, z.enum(['me'])], {
+      error: 'must be a positive integer, an email address or `me`',
+    })
+    .meta({
+      id: 'Approver',
+      description: 'The id or the email address of a user, or `me` for the user of the API key.',
+    }),
+);
+
+/** The query of the approvals of one ticket. */
+export const TicketApprovalQuery = listQuery({});
+export type TicketApprovalQuery = z.output<typeof TicketApprovalQuery>;
+
+export const ApprovalQuery = listQuery({
+  approverId: filter(z.preprocess(numberFromText<number | EmailAddress | 'me'>, Approver)),
+  decision: filter(ApprovalDecision),
+});
+export type ApprovalQuery = z.output<typeof ApprovalQuery>;
+
+const effects = 'Changes `updatedAt` of the ticket, and emits `ticket.updated`.';
+
+export const approvals = endpoints({
+  ofTicket: {
+    method: 'GET',
+    path: '/tickets/:id/approvals',
+    summary: 'List the approvals of a ticket',
+    description: 'Returns the newest approvals first. Only tickets of the type CHANGE have approvals.',
+    metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
+    pathParams: TicketIdParam,
+    query: TicketApprovalQuery,
+    responses: { 200: list(Approval) },
+  },
+  create: {
+    method: 'POST',
+    path: '/tickets/:id/approvals',
+    summary: 'Request an approval of a change',
+    description: `A CHANGE has at most ${maxApprovals} approvals, each by a different user. ${effects}`,
+    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    pathParams: TicketIdParam,
+    query: NoQuery,
+    body: NewApproval,
+    responses: { 201: item(Approval) },
+  },
+  list: {
+    method: 'GET',
+    path: '/approvals',
+    summary: 'List approvals',
+    description: 'Returns the approvals of all tickets, newest first.',
+    metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
+    query: ApprovalQuery,
+    responses: { 200: list(Approval) },
+  },
+  decide: {
+    method: 'PATCH',
+    path: '/approvals/:id',
+    summary: 'Decide about a change',
+    description: `Requires an API key of the approver. Repeating the same decision changes nothing. ${effects}`,
+    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    body: Decision,
+    responses: { 200: item(Approval) },
+  },
+  delete: {
+    method: 'DELETE',
+    path: '/approvals/:id',
+    summary: 'Withdraw the request for an approval',
+    description: `Returns the withdrawn approval. Only a PENDING approval can be withdrawn. ${effects}`,
+    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(Approval) },
+  },
+});

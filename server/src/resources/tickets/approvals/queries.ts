@@ -1,0 +1,226 @@
+import {
+  type Approval,
+  type ApprovalQuery,
+  type Decision,
+  maxApprovals,
+  type NewApproval,
+  type PageQuery,
+  type TicketReference,
+} from '@itsm-api/contract';
+import type { Approval as ApprovalRow, Prisma } from '../../../../generated/prisma/client.ts';
+import { lockRow } from '../../../database/row-lock.ts';
+import { ApiError, invalidField, notFound } from '../../../shared/errors.ts';
+import { requireMatch } from '../../../shared/etag.ts';
+import { serializeId, serializeTimestamp } from '../../../shared/serialize.ts';
+import { chunksOf } from '../../shared/chunks.ts';
+import { type Context, type Transaction, transaction } from '../../shared/context.ts';
+import { diffFields } from '../../shared/diff.ts';
+import { anyOf, type Page, readPage } from '../../shared/lists.ts';
+import { resolveTicketId } from '../../shared/ticket-reference.ts';
+import { presentTicket } from '../presenter.ts';
+import { getTicket, type StoredChange, writeChanges } from '../queries.ts';
+import { lockTickets, type TicketRow } from '../sql.ts';
+import { toApprovalStatus, toChangedApproval } from './approval-status.ts';
+
+/** The context of a request that a user makes, with an API key or in the developer area. */
+type ApproverContext = Context & { userId: bigint };
+
+/** Returns a page of a ticket's approvals, newest first. @throws ApiError NOT_FOUND if the ticket doesn't exist */
+export async function listTicketApprovals(
+  context: Context,
+  reference: TicketReference,
+  query: PageQuery,
+): Promise<Page<Approval>> {
+  const { id } = await getTicket(context, reference);
+  return readApprovals(context, query, { ticketId: id });
+}
+
+/** Returns a page of the approvals of all tickets, newest first. */
+export function listApprovals(
+  context: ApproverContext,
+  { approverId, decision, ...query }: ApprovalQuery,
+): Promise<Page<Approval>> {
+  const approverIds = approverId?.map((id) => (id === 'me' ? Number(context.userId) : id));
+  return readApprovals(context, query, { ...anyOf('approverId', approverIds), ...anyOf('decision', decision) });
+}
+
+function readApprovals({ db }: Context, query: PageQuery, where: Prisma.ApprovalWhereInput): Promise<Page<Approval>> {
+  return readPage(query, {
+    count: () => db.approval.count({ where }),
+    find: async (range) =>
+      (await db.approval.findMany({ where, orderBy: { id: 'desc' }, ...range })).map(presentApproval),
+  });
+}
+
+/** Returns one approval. @throws ApiError NOT_FOUND */
+export async function getApproval(context: Context, id: number): Promise<Approval> {
+  return presentApproval(await findApproval(context, id));
+}
+
+async function findApproval({ db }: Context, id: number): Promise<ApprovalRow> {
+  const row = await db.approval.findFirst({ where: { id } });
+  if (row === null) throw notFound('approval');
+  return row;
+}
+
+/**
+ * Requests the approval of a change. Changes the ticket, and emits `ticket.updated` (docs/decisions/changes.md).
+ * @throws ApiError NOT_FOUND if the ticket doesn't exist; INVALID_REFERENCE if the approver isn't an active ADMIN or
+ * AGENT; VALIDATION_ERROR if the ticket is no CHANGE, if the user can't approve it, or if it has `maxApprovals` approvals
+ */
+export function createApproval(
+  context: ApproverContext,
+  reference: TicketReference,
+  { approverId, note = null }: NewApproval,
+): Promise<Approval> {
+  return transaction(context, async (context) => {
+    const { db, now, userId } = context;
+    const ticketId = await resolveTicketId(context, reference);
+    // Locks the approver before the ticket, as a deactivation does. Otherwise, transactions could deadlock.
+    await lockRow(db, 'users', approverId);
+    const ticket = await lockTicket(context, ticketId);
+    if (ticket.type !== 'CHANGE') {
+      throw new ApiError('VALIDATION_ERROR', 'Only tickets of the type CHANGE have approvals. Choose another ticket.');
+    }
+    const before = await db.approval.findMany({ where: { ticketId } });
+    await checkApprover(context, { approverId, ticket, before });
+    const data = { ticketId, approverId, createdById: userId, note, createdAt: now() };
+    const row = await db.approval.create({ data });
+    await writeChanges(context, [toChange(ticket, [...before, row], { to: row })]);
+    return presentApproval(row);
+  });
+}
+
+/** Checks that a user can approve a locked ticket. @throws ApiError INVALID_REFERENCE, VALIDATION_ERROR */
+async function checkApprover(
+  { db, userId }: ApproverContext,
+  { approverId, ticket, before }: { approverId: number; ticket: TicketRow; before: readonly ApprovalRow[] },
+): Promise<void> {
+  const isApprover = { id: approverId, active: true, role: { not: 'REQUESTER' as const } };
+  if ((await db.user.count({ where: isApprover })) === 0) {
+    throw invalidField('INVALID_REFERENCE', 'approverId', 'must be an active ADMIN or AGENT of this workspace');
+  }
+  const reject = (message: string) => invalidField('VALIDATION_ERROR', 'approverId', message);
+  if (approverId === ticket.requesterId) throw reject('must not be the requester of the ticket');
+  if (approverId === Number(userId)) throw reject('must not be the user who requests the approval');
+  if (before.some((approval) => Number(approval.approverId) === approverId)) {
+    throw reject('already has an approval of this ticket');
+  }
+  if (before.length >= maxApprovals) throw reject(`can't be added, because the ticket has ${maxApprovals} approvals`);
+}
+
+/**
+ * Records the decision of an approver. Changes the ticket, and emits `ticket.updated`. Repeating the same decision
+ * changes nothing. In the developer area, `ifMatch` contains the ETag of the ticket that the approver saw.
+ * @throws ApiError NOT_FOUND; PRECONDITION_FAILED; VALIDATION_ERROR if the user isn't the approver or has already made
+ * another decision
+ */
+export function decide(
+  context: ApproverContext,
+  id: number,
+  { decision, comment = null }: Decision,
+): Promise<Approval> {
+  return transaction(context, async (context) => {
+    const { db, ifMatch, now, userId } = context;
+    const ticket = await lockTicket(context, serializeId((await findApproval(context, id)).ticketId));
+    const approval = await findApproval(context, id);
+    if (approval.approverId !== userId) {
+      throw new ApiError('VALIDATION_ERROR', 'Only the approver can decide. Use an API key of the approver.');
+    }
+    if (approval.decision !== 'PENDING') {
+      if (approval.decision === decision && approval.comment === comment) return presentApproval(approval);
+      throw invalidField('VALIDATION_ERROR', 'decision', `is already ${approval.decision}, and can't change`);
+    }
+    requireMatch(ifMatch, presentTicket(ticket));
+    const decided = { ...approval, decision, comment, decidedAt: now() };
+    await db.approval.updateMany({ where: { id }, data: { decision, comment, decidedAt: decided.decidedAt } });
+    const others = await db.approval.findMany({ where: { ticketId: ticket.id, id: { not: id } } });
+    await writeChanges(context, [toChange(ticket, [...others, decided], { from: approval, to: decided })]);
+    return presentApproval(decided);
+  });
+}
+
+/**
+ * Withdraws a pending approval. Changes the ticket, and emits `ticket.updated`.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the approver has decided
+ */
+export function deleteApproval(context: Context, id: number): Promise<Approval> {
+  return transaction(context, async (context) => {
+    const { db } = context;
+    const ticket = await lockTicket(context, serializeId((await findApproval(context, id)).ticketId));
+    const approval = await findApproval(context, id);
+    if (approval.decision !== 'PENDING') {
+      const message = `This approval is ${approval.decision}. Only a PENDING approval can be withdrawn.`;
+      throw new ApiError('VALIDATION_ERROR', message);
+    }
+    await db.approval.deleteMany({ where: { id } });
+    const others = await db.approval.findMany({ where: { ticketId: ticket.id } });
+    await writeChanges(context, [toChange(ticket, others, { from: approval })]);
+    return presentApproval(approval);
+  });
+}
+
+/** The number of tickets that one statement changes. */
+const ticketsPerBatch = 500;
+
+/** Withdraws the pending approvals of a user who can no longer decide. The caller must lock the user. */
+export function withdrawApprovals(context: Context, userId: number | bigint): Promise<void> {
+  return transaction(context, async (context) => {
+    const { db } = context;
+    const where = { approverId: userId, decision: 'PENDING' as const };
+    const found = await db.approval.findMany({ where, select: { ticketId: true }, orderBy: { ticketId: 'asc' } });
+    for (const ticketIds of chunksOf(
+      found.map(({ ticketId }) => serializeId(ticketId)),
+      ticketsPerBatch,
+    )) {
+      const tickets = await lockTickets(db, ticketIds);
+      const before = await db.approval.findMany({ where: { ticketId: { in: ticketIds } } });
+      const isWithdrawn = ({ approverId, decision }: ApprovalRow) =>
+        approverId === BigInt(userId) && decision === 'PENDING';
+      await db.approval.deleteMany({ where: { ...where, ticketId: { in: ticketIds } } });
+      const changes = tickets.flatMap((ticket) => {
+        const ofTicket = before.filter(({ ticketId }) => Number(ticketId) === ticket.id);
+        const from = ofTicket.find(isWithdrawn);
+        const others = ofTicket.filter((approval) => approval !== from);
+        return from === undefined ? [] : toChange(ticket, others, { from });
+      });
+      if (changes.length > 0) await writeChanges(context, changes);
+    }
+  });
+}
+
+async function lockTicket({ db }: Context & Transaction, id: number): Promise<TicketRow> {
+  const [ticket] = await lockTickets(db, [id]);
+  if (ticket === undefined) throw notFound('ticket');
+  return ticket;
+}
+
+/**
+ * Returns the change of a ticket by a new, decided or withdrawn approval.
+ * @param approvals all approvals of the ticket after the change
+ */
+function toChange(
+  row: TicketRow,
+  approvals: readonly ApprovalRow[],
+  { from, to }: { from?: ApprovalRow; to?: ApprovalRow },
+): StoredChange {
+  const before = presentTicket(row);
+  const after = { ...before, approvalStatus: toApprovalStatus(approvals) };
+  const listed = (approval: ApprovalRow | undefined) => (approval === undefined ? [] : [toChangedApproval(approval)]);
+  const changes = { ...diffFields(before, after), approvals: { from: listed(from), to: listed(to) } };
+  return { after, dueAtSet: row.dueAtSet, changes };
+}
+
+function presentApproval(row: ApprovalRow): Approval {
+  return {
+    id: serializeId(row.id),
+    ticketId: serializeId(row.ticketId),
+    approverId: serializeId(row.approverId),
+    createdById: serializeId(row.createdById),
+    note: row.note,
+    decision: row.decision,
+    comment: row.comment,
+    decidedAt: serializeTimestamp(row.decidedAt),
+    createdAt: serializeTimestamp(row.createdAt),
+  };
+}

@@ -1,0 +1,162 @@
+import type { Approval, Decision, Ticket, User } from '@itsm-api/contract';
+import fc from 'fast-check';
+import {
+  type ApprovalOutcome,
+  addApproval,
+  approvalsOf,
+  decideApproval,
+  isApprovalIn,
+  removeApproval,
+  type WithApprovals,
+} from '../resources/approvals.ts';
+import { approved, conditionStep, listed } from '../steps.ts';
+import type { Turn } from '../turn.ts';
+import { agrees, unknownId, unknownText } from '../values.ts';
+import type { Sent } from '../world.ts';
+import {
+  answered,
+  missingId,
+  paging,
+  place,
+  seldom,
+  sending,
+  type UserRef,
+  user,
+  userId,
+  valuesOf,
+  words,
+} from './arbitraries.ts';
+import { kind } from './command.ts';
+import { askForeign, askList } from './lists.ts';
+
+const decision = fc.constantFrom('APPROVED' as const, 'APPROVED' as const, 'REJECTED' as const);
+
+/** Records the result of a request that changed an approval of a ticket. */
+function noteApproval(turn: Turn, sent: Sent, ticketId: number, change: (row: WithApprovals) => ApprovalOutcome): void {
+  const reported = { sent, answer: sent.answer };
+  turn.workspace.tickets.of(ticketId).steps.push(approved(reported, { actor: turn.actor, change }) as never);
+}
+
+/** Returns an approval that a response contained, most often the newest. It may be withdrawn. */
+function pick({ workspace: { approvals } }: Turn, place: number) {
+  return approvals.at(-1 - Math.floor(place ** 2 * approvals.length));
+}
+
+/** Returns an approval whose approver is the user of the key. */
+function pickOwn({ workspace: { approvals }, key: { userId } }: Turn, place: number) {
+  const own = approvals.filter(({ approverId }) => approverId === userId);
+  return own.at(-1 - Math.floor(place * own.length));
+}
+
+/** The number of changes that commands reference, so that their approvals get several decisions. */
+const maxChanges = 12;
+
+/** Selects one of the first changes. Other tickets have no approvals. */
+function pickChange({ workspace: { changes } }: Turn, place: number): number | undefined {
+  return changes[Math.floor(place * Math.min(changes.length, maxChanges))];
+}
+
+/** Returns true if a user can approve changes. */
+function isApprover({ active, role }: User): boolean {
+  return active && role !== 'REQUESTER';
+}
+
+/** Selects a user. Most of them can approve. */
+function pickApprover(turn: Turn, { kind, place }: UserRef): number {
+  const approvers = turn.workspace.users.filter(isApprover);
+  if (kind === 'active') return approvers[Math.floor(place * approvers.length)]?.id ?? missingId;
+  return userId(turn, { kind, place }) ?? missingId;
+}
+
+export const approvals = {
+  ofTicket: kind(3, fc.record({ place, ...paging }), async (turn, { place, ...query }) => {
+    const id = pickChange(turn, place);
+    if (id === undefined) return;
+    const sent = await askList(turn, 'approvals.ofTicket', query, { id });
+    if (sent?.answer !== undefined) turn.workspace.tickets.of(id).steps.push(listed(sent, 'approvals', query));
+  }),
+
+  list: kind(
+    3,
+    fc.record({
+      ...paging,
+      approverId: seldom(fc.constant(['me'])),
+      decision: seldom(valuesOf(fc.constantFrom('PENDING', 'APPROVED', 'REJECTED'))),
+    }),
+    async (turn, query) => {
+      const sent = await askList(turn, 'approvals.list', query);
+      if (sent?.answer === undefined) return;
+      turn.world.expect(sent.answer.status === 200, 'a list of approvals was rejected', sent);
+      for (const approval of (sent.answer.body.data ?? []) as Approval[]) {
+        const isMatch = isApprovalIn(approval, query, turn.key.userId);
+        turn.world.expect(isMatch, 'a list contains an approval that does not match its filters', sent);
+        const isCurrent = (row: Ticket) =>
+          ((row as WithApprovals)[approvalsOf] ?? []).some((each) => agrees(each, approval));
+        turn.workspace.tickets.of(approval.ticketId).steps.push(conditionStep<Ticket>(sent, isCurrent));
+      }
+    },
+  ),
+
+  create: kind(
+    10,
+    fc.record({ place, user, note: fc.option(words), sending, isForeign: fc.nat(29), isChange: fc.nat(9) }),
+    async (turn, { place, user, note, sending, isForeign, isChange }) => {
+      const { workspace, key } = turn;
+      const body = { approverId: pickApprover(turn, user), note };
+      if (isForeign === 0) return askForeign(turn, 'approvals.create', { id: turn.other.tickets.pick(place), body });
+      const id = isChange === 0 ? workspace.tickets.pick(place) : pickChange(turn, place);
+      if (id === undefined) return;
+      const sent = await turn.ask('approvals.create', {
+        params: { id },
+        body,
+        sending: answered(sending),
+        other: { ...body, note: 'Another.' },
+      });
+      if (sent === undefined) return;
+      const made = (sent.answer?.body?.data ?? {}) as Partial<Approval>;
+      const { id: approvalId = unknownId, createdAt = unknownText } = made;
+      if (approvalId !== unknownId)
+        workspace.approvals.push({ id: approvalId, ticketId: id, approverId: body.approverId });
+      const approval: Approval = {
+        ...{ id: approvalId, ticketId: id, approverId: body.approverId, createdById: key.userId, note },
+        ...{ decision: 'PENDING', comment: null, decidedAt: null, createdAt },
+      };
+      const canApprove = workspace.users.some((each) => each.id === body.approverId && isApprover(each));
+      noteApproval(turn, sent, id, (row) => addApproval(row, approval, canApprove));
+    },
+  ),
+
+  decide: kind(
+    12,
+    fc.record({ place, decision, comment: seldom(words), isForeign: fc.nat(29), isOwn: fc.boolean() }),
+    async (turn, { place, decision, comment, isForeign, isOwn }) => {
+      const body: Decision = { decision, comment };
+      if (isForeign === 0) return askForeign(turn, 'approvals.decide', { id: turn.other.approvals[0]?.id, body });
+      const known = isOwn ? pickOwn(turn, place) : pick(turn, place);
+      if (known === undefined) return;
+      const sent = await turn.ask('approvals.decide', { params: { id: known.id }, body });
+      if (sent === undefined) return;
+      const by = { ...body, userId: turn.key.userId };
+      noteApproval(turn, sent, known.ticketId, (row) => {
+        const outcome = decideApproval(row, known.id, by);
+        const { decidedAt } = (sent.answer?.body?.data ?? {}) as Partial<Approval>;
+        return decidedAt == null ? outcome : withTime(outcome, known.id, decidedAt);
+      });
+    },
+  ),
+
+  delete: kind(2, fc.record({ place }), async (turn, { place }) => {
+    const known = pick(turn, place);
+    if (known === undefined) return;
+    const sent = await turn.ask('approvals.delete', { params: { id: known.id } });
+    if (sent === undefined) return;
+    noteApproval(turn, sent, known.ticketId, (row) => removeApproval(row, known.id));
+  }),
+};
+
+/** Replaces the unknown time of a decision with the time in the response. */
+function withTime(outcome: ApprovalOutcome, id: number, decidedAt: string): ApprovalOutcome {
+  if ('codes' in outcome || outcome.approval?.decidedAt !== unknownText) return outcome;
+  const timed = (outcome.row[approvalsOf] ?? []).map((each) => (each.id === id ? { ...each, decidedAt } : each));
+  return { row: { ...outcome.row, [approvalsOf]: timed }, approval: { ...outcome.approval, decidedAt } };
+}

@@ -1,0 +1,103 @@
+import type { Approval, ApprovalStatus, Changes, Decision, Ticket } from '@itsm-api/contract';
+import { unknownText } from '../values.ts';
+import { anyOf, type ListQuery } from './lists.ts';
+import { isSame, type Outcome } from './rows.ts';
+
+/* Models the approvals of changes (docs/decisions/changes.md). */
+
+/**
+ * The name of the property of a ticket with its approvals, oldest first. It is a symbol, because comparisons with
+ * responses ignore symbols.
+ */
+export const approvalsOf = Symbol('approvals');
+export type WithApprovals = Ticket & { [approvalsOf]?: readonly Approval[] };
+
+/** The maximum number of approvals of a ticket. */
+const maxApprovals = 20;
+
+function toStatus(approvals: readonly Approval[]): ApprovalStatus {
+  const decisions = approvals.map(({ decision }) => decision);
+  if (decisions.includes('REJECTED')) return 'REJECTED';
+  if (decisions.includes('PENDING')) return 'PENDING';
+  return decisions.length > 0 ? 'APPROVED' : 'NONE';
+}
+
+function withApprovals(ticket: WithApprovals, approvals: readonly Approval[]): WithApprovals {
+  const times = { etag: unknownText, updatedAt: unknownText };
+  return { ...ticket, [approvalsOf]: approvals, approvalStatus: toStatus(approvals), ...times };
+}
+
+/** Resets the decisions of a ticket if a patch changes what the approvers decided on. */
+export function resetDecisions(before: WithApprovals, after: WithApprovals): WithApprovals {
+  const approvals = before[approvalsOf] ?? [];
+  const isWaiting = before.status === 'OPEN' || before.status === 'PENDING';
+  const fields = ['title', 'description', 'plannedStartAt', 'plannedEndAt', 'assetIds'] as const;
+  const isSameChange = fields.every((field) => isSame(before[field], after[field]));
+  if (approvals.length === 0 || !isWaiting || isSameChange) return after;
+  const reset = approvals.map((each) => ({ ...each, decision: 'PENDING' as const, comment: null, decidedAt: null }));
+  return { ...after, [approvalsOf]: reset, approvalStatus: 'PENDING' };
+}
+
+/** Returns the changed approvals between two states of a ticket, in the format of activity and events. */
+export function approvalChanges(before: WithApprovals, after: WithApprovals): Changes {
+  const [from, to] = [before, after].map((row) =>
+    (row[approvalsOf] ?? []).map(({ id, approverId, decision }) => ({ id, approverId, decision })),
+  ) as [object[], object[]];
+  const without = (some: object[], others: object[]) =>
+    some.filter((each) => !others.some((other) => isSame(each, other)));
+  const approvals = { from: without(from, to), to: without(to, from) };
+  return approvals.from.length + approvals.to.length === 0 ? {} : { approvals };
+}
+
+/** A change of an approval: the new ticket, and the approval in the response. */
+export type ApprovalOutcome = Outcome<WithApprovals> & { approval?: Approval };
+
+/** Adds an approval to a ticket. @param isApprover whether the approver is an active ADMIN or AGENT */
+export function addApproval(ticket: WithApprovals, approval: Approval, isApprover: boolean): ApprovalOutcome {
+  const approvals = ticket[approvalsOf] ?? [];
+  const { approverId, createdById } = approval;
+  const isInvalid =
+    ticket.type !== 'CHANGE' ||
+    [ticket.requesterId, createdById, ...approvals.map((each) => each.approverId)].includes(approverId) ||
+    approvals.length >= maxApprovals;
+  const codes = [
+    ...(isInvalid ? (['VALIDATION_ERROR'] as const) : []),
+    ...(isApprover ? [] : (['INVALID_REFERENCE'] as const)),
+  ];
+  return codes.length > 0 ? { codes } : { row: withApprovals(ticket, [...approvals, approval]), approval };
+}
+
+/** Decides about a ticket. */
+export function decideApproval(
+  ticket: WithApprovals,
+  id: number,
+  { decision, comment = null, userId }: Decision & { userId: number },
+): ApprovalOutcome {
+  const approvals = ticket[approvalsOf] ?? [];
+  const before = approvals.find((each) => each.id === id);
+  if (before === undefined) return { codes: ['NOT_FOUND'] };
+  if (before.approverId !== userId) return { codes: ['VALIDATION_ERROR'] };
+  if (before.decision !== 'PENDING') {
+    const isRepeated = before.decision === decision && before.comment === comment;
+    return isRepeated ? { row: ticket, approval: before } : { codes: ['VALIDATION_ERROR'] };
+  }
+  const approval = { ...before, decision, comment, decidedAt: unknownText };
+  const after = approvals.map((each) => (each === before ? approval : each));
+  return { row: withApprovals(ticket, after), approval };
+}
+
+/** Withdraws a pending approval. */
+export function removeApproval(ticket: WithApprovals, id: number): ApprovalOutcome {
+  const approvals = ticket[approvalsOf] ?? [];
+  const approval = approvals.find((each) => each.id === id);
+  if (approval === undefined) return { codes: ['NOT_FOUND'] };
+  if (approval.decision !== 'PENDING') return { codes: ['VALIDATION_ERROR'] };
+  const others = approvals.filter((each) => each !== approval);
+  return { row: withApprovals(ticket, others), approval };
+}
+
+/** Returns true if an approval matches a list query. @param me the id of the API key's user */
+export function isApprovalIn({ approverId, decision }: Approval, query: ListQuery, me: number): boolean {
+  const approverIds = (query.approverId as (number | string)[] | undefined)?.map((each) => (each === 'me' ? me : each));
+  return anyOf(approverIds, approverId) && anyOf(query.decision, decision);
+}
