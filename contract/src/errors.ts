@@ -32,10 +32,12 @@ export const errors = {
     status: 400,
     when:
       "The status can't change to the requested value. " +
-      'The message lists the allowed values, or says that the current status is final.',
+      'The message lists the allowed values, says that the current status is final, or gives the reason why the policy for ' +
+      'changes forbids it now.',
     remedy:
       'Get the resource again, and choose a status that is allowed after its current status. ' +
-      'If the current status is final, create a new resource.',
+      'If the current status is final, create a new resource. ' +
+      'If the policy for changes forbids the status, wait for the approvals and the planned window.',
   },
   INVALID_REFERENCE: {
     status: 400,

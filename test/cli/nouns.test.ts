@@ -257,6 +257,12 @@ describe('fields', { timeout: 180_000 }, () => {
     });
   });
 
+  it('turns on the policy for changes', async () => {
+    await createTenant('Careful');
+    expect(await json('tenants update Careful --change-policy true')).toMatchObject({ changePolicy: true });
+    expect((await itsm('tenants show Careful')).stdout).toMatch(/change policy +true/i);
+  });
+
   it('reads the custom fields of an asset by their types, and sets the strict mode', async () => {
     await createTenant('Globex');
     const tenant = ['--tenant', 'Globex'];

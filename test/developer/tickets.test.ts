@@ -1,3 +1,4 @@
+import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { signIn, upload, type Visitor } from '../support/visitor.ts';
@@ -131,6 +132,26 @@ describe('/developer/tickets/:id', () => {
     const { id } = await workspace.createTicket({ type: 'CHANGE', ...window });
     const { text } = await agent.get(`/developer/tickets/${id}`);
     for (const time of Object.values(window)) expect(text).toContain(time);
+  });
+
+  it('lets only an administrator override the policy for changes', async () => {
+    const admin = await signIn(api, workspace);
+    const { id } = await workspace.createTicket({ type: 'CHANGE' });
+    const path = `/developer/tickets/${id}`;
+    expect((await admin.get(path)).text).not.toContain('form-override');
+    await setChangePolicy(workspace.context, true);
+    expect((await admin.get(path)).text).toContain('form-override');
+    expect((await agent.get(path)).text).not.toContain('form-override');
+    expect((await agent.submit(path, 'override', { status: 'IN_PROGRESS' })).status).toBe(403);
+    await admin.submitAndFollow(path, 'override', { status: 'IN_PROGRESS' });
+    expect((await workspace.call('GET', `/tickets/${id}`)).body.data.status).toBe('IN_PROGRESS');
+    expect((await admin.get(path)).text).not.toContain('form-override');
+    const entry = await api.prisma.auditEntry.findFirst({ orderBy: { id: 'desc' } });
+    expect(entry).toMatchObject({
+      ...{ action: 'change.overridden', targetType: 'ticket', targetId: BigInt(id) },
+      changes: { status: { from: 'OPEN', to: 'IN_PROGRESS' } },
+    });
+    await setChangePolicy(workspace.context, false);
   });
 
   it('truncates long texts on a ticket page and shows the full text on request', async () => {

@@ -537,6 +537,10 @@ it('runs the code samples in docs/guides/approve-changes.md', async () => {
   expect(await run('ts', guide.take('ts'))).toMatch(/^CHG-\d+ REJECTED\n$/);
   const { body } = await workspace.call('GET', '/approvals?decision=REJECTED');
   expect(body.data).toMatchObject([{ id, comment: 'Plan a window.' }]);
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
+  const turnOn = inWorkspace(guide.take('sh'));
+  expect(await run('sh', turnOn, env)).toContain('Policy for changes: true.');
+  await run('sh', turnOn.replace('true', 'false'), env);
   expect(guide.blocks).toEqual([]);
 });
 

@@ -194,6 +194,7 @@ const formSamples: Record<string, FormSample> = {
       return path;
     },
   },
+  '/developer/settings changes': { fields: { isOn: 'yes' } },
   '/developer/settings fields': { fields: { isStrict: 'yes' } },
   '/developer/settings keys': { fields: { maxLifetimeDays: '365' } },
   '/developer/settings targets': { fields: { ...noTargets, HIGH: '240' } },
@@ -225,6 +226,10 @@ const formSamples: Record<string, FormSample> = {
   '/developer/tickets/:id attach': {
     make: async () => `/developer/tickets/${(await mine.createTicket()).id}`,
     send: (visitor, path) => upload(visitor, path, 'The log.', { name: 'a.txt', form: 'attach' }),
+  },
+  '/developer/tickets/:id override': {
+    make: async () => `/developer/tickets/${(await mine.createTicket({ type: 'CHANGE' })).id}`,
+    fields: { status: 'IN_PROGRESS' },
   },
   '/developer/tickets/:id redact': {
     make: async () => `/developer/tickets/${(await mine.createTicket()).ticketNumber}`,

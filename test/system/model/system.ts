@@ -16,6 +16,7 @@ import {
   listTicketCategories,
   updateTicketCategory,
 } from '@itsm-api/server/resources/ticket-categories/queries.ts';
+import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
 import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
 import { createUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
 import { openInstallation } from '../../support/installation.ts';
@@ -273,6 +274,9 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     await createTicketCategory(context, { id: 'cat-3', name: 'Dial-up', parentId: 'cat-1', category: 'OTHER' });
     await updateTicketCategory(context, 'cat-3', { active: false });
   }
+  // Two of the three workspaces have the policy.
+  const hasChangePolicy = !name.endsWith('second');
+  await setChangePolicy(context, hasChangePolicy);
   await setResolutionTargets(context, resolutionTargets);
   const id = Number(context.keyId);
   const first: Key = { id, key, userId, scopes: allScopes, isImport: false, line: [id] };
@@ -307,6 +311,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     ) as Workspace['walkers'],
     parents: new Map(),
     links: [],
+    hasChangePolicy,
     changes: [],
     approvals: [],
     taken: [],

@@ -96,6 +96,7 @@ export class Turn {
   get references(): References {
     const { users, teams, tickets, assets, categories } = this.workspace;
     return {
+      hasChangePolicy: this.workspace.hasChangePolicy && !this.key.isImport,
       isActiveUser: (id) => users.some((user) => user.id === id && user.active),
       isUser: (id) => users.some((user) => user.id === id),
       isActiveTeam: (id) => teams.some((team) => team.id === id && team.active),

@@ -202,6 +202,8 @@ export interface Workspace {
   walkers: Record<Followed, Walker[]>;
   /** The links that responses contained, with the ids of their tickets. Some of them may be deleted. */
   links: { id: number; tickets: readonly [number, number] }[];
+  /** Whether work on a change can start only if it is approved and within its window. */
+  hasChangePolicy: boolean;
   /** The ids of the tickets of the type CHANGE that responses contained. */
   changes: number[];
   /** The approvals that responses contained. Some of them may be withdrawn. */

@@ -553,7 +553,8 @@ export const TicketSequenceScalarFieldEnum = {
   change: 'change',
   serviceRequest: 'serviceRequest',
   resolutionTargets: 'resolutionTargets',
-  strictCustomFields: 'strictCustomFields'
+  strictCustomFields: 'strictCustomFields',
+  changePolicy: 'changePolicy'
 } as const
 
 export type TicketSequenceScalarFieldEnum = (typeof TicketSequenceScalarFieldEnum)[keyof typeof TicketSequenceScalarFieldEnum]

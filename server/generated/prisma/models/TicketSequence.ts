@@ -55,6 +55,7 @@ export type TicketSequenceMinAggregateOutputType = {
   change: number | null
   serviceRequest: number | null
   strictCustomFields: boolean | null
+  changePolicy: boolean | null
 }
 
 export type TicketSequenceMaxAggregateOutputType = {
@@ -65,6 +66,7 @@ export type TicketSequenceMaxAggregateOutputType = {
   change: number | null
   serviceRequest: number | null
   strictCustomFields: boolean | null
+  changePolicy: boolean | null
 }
 
 export type TicketSequenceCountAggregateOutputType = {
@@ -76,6 +78,7 @@ export type TicketSequenceCountAggregateOutputType = {
   serviceRequest: number
   resolutionTargets: number
   strictCustomFields: number
+  changePolicy: number
   _all: number
 }
 
@@ -106,6 +109,7 @@ export type TicketSequenceMinAggregateInputType = {
   change?: true | runtime.Types.Skip
   serviceRequest?: true | runtime.Types.Skip
   strictCustomFields?: true | runtime.Types.Skip
+  changePolicy?: true | runtime.Types.Skip
 }
 
 export type TicketSequenceMaxAggregateInputType = {
@@ -116,6 +120,7 @@ export type TicketSequenceMaxAggregateInputType = {
   change?: true | runtime.Types.Skip
   serviceRequest?: true | runtime.Types.Skip
   strictCustomFields?: true | runtime.Types.Skip
+  changePolicy?: true | runtime.Types.Skip
 }
 
 export type TicketSequenceCountAggregateInputType = {
@@ -127,6 +132,7 @@ export type TicketSequenceCountAggregateInputType = {
   serviceRequest?: true | runtime.Types.Skip
   resolutionTargets?: true | runtime.Types.Skip
   strictCustomFields?: true | runtime.Types.Skip
+  changePolicy?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -225,6 +231,7 @@ export type TicketSequenceGroupByOutputType = {
   serviceRequest: number
   resolutionTargets:unknown | null
   strictCustomFields: boolean
+  changePolicy: boolean
   _count: TicketSequenceCountAggregateOutputType | null
   _avg: TicketSequenceAvgAggregateOutputType | null
   _sum: TicketSequenceSumAggregateOutputType | null
@@ -259,6 +266,7 @@ export type TicketSequenceWhereInput = {
   serviceRequest?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   resolutionTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
+  changePolicy?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
 }
 
@@ -271,6 +279,7 @@ export type TicketSequenceOrderByWithRelationInput = {
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   resolutionTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
+  changePolicy?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
 }
 
@@ -286,6 +295,7 @@ export type TicketSequenceWhereUniqueInput = Prisma.AtLeast<{
   serviceRequest?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   resolutionTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
+  changePolicy?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
 }, "tenantId">
 
@@ -298,6 +308,7 @@ export type TicketSequenceOrderByWithAggregationInput = {
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   resolutionTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
+  changePolicy?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TicketSequenceCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.TicketSequenceAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.TicketSequenceMaxOrderByAggregateInput | runtime.Types.Skip
@@ -317,6 +328,7 @@ export type TicketSequenceScalarWhereWithAggregatesInput = {
   serviceRequest?: Prisma.IntWithAggregatesFilter<"TicketSequence"> | number | runtime.Types.Skip
   resolutionTargets?: Prisma.JsonNullableWithAggregatesFilter<"TicketSequence"> | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolWithAggregatesFilter<"TicketSequence"> | boolean | runtime.Types.Skip
+  changePolicy?: Prisma.BoolWithAggregatesFilter<"TicketSequence"> | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceCreateInput = {
@@ -327,6 +339,7 @@ export type TicketSequenceCreateInput = {
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
+  changePolicy?: boolean | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketSequenceInput | runtime.Types.Skip
 }
 
@@ -339,6 +352,7 @@ export type TicketSequenceUncheckedCreateInput = {
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
+  changePolicy?: boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUpdateInput = {
@@ -349,6 +363,7 @@ export type TicketSequenceUpdateInput = {
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketSequenceNestedInput | runtime.Types.Skip
 }
 
@@ -361,6 +376,7 @@ export type TicketSequenceUncheckedUpdateInput = {
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceCreateManyInput = {
@@ -372,6 +388,7 @@ export type TicketSequenceCreateManyInput = {
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
+  changePolicy?: boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUpdateManyMutationInput = {
@@ -382,6 +399,7 @@ export type TicketSequenceUpdateManyMutationInput = {
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUncheckedUpdateManyInput = {
@@ -393,6 +411,7 @@ export type TicketSequenceUncheckedUpdateManyInput = {
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceNullableScalarRelationFilter = {
@@ -409,6 +428,7 @@ export type TicketSequenceCountOrderByAggregateInput = {
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   resolutionTargets?: Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
+  changePolicy?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TicketSequenceAvgOrderByAggregateInput = {
@@ -428,6 +448,7 @@ export type TicketSequenceMaxOrderByAggregateInput = {
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
+  changePolicy?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TicketSequenceMinOrderByAggregateInput = {
@@ -438,6 +459,7 @@ export type TicketSequenceMinOrderByAggregateInput = {
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
+  changePolicy?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type TicketSequenceSumOrderByAggregateInput = {
@@ -489,6 +511,7 @@ export type TicketSequenceCreateWithoutTenantInput = {
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
+  changePolicy?: boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUncheckedCreateWithoutTenantInput = {
@@ -499,6 +522,7 @@ export type TicketSequenceUncheckedCreateWithoutTenantInput = {
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
+  changePolicy?: boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceCreateOrConnectWithoutTenantInput = {
@@ -525,6 +549,7 @@ export type TicketSequenceUpdateWithoutTenantInput = {
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 export type TicketSequenceUncheckedUpdateWithoutTenantInput = {
@@ -535,6 +560,7 @@ export type TicketSequenceUncheckedUpdateWithoutTenantInput = {
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
 
 
@@ -548,6 +574,7 @@ export type TicketSequenceSelect<ExtArgs extends runtime.Types.Extensions.Intern
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
+  changePolicy?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketSequence"]>
 
@@ -560,6 +587,7 @@ export type TicketSequenceSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
+  changePolicy?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketSequence"]>
 
@@ -572,6 +600,7 @@ export type TicketSequenceSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
+  changePolicy?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["ticketSequence"]>
 
@@ -584,9 +613,10 @@ export type TicketSequenceSelectScalar = {
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
+  changePolicy?: boolean | runtime.Types.Skip
 }
 
-export type TicketSequenceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "total" | "incident" | "problem" | "change" | "serviceRequest" | "resolutionTargets" | "strictCustomFields", ExtArgs["result"]["ticketSequence"], runtime.Types.Skip>
+export type TicketSequenceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "total" | "incident" | "problem" | "change" | "serviceRequest" | "resolutionTargets" | "strictCustomFields" | "changePolicy", ExtArgs["result"]["ticketSequence"], runtime.Types.Skip>
 export type TicketSequenceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -617,6 +647,10 @@ export type $TicketSequencePayload<ExtArgs extends runtime.Types.Extensions.Inte
      * Whether the server rejects custom fields without a definition. It is in this row to need no table of its own.
      */
     strictCustomFields: boolean
+    /**
+     * Whether work on a CHANGE can start only if it is approved and within its window.
+     */
+    changePolicy: boolean
   }, ExtArgs["result"]["ticketSequence"]>
   composites: {}
 }
@@ -1049,6 +1083,7 @@ export interface TicketSequenceFieldRefs {
   readonly serviceRequest: Prisma.FieldRef<"TicketSequence", 'Int'>
   readonly resolutionTargets: Prisma.FieldRef<"TicketSequence", 'Json'>
   readonly strictCustomFields: Prisma.FieldRef<"TicketSequence", 'Boolean'>
+  readonly changePolicy: Prisma.FieldRef<"TicketSequence", 'Boolean'>
 }
     
 

@@ -22,6 +22,7 @@ import { deleteTenant } from '../../resources/tenants/tenant-deletion.ts';
 import { exportTenant } from '../../resources/tenants/tenant-export.ts';
 import type { Manifest } from '../../resources/tenants/tenant-folder.ts';
 import { importTenant } from '../../resources/tenants/tenant-import.ts';
+import { getChangePolicy, setChangePolicy } from '../../resources/tickets/change-policy.ts';
 import { ResolutionTargets } from '../../resources/tickets/due-date.ts';
 import { CommandError } from '../lib/cli-errors.ts';
 import { confirmName } from '../lib/confirm.ts';
@@ -47,7 +48,8 @@ export const show = action({
   work: async (runtime, { tenant }) => {
     const details = await describeTenant(runtime.prisma, tenant);
     const { db } = await tenantContext(runtime, String(details.id));
-    return { ...details, keyPolicy: await getKeyPolicy(db), strictFields: await getStrictMode(db) };
+    const rules = { keyPolicy: await getKeyPolicy(db), strictFields: await getStrictMode(db) };
+    return { ...details, ...rules, changePolicy: await getChangePolicy(db) };
   },
   format: (
     {
@@ -59,13 +61,14 @@ export const show = action({
       resolutionTargets,
       keyPolicy,
       strictFields,
+      changePolicy,
       ...fields
     },
     { card, time },
   ) =>
     card({
       ...{ ...fields, 'resolution targets': formatTargets(resolutionTargets), 'key expiry': formatPolicy(keyPolicy) },
-      'strict fields': String(strictFields),
+      ...{ 'strict fields': String(strictFields), 'change policy': String(changePolicy) },
       status: tenantLabel({ active, maintenanceSince, unavailableSince }),
       ...(maintenanceSince !== null && { 'in maintenance since': time(maintenanceSince) }),
       ...{ created: time(createdAt), updated: time(updatedAt) },
@@ -102,21 +105,25 @@ export const update = action({
     maxKeyDays: KeyPolicy.shape.maxLifetimeDays.optional(),
     requireKeyExpiry: TrueOrFalse.optional(),
     strictFields: TrueOrFalse.optional(),
+    changePolicy: TrueOrFalse.optional(),
   }),
-  work: async (runtime, { tenant, name, maxKeyDays, requireKeyExpiry, strictFields, ...targets }) => {
+  work: async (runtime, { tenant, name, maxKeyDays, requireKeyExpiry, strictFields, changePolicy, ...targets }) => {
     const { targetCritical: CRITICAL, targetHigh: HIGH, targetMedium: MEDIUM, targetLow: LOW } = targets;
     const updated = await updateTenant(runtime, tenant, { name, CRITICAL, HIGH, MEDIUM, LOW });
     const context = await tenantContext(runtime, String(updated.id));
     if (strictFields !== undefined) await setStrictMode(context, strictFields);
+    if (changePolicy !== undefined) await setChangePolicy(context, changePolicy);
     const keyPolicy = await setKeyPolicy(context, {
       ...(maxKeyDays !== undefined && { maxLifetimeDays: maxKeyDays }),
       ...(requireKeyExpiry !== undefined && { expiryRequired: requireKeyExpiry }),
     });
-    return { ...updated, keyPolicy, strictFields: await getStrictMode(context.db) };
+    const { db } = context;
+    return { ...updated, keyPolicy, strictFields: await getStrictMode(db), changePolicy: await getChangePolicy(db) };
   },
-  format: ({ id, name, resolutionTargets, keyPolicy, strictFields }) =>
+  format: ({ id, name, resolutionTargets, keyPolicy, strictFields, changePolicy }) =>
     `Updated the tenant ${name} (ID ${id}). Resolution targets: ${formatTargets(resolutionTargets)}. ` +
-    `Expiry of API keys: ${formatPolicy(keyPolicy)}. Strict custom fields: ${strictFields}.`,
+    `Expiry of API keys: ${formatPolicy(keyPolicy)}. Strict custom fields: ${strictFields}. ` +
+    `Policy for changes: ${changePolicy}.`,
 });
 
 function formatPolicy(policy: KeyPolicy): string {

@@ -33,12 +33,13 @@ export const tenants = noun({
       ],
     },
     update: {
-      summary: 'Rename a tenant, or change its resolution targets, its rules for API keys or its strict mode',
+      summary: 'Rename a tenant, or change its resolution targets, its rules for API keys, custom fields or changes',
       details:
         'A target is the time in which tickets with a priority are due after they were created, unless a request sets ' +
         '`dueAt`. Existing tickets keep their due dates. The ' +
         'rules for API keys apply to new and rotated keys. A maximum lifetime also requires an expiry. In the strict mode, ' +
-        'the server rejects custom fields without a definition. ' +
+        'the server rejects custom fields without a definition. With the policy for changes, work on a CHANGE can start ' +
+        'only if it is approved and within its planned window. ' +
         clearing.replace('notes', 'target-low').replace('field', 'target'),
       arguments: [tenant],
       options: [
@@ -58,6 +59,11 @@ export const tenants = noun({
           about: 'true or false: whether custom fields need a definition',
           values: ['true', 'false'],
         },
+        {
+          flags: '--change-policy <on>',
+          about: 'true or false: whether changes need an approval and a window',
+          values: ['true', 'false'],
+        },
       ],
       examples: [
         'tenants update Acme --name "Acme Corporation"',
@@ -65,6 +71,7 @@ export const tenants = noun({
         "tenants update Acme --target-low ''",
         'tenants update Acme --max-key-days 365',
         'tenants update Acme --strict-fields true',
+        'tenants update Acme --change-policy true',
       ],
     },
     deactivate: {

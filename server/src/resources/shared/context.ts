@@ -43,6 +43,8 @@ export interface Context extends Services, ActorContext {
    * (docs/decisions/custom-fields.md).
    */
   hasFieldRules?: boolean;
+  /** Whether an administrator overrides the policy for changes in the developer area (docs/decisions/changes.md). */
+  overridesChangePolicy?: boolean;
   /** The ETags in the request's `If-Match` header. */
   ifMatch?: Etags | undefined;
   /**

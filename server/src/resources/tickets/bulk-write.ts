@@ -26,6 +26,7 @@ import {
   withoutRepeated,
 } from '../shared/external-ids.ts';
 import { assertKnown, findKnown, type Known } from '../shared/foreign-keys.ts';
+import { assertChangePolicy, findChangePolicy } from './change-policy.ts';
 import { checkAttachments, checkComment, insertComments } from './comments/queries.ts';
 import type { NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
@@ -202,11 +203,13 @@ export function updateTickets(
       changed.map(({ references }) => references),
     );
     const rules = await findRulesFor(context, 'TICKET', changed);
+    const hasPolicy = await findChangePolicy(context, changed);
     const parents = await lockParents(context, changed);
     const taken = await lockExternalIds(context, 'ticket', changed.map(newExternalId));
     const items = checked.next((item) => {
       if (item.change !== undefined) {
         assertCustomFields(rules, item.change, context);
+        assertChangePolicy(hasPolicy, item.change, now);
         applyChange(item.change, known, parents, taken);
       }
       return item;

@@ -27,6 +27,7 @@ import { mergeTags } from '../shared/tags.ts';
 import { resolveTicketId } from '../shared/ticket-reference.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { resetApprovals } from './approvals/approval-status.ts';
+import { assertChangePolicy, findChangePolicy } from './change-policy.ts';
 import { selectTickets } from './list-counted.ts';
 import { findTickets, isCounted } from './list-search.ts';
 import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
@@ -134,6 +135,7 @@ async function patchUnlocked(
   if (references.tickets.length > 0 || 'externalId' in changes || change.resetsApprovals) return undefined;
   await checkReferences(context, references);
   await checkCustomFields(context, 'TICKET', change);
+  assertChangePolicy(await findChangePolicy(context, [change]), change, context.now());
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
 }
@@ -151,6 +153,7 @@ async function patchLocked(
   if (change === undefined) return before;
   await checkReferences(context, change.references);
   await checkCustomFields(context, 'TICKET', change);
+  assertChangePolicy(await findChangePolicy(context, [change]), change, context.now());
   rejectCycle(change, await lockParents(context, [change]));
   await lockExternalId(context, 'ticket', newExternalId(change));
   const [ticket] = await writeChanges(context, [change]);

@@ -133,6 +133,19 @@ function isWindowValid(
   return type === 'CHANGE' && start < end;
 }
 
+/** Returns false if the policy for changes forbids a change of the status. */
+function canStart(before: Ticket, { type, status, approvalStatus, plannedStartAt, plannedEndAt }: Ticket): boolean {
+  const isStart = ['OPEN', 'PENDING'].includes(before.status) && ['IN_PROGRESS', 'RESOLVED'].includes(status);
+  if (type !== 'CHANGE' || !isStart) return true;
+  if (approvalStatus !== 'APPROVED' || plannedStartAt === null || plannedEndAt === null) return false;
+  return Date.parse(plannedStartAt) <= Date.now() && Date.now() < Date.parse(plannedEndAt);
+}
+
+const decisionsOf = ({ approvalStatus, [approvalsOf]: approvals = [] }: WithApprovals) => ({
+  approvalStatus,
+  [approvalsOf]: approvals,
+});
+
 /** Applies a patch to a ticket. Doesn't check for cycles of parents, because quiet.ts checks for them. */
 export function changeTicket(before: TicketState, patch: TicketPatch, references: References): Outcome<TicketState> {
   const { customFields, watcherUserIds, assetIds, tags, addTags, removeTags, title, ...fields } = patch;
@@ -152,10 +165,12 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
     if (patch.plannedStartAt === undefined) after.plannedStartAt = null;
     if (patch.plannedEndAt === undefined) after.plannedEndAt = null;
   }
+  const decided = resetDecisions(before, after);
   const isMove = after.status !== before.status;
   const added = after.watcherUserIds.filter((id) => !before.watcherUserIds.includes(id));
   const codes = [
     ...(isMove && !moves[before.status].includes(after.status) ? ['INVALID_TRANSITION' as const] : []),
+    ...(references.hasChangePolicy && isMove && !canStart(before, decided) ? ['INVALID_TRANSITION' as const] : []),
     ...(isWindowValid(after.type, after) ? [] : ['VALIDATION_ERROR' as const]),
     ...(after.category === null && after.categoryConfigId === null ? ['VALIDATION_ERROR' as const] : []),
     ...(after.externalId !== before.externalId && before.externalId !== null ? ['VALIDATION_ERROR' as const] : []),
@@ -175,9 +190,10 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
     else after.resolvedAt = null;
   }
   if (!isSet && after.priority !== before.priority) after.dueAt = dueByTarget(after);
-  const decided = resetDecisions(before, after);
   const isUnchanged = isSame(before, after) && isSet === before[isDueAtSet];
-  return { row: isUnchanged ? before : { ...decided, etag: unknownText, updatedAt: unknownText } };
+  return {
+    row: isUnchanged ? before : { ...after, ...decisionsOf(decided), etag: unknownText, updatedAt: unknownText },
+  };
 }
 
 /**

@@ -12,6 +12,8 @@ export interface References {
   isTicket(id: number): boolean;
   isAsset(id: number): boolean;
   isActiveCategory(id: string): boolean;
+  /** Whether the policy for changes applies to the request. */
+  hasChangePolicy: boolean;
   /** Returns the fixed category that a ticket category refines. */
   refinedCategory(id: string | null | undefined): TicketCategory | null;
 }

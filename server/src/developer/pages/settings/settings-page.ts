@@ -2,6 +2,7 @@ import { Priority } from '@itsm-api/contract';
 import * as z from 'zod';
 import { getKeyPolicy, KeyPolicy, setKeyPolicy } from '../../../auth/api-keys/key-policy.ts';
 import { getStrictMode, setStrictMode } from '../../../resources/custom-fields/strict-mode.ts';
+import { getChangePolicy, setChangePolicy } from '../../../resources/tickets/change-policy.ts';
 import { getResolutionTargets, ResolutionTargets, setResolutionTargets } from '../../../resources/tickets/due-date.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
 import { checkbox, checked, emptyAsNull, renderForm, submit, textField } from '../../ui/form-fields.ts';
@@ -61,9 +62,27 @@ ${submit('Save')}`;
       html`<p>This rule applies to new values. Requests can still remove fields without a definition.</p>
 ${renderForm(request, 'fields', strictFields)}`,
     );
-    return { title: 'Settings', body: html`${targetSection}${policySection}${fieldSection}` };
+    const isOn = await getChangePolicy(request.visit.context.db);
+    const changeFields = (sent: FormState | undefined) =>
+      html`${checkbox('isOn', 'yes', 'Require an approval and a planned window', sent ? 'isOn' in sent.values : isOn)}
+${submit('Save')}`;
+    const changeSection = section(
+      'Changes',
+      html`<p>Work on a change can start only if it is approved, and within its planned window. Administrators can override
+ this rule on the page of the ticket. The rule doesn't apply to import keys.</p>
+${renderForm(request, 'changes', changeFields)}`,
+    );
+    return { title: 'Settings', body: html`${targetSection}${policySection}${fieldSection}${changeSection}` };
   },
   forms: {
+    changes: form({
+      fields: z.strictObject({ isOn: checked }),
+      audit: 'settings.updated',
+      async run({ visit, fields }) {
+        await setChangePolicy(visit.context, fields.isOn);
+        return { redirect: path, subject: 'rule for changes' };
+      },
+    }),
     fields: form({
       fields: z.strictObject({ isStrict: checked }),
       audit: 'settings.updated',

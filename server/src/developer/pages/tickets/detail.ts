@@ -20,8 +20,9 @@ import { getTeam } from '../../../resources/teams/queries.ts';
 import { listTicketApprovals } from '../../../resources/tickets/approvals/queries.ts';
 import { readContent, storeUploadedFile } from '../../../resources/tickets/attachments/file-transfer.ts';
 import { createAttachment, findFile, listAttachments } from '../../../resources/tickets/attachments/queries.ts';
+import { getChangePolicy } from '../../../resources/tickets/change-policy.ts';
 import { listComments } from '../../../resources/tickets/comments/queries.ts';
-import { getTicket } from '../../../resources/tickets/queries.ts';
+import { getTicket, updateTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
@@ -34,6 +35,7 @@ import {
   fileField,
   type Option,
   renderForm,
+  selectField,
   several,
   submit,
   textField,
@@ -68,7 +70,7 @@ const [longText, shortText] = [16_384, 2048];
 
 /**
  * The page of a ticket, to which the page of a delivery links. The URL contains the ticket's ID or number. The page
- * can only attach files and redact the ticket.
+ * can only attach files, redact the ticket and override the policy for changes.
  */
 export const ticket = page({
   path: '/developer/tickets/:id',
@@ -115,6 +117,15 @@ ${section(`Attachments (${attachments.meta.totalCount})`, html`${attachmentTable
 ${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, { name: 'comments', label: 'Pages of comments' })}`)}
 ${section('Activity', html`${await activityTable(visit, activities.data)}${pager(activities.meta, address, { label: 'Pages of activity' })}`)}
 ${
+  (await canOverride(visit, ticket))
+    ? folded(
+        'Override the rule for changes',
+        request.sent.override !== undefined,
+        renderForm(request, 'override', overrideFields),
+      )
+    : null
+}
+${
   visit.user.account.role === 'ADMIN'
     ? folded(
         'Redact',
@@ -137,6 +148,23 @@ ${
         const { ticketId } = await createAttachment(visit.context, params.id, { name, file: checked });
         const target = { type: 'ticket', id: ticketId } as const;
         return { redirect: `/developer/tickets/${params.id}`, subject: name, target };
+      },
+    }),
+    override: form({
+      params: TicketIdParam,
+      fields: z.strictObject({ status: z.enum(['IN_PROGRESS', 'RESOLVED']) }),
+      audit: 'change.overridden',
+      roles: ['ADMIN'],
+      async run({ visit, params, fields: { status } }) {
+        const before = await getTicket(visit.context, params.id);
+        const context = { ...visit.context, overridesChangePolicy: true };
+        const { id, ticketNumber } = await updateTicket(context, params.id, { status });
+        return {
+          redirect: `/developer/tickets/${params.id}`,
+          subject: ticketNumber,
+          target: { type: 'ticket', id } as const,
+          changes: { status: { from: before.status, to: status } },
+        };
       },
     }),
     redact: form({
@@ -217,6 +245,18 @@ function renderFacts(
     Closed: ticket.closedAt && visit.time(ticket.closedAt),
     ID: ticket.id,
   });
+}
+
+/** Returns true if the user can start a change against the policy of the workspace. */
+async function canOverride({ user, context }: UserContext, { type, status }: Ticket): Promise<boolean> {
+  const isWaiting = type === 'CHANGE' && (status === 'OPEN' || status === 'PENDING');
+  return isWaiting && user.account.role === 'ADMIN' && (await getChangePolicy(context.db));
+}
+
+function overrideFields(sent: FormState | undefined): SafeHtml {
+  const options = ['IN_PROGRESS', 'RESOLVED'].map((status) => ({ value: status, label: status }));
+  return html`<p>The status changes although the change isn't approved or not within its planned window. The audit log
+ records the override.</p>${selectField(sent, { name: 'status', label: 'Status', options })}${submit('Override', 'danger')}`;
 }
 
 function approvalTable(visit: UserContext, approvals: readonly Approval[], names: ReadonlyMap<number, string>) {
