@@ -69,6 +69,21 @@ export const fields = {
   }),
 };
 
+/** The command for the document of a workspace checks that it names the custom fields of this workspace. */
+export const document = {
+  get: kind(1, fc.constant(null), async (turn) => {
+    const sent = await turn.ask('document.get');
+    if (sent?.answer === undefined) return;
+    const { properties = {} } = sent.answer.body?.components?.schemas?.NewTicketCustomFields ?? {};
+    const keys = turn.workspace.fields.filter(({ resource }) => resource === 'TICKET').map(({ key }) => key);
+    turn.world.expect(
+      isSame(Object.keys(properties).toSorted(), keys.toSorted()),
+      'the document of a workspace names other fields',
+      sent,
+    );
+  }),
+};
+
 /** Removes what `setFilter` changes. */
 function withoutFilter({ filterable, updatedAt, etag, ...others }: Record<string, unknown>): object {
   return others;

@@ -10,7 +10,7 @@ import { changes } from './changes.ts';
 import type { Kind } from './command.ts';
 import { comments } from './comments.ts';
 import { deliveries } from './deliveries.ts';
-import { fields } from './fields.ts';
+import { document, fields } from './fields.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
 import { links } from './links.ts';
@@ -40,6 +40,7 @@ const byName: Record<string, Record<string, Kind>> = {
     users,
     teams,
     fields,
+    document,
     ticketCategories,
     webhooks,
     deliveries,

@@ -6,7 +6,7 @@ import type { Scope } from '@itsm-api/contract';
 export function scopeOf(operation: string): Scope | undefined {
   const [resource = '', name = ''] = operation.split('.');
   const isWrite = /^(attach|create|decide|update|upsert|delete|replay|test)/.test(name);
-  if (resource === 'me' || resource === 'fields') return undefined;
+  if (resource === 'me' || resource === 'fields' || resource === 'document') return undefined;
   if (resource === 'webhooks' || resource === 'deliveries') return 'webhooks:manage';
   if (resource === 'articles') return 'kb:read';
   if (resource === 'users' || resource === 'teams') return 'users:read';
