@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ItsmClient, type Ticket } from '@itsm-api/client';
 import { signTestEvent } from '@itsm-api/client/webhooks';
+import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Sender, startSender } from '../support/receiver.ts';
 import { createWorkspace } from '../support/workspace.ts';
@@ -239,6 +240,32 @@ describe('examples/ticket-form.ts', () => {
     const wrong = await send({ title: '', description: 'Floor 3', category: '<b>' });
     expect(wrong.status).toBe(400);
     expect(await wrong.text()).toContain('<li>title must have at least 1 character</li>');
+  });
+});
+
+describe('examples/deploy-gate.ts', () => {
+  it.each([
+    ['resolves the change if the command succeeds', 'APPROVED', 'console.log("Deployed.")', 'RESOLVED', 'Deployed.'],
+    ['cancels the change if the command fails', 'APPROVED', 'console.log("No."); process.exit(3)', 'CANCELLED', 'No.'],
+    ['runs nothing if an approver rejects the change', 'REJECTED', 'console.log("Deployed.")', 'CANCELLED', undefined],
+  ] as const)('%s', async (_, decision, code, status, output) => {
+    const own = await createWorkspace(sender.api);
+    const approver = await own.createUser({ role: 'AGENT' });
+    const env = { ITSM_KEY: own.key, APPROVERS: String(approver.id), POLL_MS: '100' };
+    const gate = run('deploy-gate', { args: ['Deploy the shop', process.execPath, '-e', code], env });
+    const approval = await eventually(async () => {
+      const { body } = await own.call('GET', '/approvals?decision=PENDING');
+      return body.data[0] ?? expect.fail(`There is no approval: ${gate.output()}`);
+    });
+    const { key } = await createKey(own.context, { user: approver.email, name: 'approver', scopes: ['tickets:write'] });
+    const path = `/api/public/v1/approvals/${approval.id}`;
+    expect((await sender.api.call({ method: 'PATCH', path, key, body: { decision } })).status).toBe(200);
+    expect(await gate.exit, gate.output()).toBe(decision === 'REJECTED' ? 1 : code.includes('3') ? 3 : 0);
+    const ticket = (await own.call('GET', `/tickets/${approval.ticketId}`)).body.data;
+    expect(ticket).toMatchObject({ type: 'CHANGE', title: 'Deploy the shop', status, attachmentCount: output ? 1 : 0 });
+    if (output === undefined) return;
+    const [file] = (await own.call('GET', `/tickets/${ticket.id}/attachments`)).body.data;
+    expect((await own.call('GET', `/attachments/${file.id}/content`)).text).toBe(`${output}\n`);
   });
 });
 

@@ -15,6 +15,7 @@ import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { fillFilters } from '@itsm-api/server/resources/custom-fields/filter-fill.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { type Api, startApi } from '../support/api.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -535,6 +536,9 @@ it('runs the code samples in docs/guides/approve-changes.md', async () => {
   expect(JSON.parse(await run('sh', request)).data).toMatchObject({ decision: 'PENDING', note: 'Tested in staging.' });
   const { id } = await workspace.createApproval(workspace.userId);
   expect(await run('ts', guide.take('ts'))).toMatch(/^CHG-\d+ REJECTED\n$/);
+  const start = expect.stringMatching(/^node deploy-gate\.ts "Deploy .+" \.\/deploy\.sh$/);
+  expect(parse(guide.take('yaml')).jobs.deploy.steps.at(-1)).toEqual({ run: start });
+  expect(parse(guide.take('yaml')).deploy.script.at(-1)).toEqual(start);
   const { body } = await workspace.call('GET', '/approvals?decision=REJECTED');
   expect(body.data).toMatchObject([{ id, comment: 'Plan a window.' }]);
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };

@@ -22,7 +22,7 @@ describe('the import check', () => {
       '../database/migrations/migration-runner.ts',
     ],
     ['the ts-rest router by the main entry of the contract', 'contract/src/index.ts', './ts-rest.ts'],
-    ['a later resource by an earlier one', 'server/src/resources/users/queries.ts', '../tickets/sql.ts'],
+    ['a later resource by an earlier one', 'server/src/resources/tickets/queries.ts', '../users/queries.ts'],
     [
       'a resource by a folder without a place in the order',
       'server/src/resources/new/queries.ts',

@@ -106,6 +106,11 @@ export const groups: Group[] = [
       example('service-desk', 'Create and sync all data', 'Creates tickets with an attachment, and syncs a workspace.'),
       example('ticket-form', 'Create tickets from a form', 'Shows a form in the browser that creates tickets.'),
       example('webhook-receiver', 'Receive webhooks', 'Receives webhooks with `node:http`, and verifies them.'),
+      example(
+        'deploy-gate',
+        'Deploy after an approval',
+        'Opens a change, waits for its approvals, and runs a command.',
+      ),
       guide('alerts', 'Create tickets from alerts', 'Receive the alerts of Prometheus Alertmanager and Grafana.'),
       guide('test-your-integration', 'Test your integration', 'Run a server with its own PostgreSQL in your tests.'),
       guide('agents', 'Connect AI agents', 'Use the MCP server with Claude, VS Code, Cursor or your own agent.'),

@@ -115,12 +115,12 @@ export const webhooks = {
     }
   }),
 
-  create: kind(2, newGiven, async (turn, given) => {
+  create: kind(3, newGiven, async (turn, given) => {
     if (activeOf(turn).length < atMost) await create(turn, given);
   }),
 
   update: kind(
-    3,
+    6,
     fc.record({ place, patch: patchGiven, isForeign: fc.nat(19) }),
     async (turn, { place, patch: { url, secret, ...patch }, isForeign }) => {
       if (isForeign === 0) {
@@ -150,7 +150,7 @@ export const webhooks = {
     if (sent !== undefined) note(turn, { sent, answer: sent.answer }, id, (row) => ({ row: deactivated(row) }));
   }),
 
-  test: kind(3, place, async (turn, place) => {
+  test: kind(6, place, async (turn, place) => {
     const id = turn.workspace.webhooks.pick(place);
     if (id === undefined) return;
     const sent = await turn.ask('webhooks.test', { params: { id }, sending: 'keyed' });
