@@ -19,7 +19,7 @@ COPY prisma prisma
 COPY docs/index.md docs/changelog.md docs/
 COPY docs/guides docs/guides
 COPY client/README.md client/
-COPY examples/follow-tickets.ts examples/migrate-tickets.ts examples/service-desk.ts examples/
+COPY examples/deploy-gate.ts examples/follow-tickets.ts examples/migrate-tickets.ts examples/service-desk.ts examples/
 COPY examples/sync-tickets.ts examples/ticket-form.ts examples/webhook-receiver.ts examples/
 COPY contract/src contract/src
 COPY server/generated server/generated
