@@ -11,12 +11,15 @@ import { ItsmClient, isItsmError, type Ticket } from '@itsm-api/client';
 const { ITSM_URL = 'http://127.0.0.1:3000', ITSM_KEY, APPROVERS = '' } = process.env;
 const { POLL_MS = '15000', WAIT_MINUTES = '60' } = process.env;
 const [title = '', command = '', ...args] = process.argv.slice(2);
+const waitMs = Number(WAIT_MINUTES) * 60_000;
 const client = new ItsmClient({ baseUrl: ITSM_URL, apiKey: ITSM_KEY, userAgent: 'deploy-gate' });
 
 /** Opens the change, and requests its approvals. */
-async function open(): Promise<Ticket> {
+async function openChange(): Promise<Ticket> {
   const description = `Runs \`${[command, ...args].join(' ')}\` after the approval.`;
-  const { id } = await client.tickets.create({ type: 'CHANGE', title, description, category: 'SOFTWARE' });
+  const plannedEndAt = new Date(Date.now() + waitMs).toISOString();
+  const window = { plannedStartAt: new Date().toISOString(), plannedEndAt };
+  const { id } = await client.tickets.create({ type: 'CHANGE', title, description, category: 'SOFTWARE', ...window });
   for (const approver of APPROVERS.split(',')) {
     const approverId = /^\d+$/.test(approver) ? Number(approver) : (approver as `${string}@${string}`);
     await client.approvals.create(id, { approverId });
@@ -24,9 +27,9 @@ async function open(): Promise<Ticket> {
   return client.tickets.get(id);
 }
 
-/** Waits until all approvers have decided. An unchanged ticket costs a response without a body. */
-async function decided(id: number): Promise<Ticket> {
-  const deadline = Date.now() + Number(WAIT_MINUTES) * 60_000;
+/** Waits until all approvers have decided. The response for an unchanged ticket has no body. */
+async function waitForDecisions(id: number): Promise<Ticket> {
+  const deadline = Date.now() + waitMs;
   let response = await client.tickets.get(id).withResponse();
   while (response.data.approvalStatus === 'PENDING' && Date.now() < deadline) {
     await sleep(Number(POLL_MS));
@@ -36,7 +39,7 @@ async function decided(id: number): Promise<Ticket> {
 }
 
 /** Runs the command. Resolves to its exit code and its output, which it also prints. */
-async function run(): Promise<{ code: number; output: string }> {
+async function runCommand(): Promise<{ code: number; output: string }> {
   const child = spawn(command, args, { stdio: ['inherit', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -53,16 +56,16 @@ async function run(): Promise<{ code: number; output: string }> {
 }
 
 try {
-  const { id, ticketNumber } = await open();
+  const { id, ticketNumber } = await openChange();
   console.log(`${ticketNumber} waits for ${APPROVERS}.`);
-  const { approvalStatus, etag } = await decided(id);
+  const { approvalStatus, etag } = await waitForDecisions(id);
   if (approvalStatus !== 'APPROVED') {
     await client.tickets.update(id, { status: 'CANCELLED', resolution: `Not run: ${approvalStatus}.` });
     throw new Error(`${ticketNumber} is ${approvalStatus}, so the command didn't run.`);
   }
-  // If the ticket has changed since the decision, this call rejects, and the command doesn't run.
+  // If the ticket has changed since the decision, this request fails, and the command doesn't run.
   await client.tickets.update(id, { status: 'IN_PROGRESS' }, { ifMatch: etag });
-  const { code, output } = await run();
+  const { code, output } = await runCommand();
   await client.tickets.attach(id, new File([output || 'No output.'], 'output.log', { type: 'text/plain' }));
   const status = code === 0 ? 'RESOLVED' : 'CANCELLED';
   await client.tickets.update(id, { status, resolution: `The command exited with ${code}.` });

@@ -14,7 +14,7 @@ Options:
 
 Environment variables:
   ITSM_URL                      the URL of the server
-  ITSM_KEY                      an API key with the scopes tickets:read, tickets:write, users:read and assets:read
+  ITSM_KEY                      an API key with the scopes tickets:read and tickets:write; assignee also needs users:read, and asset needs assets:read
   ALERTS_TOKEN                  the bearer token of the senders
   ALERTS_USER, ALERTS_PASSWORD  the user and the password of senders that use basic authentication
 `;

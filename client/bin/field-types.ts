@@ -77,7 +77,7 @@ function printField({ key, label, description, type, options, required, active }
   return `  /** ${text.replaceAll('*/', '*\\/').replaceAll(/\s+/g, ' ')} */\n  ${field};\n`;
 }
 
-/** Returns the type of a field's values. \`Open\` also has the values that the file doesn't know yet. */
+/** Returns the type of a field's values. `Open` also allows the values that the file doesn't know yet. */
 function typeOf(type: CustomFieldDefinition['type'], options = ''): string {
   const types: Record<CustomFieldType, string> = {
     TEXT: 'string',

@@ -470,7 +470,7 @@ export interface Approvals {
   /**
    * Decide about a change.
    *
-   * Requires an API key of the approver. Repeating the same decision changes nothing. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
+   * Requires an API key of the approver. Repeating the same decision with the same comment changes nothing. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *

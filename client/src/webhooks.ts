@@ -1,5 +1,5 @@
 import type { Bytes } from './files.ts';
-import { eventTypes, type KnownEvent, type WebhookEvent } from './generated.ts';
+import { eventTypes, type KnownEvent, pathPrefix, type WebhookEvent } from './generated.ts';
 
 export type * from './generated.ts';
 export { eventTypes };
@@ -193,7 +193,7 @@ export async function signDelivery(
   const [, time] = /"timestamp":"([^"]+)"/.exec(body.slice(0, 200)) ?? [];
   return {
     'content-type': 'application/json; charset=utf-8',
-    ...{ 'ce-specversion': '1.0', 'ce-id': id, 'ce-type': type, 'ce-source': '/api/public/v1' },
+    ...{ 'ce-specversion': '1.0', 'ce-id': id, 'ce-type': type, 'ce-source': pathPrefix },
     ...(time !== undefined && { 'ce-time': time }),
     'x-service-event': type,
     'x-service-delivery': String(deliveryId),

@@ -69,7 +69,7 @@ it('finds the cell of a tenant by its name or id', async () => {
   }
   await setMaintenance(cells[1], String(mine.tenantId), 'read-only');
   expect((await run('cells find', name)).stdout).toMatch(/cell-1 .* maintenance/);
-  expect(await run('cells find', 'Nobody')).toMatchObject({ code: 1, stdout: 'No cell has this tenant.\n' });
+  expect(await run('cells find', 'Unknown')).toMatchObject({ code: 1, stdout: 'No cell has this tenant.\n' });
 });
 
 it('shows the other cells if a cell is unreachable, and exits with 1', async () => {

@@ -67,7 +67,11 @@ export const deliveryHeaders: Record<string, Parameter> = Object.fromEntries(
     header('ce-specversion', 'The version of CloudEvents.', '1.0'),
     header('ce-id', 'The id of the event, as in `webhook-id`.', vector.id),
     header('ce-type', 'The type of the event.', 'ticket.created'),
-    header('ce-source', 'The URL of the API.', 'https://itsm.example.com/api/public/v1'),
+    header(
+      'ce-source',
+      'The URL of the API, or its path if the server has no public URL.',
+      'https://itsm.example.com/api/public/v1',
+    ),
     header('ce-time', 'When the event happened.', '2026-11-20T10:00:00.000Z'),
     header('webhook-id', 'The id of the event. Every attempt has the same id.', vector.id),
     header('webhook-timestamp', 'When the attempt was sent, in Unix seconds.', vector.timestamp),

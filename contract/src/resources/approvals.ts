@@ -155,7 +155,7 @@ export const approvals = endpoints({
     method: 'PATCH',
     path: '/approvals/:id',
     summary: 'Decide about a change',
-    description: `Requires an API key of the approver. Repeating the same decision changes nothing. ${effects}`,
+    description: `Requires an API key of the approver. Repeating the same decision with the same comment changes nothing. ${effects}`,
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: IdParam,
     query: NoQuery,

@@ -32,7 +32,7 @@ CREATE POLICY "system" ON "custom_field_definitions" TO "itsm_system" USING (tru
 GRANT SELECT, INSERT, UPDATE ON "custom_field_definitions" TO "itsm_request";
 GRANT SELECT, INSERT, UPDATE, DELETE ON "custom_field_definitions" TO "itsm_system";
 
--- What jobs write is no new version, so that the form of an administrator stays valid.
+-- Writes by jobs don't increment the version, so that a form that an administrator has open stays valid.
 CREATE TRIGGER "custom_field_definitions_next_version" BEFORE UPDATE ON "custom_field_definitions"
   FOR EACH ROW WHEN ((NEW."nonconforming", NEW."counted_at", NEW."filled", NEW."filled_to")
     IS NOT DISTINCT FROM (OLD."nonconforming", OLD."counted_at", OLD."filled", OLD."filled_to"))

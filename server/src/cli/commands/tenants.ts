@@ -88,7 +88,7 @@ export const tenants = noun({
       summary: 'Start or end the maintenance of a tenant, during which its data does not change',
       details:
         'During maintenance, the API, the MCP server and the developer area respond with 503 `SERVICE_UNAVAILABLE` and ' +
-        '`Retry-After: 30` to requests of the tenant. With `read-only`, GET requests of the API and reading tools of the ' +
+        '`Retry-After: 30` to requests of the tenant. With `read-only`, GET and HEAD requests of the API and reading tools of the ' +
         'MCP server still work. Workers send it no webhooks, scheduled jobs skip it, and commands that change its data ' +
         'fail. After the end, workers send the pending deliveries.',
       arguments: [tenant, { flags: '<state>', about: 'on, read-only or off', values: ['on', 'read-only', 'off'] }],

@@ -52,8 +52,8 @@ function isStart({ before, after }: Start): boolean {
 }
 
 /**
- * Returns whether the policy applies to the changes of a request. If no change starts the work on a CHANGE, doesn't query
- * the database. The policy doesn't apply to import keys, and to administrators who override it.
+ * Returns whether the policy applies to the changes of a request. If no change starts the work on a CHANGE, doesn't
+ * query the database. The policy applies neither to import keys nor to administrators who override it.
  */
 export async function findChangePolicy(context: Context, changes: readonly Start[]): Promise<boolean> {
   if (context.isImport === true || context.overridesChangePolicy === true) return false;
