@@ -130,15 +130,19 @@ describe('the form of an asset', () => {
 
   it('keeps values that an input cannot show, and shows a value that is no option', async () => {
     const options = [{ value: 'a', label: 'A' }];
-    const customFields = { site: 'bonn', note: 7 };
+    const customFields = { site: 'bonn', note: 7, address: 'One\ntwo', empty: '', tags: [] };
     const { id } = await workspace.createAsset({ customFields });
     await workspace.createField({ resource: 'ASSET', key: 'site', type: 'SELECT', options });
-    await workspace.createField({ resource: 'ASSET', key: 'note', type: 'TEXT' });
+    for (const key of ['note', 'address', 'empty'])
+      await workspace.createField({ resource: 'ASSET', key, type: 'TEXT' });
+    await workspace.createField({ resource: 'ASSET', key: 'tags', type: 'MULTI_SELECT', options });
     const here = `/developer/assets/${id}`;
     const { text } = await admin.get(here);
     expect(text).toContain('<option value="bonn" selected>bonn (not an option)</option>');
-    expect(text).toContain('Only the API can change these fields: note.');
-    const change = { ...typed, status: 'IN_STOCK', customFields: '', 'customFields.site': 'bonn' };
+    const others = /Only the API can change these fields: ([^.]+)\./.exec(text)?.[1]?.split(', ') ?? [];
+    expect(others.toSorted()).toEqual(['address', 'note', 'tags']);
+    const lines = /<textarea name="customFields"[^>]*>\n([^<]*)</.exec(text)?.[1] ?? '';
+    const change = { ...typed, status: 'IN_STOCK', customFields: lines, 'customFields.site': 'bonn' };
     expect((await admin.submit(here, 'change', { ...change, etag: await etagOf(admin, here) })).status).toBe(303);
     expect((await getAsset(workspace.context, id)).customFields).toEqual(customFields);
   });

@@ -34,7 +34,10 @@ export function editableDefinitions(
 ): CustomFieldDefinition[] {
   return definitions.filter(({ key, type, active }) => {
     const value = fields[key] ?? null;
-    return active && (value === null || isDeepStrictEqual(parseFieldText(type, formatFieldText(value)), value));
+    if (!active || value === null) return active;
+    const text = formatFieldText(value);
+    // Browsers remove line breaks from an input, and an empty input removes the field.
+    return text !== '' && !/[\r\n]/.test(text) && isDeepStrictEqual(parseFieldText(type, text), value);
   });
 }
 
