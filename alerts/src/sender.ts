@@ -206,6 +206,8 @@ export class Sender {
     const now = new Date().toISOString();
     const externalId = `${ticket.externalId}:${needsLink ? 'link' : now.slice(0, 'yyyy-mm-ddThh'.length)}`;
     if (this.#lastAdditions.get(alert.hash) === externalId) return undefined;
+    // Without a limit, the map would grow with each alert. The service rejects a repeated external id anyway.
+    if (this.#lastAdditions.size >= 10_000) this.#lastAdditions.clear();
     this.#lastAdditions.set(alert.hash, externalId);
     if (!needsLink) {
       const comment = { body: `The alert is still firing at ${now}.`, visibility: 'INTERNAL', externalId } as const;

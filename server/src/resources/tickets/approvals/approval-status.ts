@@ -1,4 +1,4 @@
-import type { ApprovalDecision, ApprovalStatus, ChangedApproval, Changes, Ticket } from '@itsm-api/contract';
+import type { ApprovalDecision, ApprovalStatus, ChangedApproval, Changes, Ticket, UserRole } from '@itsm-api/contract';
 import type { Approval } from '../../../../generated/prisma/client.ts';
 import { serializeId } from '../../../shared/serialize.ts';
 import type { Context } from '../../shared/context.ts';
@@ -28,8 +28,8 @@ interface ResettingChange {
 }
 
 /**
- * Sets all decisions of the changes that reset approvals to PENDING. Withdraws the approvals of inactive users, because
- * they can't decide again. Returns all changes, with the changed approvals. The caller must lock the tickets.
+ * Sets all decisions of the changes that reset approvals to PENDING. Withdraws the approvals of users who can't decide
+ * again, because they are inactive or have become a REQUESTER. Returns all changes, with the changed approvals. The caller must lock the tickets.
  */
 export async function resetApprovals<Change extends ResettingChange>(
   { db }: Context,
@@ -39,9 +39,9 @@ export async function resetApprovals<Change extends ResettingChange>(
   const rows = await db.approval.findMany({
     where: { ticketId: { in: ticketIds } },
     orderBy: { id: 'asc' },
-    include: { approver: { select: { active: true } } },
+    include: { approver: { select: { active: true, role: true } } },
   });
-  const withdrawn = rows.filter(({ approver }) => !approver.active).map(({ id }) => id);
+  const withdrawn = rows.filter((row) => !canDecide(row)).map(({ id }) => id);
   if (withdrawn.length > 0) await db.approval.deleteMany({ where: { id: { in: withdrawn } } });
   await db.approval.updateMany({
     where: { ticketId: { in: ticketIds }, decision: { not: 'PENDING' } },
@@ -56,27 +56,27 @@ export async function resetApprovals<Change extends ResettingChange>(
   });
 }
 
+type DecidedBy = Approval & { approver: { active: boolean; role: UserRole } };
+
+/** Returns true if the approver can decide again. */
+function canDecide({ approver }: DecidedBy): boolean {
+  return approver.active && approver.role !== 'REQUESTER';
+}
+
 /** Adds the reset approvals to a change. @param approvals the approvals before the reset */
-function addReset<Change extends ResettingChange>(
-  change: Change,
-  approvals: readonly (Approval & { approver: { active: boolean } })[],
-): Change {
-  const kept = approvals.filter(({ approver }) => approver.active);
-  const pending = kept.map((approval) => ({ ...approval, decision: 'PENDING' as const }));
-  const approvalStatus = toApprovalStatus(pending);
+function addReset<Change extends ResettingChange>(change: Change, approvals: readonly DecidedBy[]): Change {
+  const approvalStatus = approvals.some(canDecide) ? 'PENDING' : 'NONE';
   const { approvalStatus: changed, ...others } = change.changes;
   const from = changed?.from ?? 'PENDING';
-  const isDecided = ({ id }: Approval) => approvals.find((each) => each.id === id)?.decision !== 'PENDING';
-  const before = approvals.filter((each) => !each.approver.active || isDecided(each));
+  const before = approvals.filter((each) => !canDecide(each) || each.decision !== 'PENDING');
+  const after = before.filter(canDecide).map((each) => toChangedApproval({ ...each, decision: 'PENDING' }));
   return {
     ...change,
     after: { ...change.after, approvalStatus },
     changes: {
       ...others,
       ...(from !== approvalStatus && { approvalStatus: { from, to: approvalStatus } }),
-      ...(before.length > 0 && {
-        approvals: { from: before.map(toChangedApproval), to: pending.filter(isDecided).map(toChangedApproval) },
-      }),
+      ...(before.length > 0 && { approvals: { from: before.map(toChangedApproval), to: after } }),
     },
   };
 }
