@@ -270,11 +270,14 @@ describe('a material change', () => {
     expect(statuses).toEqual(['PENDING', 'APPROVED']);
   });
 
-  it('resets the decision of each approver, and withdraws the approvals of inactive users', async () => {
+  it.each<[string, (id: number) => Promise<unknown>]>([
+    ['inactive users', (id) => deactivateUser(workspace.context, id)],
+    ['users who became requesters', (id) => updateUser(workspace.context, id, { role: 'REQUESTER' })],
+  ])('resets the decision of each approver, and withdraws the approvals of %s', async (_, remove) => {
     const { ticket, approval } = await approved();
     const gone = await addApprover();
     await decide(gone, await request(ticket.id, gone), 'REJECTED');
-    await deactivateUser(workspace.context, gone.id);
+    await remove(gone.id);
     expect((await read(ticket.id)).approvalStatus).toBe('REJECTED');
     await workspace.call('PATCH', `/tickets/${ticket.id}`, { title: 'Safer' });
     expect(await list(ticket.id)).toEqual([approval]);
