@@ -102,6 +102,7 @@ export function updateDefinition(
       where: { resource, key },
       data: { label, description, required, filterable, active, options: stored(options) },
     });
+    // A separate statement, because a trigger doesn't increment the version if these columns change.
     if (isFiltered) await db.customFieldDefinition.updateMany({ where: { resource, key }, data: startFill });
     await recordAudit(context, { action: 'field.updated', ...auditOf(before, after) });
     return getDefinition(context, reference);

@@ -47,7 +47,7 @@ export function findMisfit({ type, options, active }: Definition, value: unknown
 }
 
 /** The custom fields that a request names, and whether the request creates a row that must have all required fields. */
-interface Request {
+interface CheckedRequest {
   customFields?: Given;
   isNew?: boolean;
 }
@@ -60,7 +60,7 @@ interface Request {
 export async function checkCustomFields(
   context: Pick<Context, 'db' | 'hasFieldRules' | 'isImport'>,
   resource: CustomFieldResource,
-  request: Request,
+  request: CheckedRequest,
 ): Promise<void> {
   assertCustomFields(await findRulesFor(context, resource, [request]), request, context);
 }
@@ -69,7 +69,7 @@ export async function checkCustomFields(
 export async function findRulesFor(
   context: Pick<Context, 'db' | 'hasFieldRules'>,
   resource: CustomFieldResource,
-  requests: readonly Request[],
+  requests: readonly CheckedRequest[],
 ): Promise<CustomFieldRules | undefined> {
   const isNeeded = requests.some(({ customFields, isNew }) => customFields || isNew);
   return isNeeded ? findRules(context, resource) : undefined;
@@ -83,7 +83,7 @@ export async function findRulesFor(
  */
 export function assertCustomFields(
   rules: CustomFieldRules | undefined,
-  { customFields, isNew = false }: Request,
+  { customFields, isNew = false }: CheckedRequest,
   { isImport = false }: Pick<Context, 'isImport'>,
 ): void {
   if (rules === undefined) return;
@@ -92,10 +92,9 @@ export function assertCustomFields(
     const message = value === null ? undefined : findProblem(rules, key, value);
     return message === undefined ? [] : [{ key, message }];
   });
-  const missing = rules.definitions.filter(
-    ({ key, required, active }) => required && active && fieldValue(given, key) === null,
-  );
-  reject([...misfits, ...(isNew && !isImport ? missing.map(({ key }) => ({ key, message: 'is required' })) : [])]);
+  const required = isNew && !isImport ? rules.definitions.filter(({ required, active }) => required && active) : [];
+  const missing = required.filter(({ key }) => fieldValue(given, key) === null);
+  reject([...misfits, ...missing.map(({ key }) => ({ key, message: 'is required' }))]);
 }
 
 /** Returns the validation message if the rules reject a value. */

@@ -1,43 +1,15 @@
-import type { Ticket } from '@itsm-api/contract';
-import { sql } from '../../database/client/sql.ts';
-import { command, type None, one } from '../../database/client/statements.ts';
-import type { TenantClient } from '../../database/client/tenant-client.ts';
+import type { Ticket, TicketStatus } from '@itsm-api/contract';
 import { invalidField } from '../../shared/errors.ts';
-import { type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
-import { type Context, transaction } from '../shared/context.ts';
+import { workspaceFlag } from '../audit/workspace-flag.ts';
+import type { Context } from '../shared/context.ts';
 
 /*
  * The policy that work on a CHANGE can start only if the change is approved and within its window
  * (docs/decisions/changes.md). The setting is in the row of `ticket_sequences`.
  */
 
-const selectPolicy = one<None, { isOn: boolean }>(
-  ({ tenant }) => sql`SELECT change_policy AS "isOn" FROM ticket_sequences WHERE tenant_id = ${tenant}`,
-);
-
-const writePolicy = command<{ isOn: boolean }>(
-  ({ tenant, isOn }) => sql`INSERT INTO ticket_sequences (tenant_id, change_policy)
-    VALUES (${tenant}, ${isOn}) ON CONFLICT (tenant_id) DO UPDATE SET change_policy = EXCLUDED.change_policy`,
-);
-
-/** Returns whether the workspace has the policy for changes. */
-export async function getChangePolicy(db: TenantClient): Promise<boolean> {
-  return (await db.$sql(selectPolicy))?.isOn ?? false;
-}
-
-/** Turns the policy for changes on or off. Changes no ticket. */
-export function setChangePolicy(context: AuditContext, isOn: boolean): Promise<void> {
-  return transaction(context, async (context) => {
-    const { db } = context;
-    const before = await getChangePolicy(db);
-    await db.$sql(writePolicy, { isOn });
-    await recordAudit(context, {
-      action: 'settings.updated',
-      target: { type: 'workspace', id: db.$tenantId },
-      changes: auditChanges({ changePolicy: before }, { changePolicy: isOn }, ['changePolicy']),
-    });
-  });
-}
+/** Whether the workspace has the policy. A change of this setting changes no ticket. */
+export const { isOn: getChangePolicy, set: setChangePolicy } = workspaceFlag('change_policy', 'changePolicy');
 
 /** The part of a change that the policy depends on. */
 interface Start {
@@ -45,10 +17,18 @@ interface Start {
   after: Ticket;
 }
 
+/** Returns true if the work on a ticket with this status hasn't started. */
+export function isWaiting(status: TicketStatus): boolean {
+  return status === 'OPEN' || status === 'PENDING';
+}
+
 /** Returns true if a request starts the work on a CHANGE, or resolves a CHANGE whose work hasn't started. */
 function isStart({ before, after }: Start): boolean {
-  const wasWaiting = before.status === 'OPEN' || before.status === 'PENDING';
-  return before.type === 'CHANGE' && wasWaiting && (after.status === 'IN_PROGRESS' || after.status === 'RESOLVED');
+  return (
+    before.type === 'CHANGE' &&
+    isWaiting(before.status) &&
+    (after.status === 'IN_PROGRESS' || after.status === 'RESOLVED')
+  );
 }
 
 /**

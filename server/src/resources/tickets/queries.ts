@@ -27,7 +27,7 @@ import { mergeTags } from '../shared/tags.ts';
 import { resolveTicketId } from '../shared/ticket-reference.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { resetApprovals } from './approvals/approval-status.ts';
-import { assertChangePolicy, findChangePolicy } from './change-policy.ts';
+import { assertChangePolicy, findChangePolicy, isWaiting } from './change-policy.ts';
 import { selectTickets } from './list-counted.ts';
 import { findTickets, isCounted } from './list-search.ts';
 import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
@@ -201,6 +201,8 @@ export function computeChange(
 ): Change | undefined {
   const merged = merge(before, patch, given.now);
   const resetsApprovals = isMaterial(before, merged);
+  // `resetApprovals` computes the final status. Until then, it must not be APPROVED, so that the policy rejects a request
+  // that also starts the work.
   const after = resetsApprovals ? { ...merged, approvalStatus: 'PENDING' as const } : merged;
   const changes = diffFields(before, after);
   const dueAtSet = given.dueAtSet || patch.dueAt !== undefined;
@@ -216,11 +218,6 @@ const approvedFields = ['title', 'description', 'plannedStartAt', 'plannedEndAt'
 function isMaterial(before: Ticket, after: Ticket): boolean {
   if (before.approvalStatus === 'NONE' || !isWaiting(before.status)) return false;
   return approvedFields.some((field) => !isDeepStrictEqual(before[field], after[field]));
-}
-
-/** Returns true if the work on a ticket with this status hasn't started. */
-function isWaiting(status: TicketStatus): boolean {
-  return status === 'OPEN' || status === 'PENDING';
 }
 
 /**

@@ -20,7 +20,7 @@ import { getTeam } from '../../../resources/teams/queries.ts';
 import { listTicketApprovals } from '../../../resources/tickets/approvals/queries.ts';
 import { readContent, storeUploadedFile } from '../../../resources/tickets/attachments/file-transfer.ts';
 import { createAttachment, findFile, listAttachments } from '../../../resources/tickets/attachments/queries.ts';
-import { getChangePolicy } from '../../../resources/tickets/change-policy.ts';
+import { getChangePolicy, isWaiting } from '../../../resources/tickets/change-policy.ts';
 import { listComments } from '../../../resources/tickets/comments/queries.ts';
 import { getTicket, updateTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
@@ -249,8 +249,7 @@ function renderFacts(
 
 /** Returns true if the user can start a change against the policy of the workspace. */
 async function canOverride({ user, context }: UserContext, { type, status }: Ticket): Promise<boolean> {
-  const isWaiting = type === 'CHANGE' && (status === 'OPEN' || status === 'PENDING');
-  return isWaiting && user.account.role === 'ADMIN' && (await getChangePolicy(context.db));
+  return type === 'CHANGE' && isWaiting(status) && user.account.role === 'ADMIN' && (await getChangePolicy(context.db));
 }
 
 function overrideFields(sent: FormState | undefined): SafeHtml {

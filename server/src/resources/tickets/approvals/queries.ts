@@ -122,8 +122,7 @@ export function decide(
 ): Promise<Approval> {
   return transaction(context, async (context) => {
     const { db, ifMatch, now, userId } = context;
-    const ticket = await lockTicket(context, serializeId((await findApproval(context, id)).ticketId));
-    const approval = await findApproval(context, id);
+    const { ticket, approval } = await lockApproval(context, id);
     if (approval.approverId !== userId) {
       throw new ApiError('VALIDATION_ERROR', 'Only the approver can decide. Use an API key of the approver.');
     }
@@ -147,8 +146,7 @@ export function decide(
 export function deleteApproval(context: Context, id: number): Promise<Approval> {
   return transaction(context, async (context) => {
     const { db } = context;
-    const ticket = await lockTicket(context, serializeId((await findApproval(context, id)).ticketId));
-    const approval = await findApproval(context, id);
+    const { ticket, approval } = await lockApproval(context, id);
     if (approval.decision !== 'PENDING') {
       const message = `This approval is ${approval.decision}. Only a PENDING approval can be withdrawn.`;
       throw new ApiError('VALIDATION_ERROR', message);
@@ -187,6 +185,13 @@ export function withdrawApprovals(context: Context, userId: number | bigint): Pr
       if (changes.length > 0) await writeChanges(context, changes);
     }
   });
+}
+
+/** Locks the ticket of an approval, and reads the approval again, because an earlier transaction may have changed it. */
+async function lockApproval(context: Context & Transaction, id: number) {
+  const { ticketId } = await findApproval(context, id);
+  const ticket = await lockTicket(context, serializeId(ticketId));
+  return { ticket, approval: await findApproval(context, id) };
 }
 
 async function lockTicket({ db }: Context & Transaction, id: number): Promise<TicketRow> {
