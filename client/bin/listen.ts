@@ -100,8 +100,8 @@ interface OpenWebhook {
 }
 
 /**
- * Creates a paused webhook, or reuses the webhook of an earlier run that was killed. The URL identifies the webhook. The
- * server never calls the URL, because the webhook stays paused, and no host name ends with `.invalid` (RFC 2606).
+ * Creates a paused webhook, or reuses the webhook of an earlier run that was killed. The URL identifies the webhook.
+ * The server never calls the URL, because the webhook stays paused, and no host name ends with `.invalid` (RFC 2606).
  */
 async function openWebhook(): Promise<OpenWebhook> {
   const target = encodeURIComponent(options.forwardTo);

@@ -167,8 +167,8 @@ function retryAfter(headers: Headers): number | undefined {
 }
 
 /**
- * Serializes the query of a URL. If a value is an array, repeats the parameter for each element. The fields of an object
- * become parameters such as `customFields[site]`.
+ * Serializes the query of a URL. If a value is an array, repeats the parameter for each element. The fields of an
+ * object become parameters such as `customFields[site]`.
  */
 function queryString(query: object | undefined): string {
   const parameters = new URLSearchParams();

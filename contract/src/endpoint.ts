@@ -234,8 +234,8 @@ export function list<Data extends z.ZodType>(data: Data) {
 }
 
 /**
- * Returns true if an endpoint returns one resource or a document with an `ETag`. Only resources with the field `etag` have
- * an `ETag` (docs/decisions/optimistic-concurrency.md).
+ * Returns true if an endpoint returns one resource or a document with an `ETag`. Only resources with the field `etag`
+ * have an `ETag` (docs/decisions/optimistic-concurrency.md).
  */
 export function isVersioned({ metadata, responses }: Pick<Endpoint, 'metadata' | 'responses'>): boolean {
   if (metadata.binary === 'document') return true;

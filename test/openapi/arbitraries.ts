@@ -96,8 +96,8 @@ function object(schema: Schema, ids: KnownIds): Arbitrary<object> {
 }
 
 /**
- * Removes the fields that a patch can't have together with `tags`, and planned windows that are invalid. JSON Schema can't
- * express these rules. The updated tickets are no changes, so they can't have a window.
+ * Removes the fields that a patch can't have together with `tags`, and planned windows that are invalid. JSON Schema
+ * can't express these rules. The updated tickets are no changes, so they can't have a window.
  */
 function withoutContradictions(fields: Record<string, unknown>): object {
   const { tags, addTags, removeTags, plannedStartAt, plannedEndAt, ...others } = fields;

@@ -6,8 +6,8 @@ import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples
 import { createWorkspace, ticket, unique, type Workspace, webhook } from '../support/workspace.ts';
 
 /**
- * Tests that tenants are isolated. If a path, body field or filter contains an id of another tenant or the email address
- * of its user, the response must be the same as for an unknown id or address. The request must change nothing.
+ * Tests that tenants are isolated. If a path, body field or filter contains an id of another tenant or the email
+ * address of its user, the response must be the same as for an unknown id or address. The request must change nothing.
  */
 let api: Api;
 let mine: Workspace;

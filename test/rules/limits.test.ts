@@ -40,8 +40,8 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     const createBody = () => (sample.body === undefined ? {} : { body: { ...sample.body, ...fresh() } });
     const call = () => api().call({ ...callOf(endpoint, { ...sample, ...createBody() }), key });
 
-    // The server rejects repeated requests that create the same link, or delete the same link or attachment, or request or
-    // withdraw the same approval, but counts them.
+    // The server rejects repeated requests that create the same link, or delete the same link or attachment, or request
+    // or withdraw the same approval, but counts them.
     const isRepeatable =
       endpoint.route.method === 'GET' || !/\/(links|attachments|approvals)/.test(endpoint.route.path);
     for (const left of [2, 1, 0]) {

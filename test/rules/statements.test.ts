@@ -60,8 +60,8 @@ async function sampleOf({ title, sample }: SampledEndpoint): Promise<Sample> {
 
 async function useEverything(): Promise<void> {
   await fillWorkspace(api, mine);
-  // An open transaction of another test file on this PostgreSQL server can hold back the newest changes, and an empty feed
-  // needs no model.
+  // An open transaction of another test file on this PostgreSQL server can hold back the newest changes, and an empty
+  // feed needs no model.
   const { totalCount } = (await mine.call('GET', '/tickets')).body.meta;
   const countChanges = async () => (await mine.call('GET', '/tickets/changes?perPage=100')).body.data.length;
   await vi.waitUntil(async () => (await countChanges()) === totalCount, { timeout: 20_000, interval: 100 });
@@ -131,8 +131,8 @@ async function resultOf(text: string, values: unknown[]): Promise<unknown> {
 }
 
 /**
- * Sorts a list and the lists in it. Without ORDER BY, PostgreSQL returns rows in the order of the plan, which depends on
- * the number of rows.
+ * Sorts a list and the lists in it. Without ORDER BY, PostgreSQL returns rows in the order of the plan, which depends
+ * on the number of rows.
  */
 function inOneOrder(value: unknown): unknown {
   if (!Array.isArray(value)) {

@@ -110,9 +110,9 @@ export function exampleBody(route: Endpoint): unknown {
 }
 
 /**
- * Returns an example query of an endpoint. For a change feed, the query contains `since`. For an upload, it contains the
- * name of the file. For other endpoints, it contains the first enum filter with its first value. Returns undefined if
- * the endpoint has no enum filter.
+ * Returns an example query of an endpoint. For a change feed, the query contains `since`. For an upload, it contains
+ * the name of the file. For other endpoints, it contains the first enum filter with its first value. Returns undefined
+ * if the endpoint has no enum filter.
  */
 export function exampleQuery(route: Endpoint): Record<string, string> | undefined {
   if (callOf(route).kind === 'changes') return { since: '2026-11-20T10:00:00Z' };

@@ -131,8 +131,8 @@ export const CustomFieldDefinitionPatch = z.strictObject({ ...writtenFields, act
 export type CustomFieldDefinitionPatch = z.output<typeof CustomFieldDefinitionPatch>;
 
 /**
- * Returns the schema of the list filter by custom fields, such as `customFields[site]=berlin,bonn`. The server checks that
- * the workspace has such filters (docs/decisions/custom-fields.md#filters).
+ * Returns the schema of the list filter by custom fields, such as `customFields[site]=berlin,bonn`. The server checks
+ * that the workspace has such filters (docs/decisions/custom-fields.md#filters).
  */
 export function customFieldFilter() {
   const Values = filter(z.string().min(1).max(100)).unwrap();

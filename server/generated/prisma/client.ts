@@ -73,8 +73,8 @@ export type Team = Prisma.TeamModel
 export type TeamMember = Prisma.TeamMemberModel
 /**
  * Model CategoryConfig
- * A category of tickets that the workspace defines. `categoryConfigId` of a ticket contains its id. A category is never
- * deleted (docs/decisions/ticket-categories.md).
+ * A category of tickets that the workspace defines. `categoryConfigId` of a ticket contains its id. A category is
+ * never deleted (docs/decisions/ticket-categories.md).
  */
 export type CategoryConfig = Prisma.CategoryConfigModel
 /**
@@ -137,14 +137,14 @@ export type AuditEntry = Prisma.AuditEntryModel
 export type Ticket = Prisma.TicketModel
 /**
  * Model TicketWatcher
- * The watchers of tickets, for the filter by watcher. The trigger function of tickets writes the rows, so the table needs
- * no foreign key to tickets.
+ * The watchers of tickets, for the filter by watcher. The trigger function of tickets writes the rows, so the table
+ * needs no foreign key to tickets.
  */
 export type TicketWatcher = Prisma.TicketWatcherModel
 /**
  * Model TicketAsset
- * The assets of tickets, for the filter by asset. The trigger function of tickets writes the rows, so the table needs no
- * foreign key to tickets.
+ * The assets of tickets, for the filter by asset. The trigger function of tickets writes the rows, so the table needs
+ * no foreign key to tickets.
  */
 export type TicketAsset = Prisma.TicketAssetModel
 /**

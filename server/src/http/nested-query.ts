@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 
 /**
- * Combines the parameters `customFields[key]` of a request into the object `customFields`, as the contract describes them
- * (OpenAPI calls this style `deepObject`). Other endpoints reject these parameters by their full names.
+ * Combines the parameters `customFields[key]` of a request into the object `customFields`, as the contract describes
+ * them (OpenAPI calls this style `deepObject`). Other endpoints reject these parameters by their full names.
  */
 export function addNestedQuery(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {

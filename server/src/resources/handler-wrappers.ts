@@ -46,8 +46,8 @@ export type Handler = (input: Input) => Promise<StoredResponse>;
 type Wrapper = (handler: Handler, limiters: Limiters, route: Endpoint) => Handler;
 
 /**
- * The wrappers of the endpoints whose request body or response body is a file or a document, and of all other endpoints.
- * A request passes them in this order, and its response in the reverse order.
+ * The wrappers of the endpoints whose request body or response body is a file or a document, and of all other
+ * endpoints. A request passes them in this order, and its response in the reverse order.
  */
 const wrappers: Record<Binary | 'none', Wrapper[]> = {
   none: [addEtagHeader, limited, allowed, idempotent, resolved, validated],

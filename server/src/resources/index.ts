@@ -122,9 +122,9 @@ function fieldsOf(schema: unknown): string[] {
 }
 
 /**
- * Shortens the path of each issue to the name of the query parameter, such as `status` or `customFields[site]`. An index
- * in the path would confuse clients that send only one value. If the parameter is valid with `+` for each space, the
- * client has not encoded the `+`, so the message explains the encoding.
+ * Shortens the path of each issue to the name of the query parameter, such as `status` or `customFields[site]`. An
+ * index in the path would confuse clients that send only one value. If the parameter is valid with `+` for each space,
+ * the client has not encoded the `+`, so the message explains the encoding.
  */
 function parameterIssues(issues: readonly Issue[], schema: unknown, sent: Record<string, unknown>): Issue[] {
   return issues.map((issue) => {

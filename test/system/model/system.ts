@@ -207,8 +207,8 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
 }
 
 /**
- * Turns the filter of lists by a custom field on or off, and waits until it is complete or deleted. Returns false if the
- * database was unavailable.
+ * Turns the filter of lists by a custom field on or off, and waits until it is complete or deleted. Returns false if
+ * the database was unavailable.
  */
 async function setFilter(
   { prisma }: Runtime,
@@ -229,8 +229,8 @@ async function setFilter(
 }
 
 /**
- * Creates the users, teams, ticket categories, fields, projects and API keys of a workspace. Doesn't use the API, because
- * the API can't create them.
+ * Creates the users, teams, ticket categories, fields, projects and API keys of a workspace. Doesn't use the API,
+ * because the API can't create them.
  */
 async function fill(made: Made, name: string): Promise<Workspace> {
   const { context, tenantId, userId, key } = made;

@@ -64,8 +64,8 @@ export interface Creation<Row> {
   /** The marker in the row, which identifies the request. */
   marker: string;
   /**
-   * The number of the command, which is the same for all rows of a bulk request. A bulk request creates all of these rows
-   * or none. Undefined if the request may have created the other rows but not this one.
+   * The number of the command, which is the same for all rows of a bulk request. A bulk request creates all of these
+   * rows or none. Undefined if the request may have created the other rows but not this one.
    */
   request: number | undefined;
   step: (id: number) => Step<State<Row>>;

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CategoryConfig
- * A category of tickets that the workspace defines. `categoryConfigId` of a ticket contains its id. A category is never
- * deleted (docs/decisions/ticket-categories.md).
+ * A category of tickets that the workspace defines. `categoryConfigId` of a ticket contains its id. A category is
+ * never deleted (docs/decisions/ticket-categories.md).
  */
 export type CategoryConfigModel = runtime.Types.Result.DefaultSelection<Prisma.$CategoryConfigPayload>
 

@@ -973,8 +973,8 @@ export type $CustomFieldDefinitionPayload<ExtArgs extends runtime.Types.Extensio
     required: boolean
     active: boolean
     /**
-     * Whether lists have a filter by the field. Triggers then copy the values of new and changed rows to `TicketFieldValue`
-     * or `AssetFieldValue`.
+     * Whether lists have a filter by the field. Triggers then copy the values of new and changed rows to
+     * `TicketFieldValue` or `AssetFieldValue`.
      */
     filterable: boolean
     /**

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model TicketAsset
- * The assets of tickets, for the filter by asset. The trigger function of tickets writes the rows, so the table needs no
- * foreign key to tickets.
+ * The assets of tickets, for the filter by asset. The trigger function of tickets writes the rows, so the table needs
+ * no foreign key to tickets.
  */
 export type TicketAssetModel = runtime.Types.Result.DefaultSelection<Prisma.$TicketAssetPayload>
 

@@ -16,8 +16,8 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model TicketWatcher
- * The watchers of tickets, for the filter by watcher. The trigger function of tickets writes the rows, so the table needs
- * no foreign key to tickets.
+ * The watchers of tickets, for the filter by watcher. The trigger function of tickets writes the rows, so the table
+ * needs no foreign key to tickets.
  */
 export type TicketWatcherModel = runtime.Types.Result.DefaultSelection<Prisma.$TicketWatcherPayload>
 

@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { html, type SafeHtml } from './html.ts';
 
 /*
- * Shows custom fields without a definition as editable lines of text in the format `name = value`. The format supports only single-line
- * strings. Other values, such as numbers, lists and multi-line strings, can't be changed in forms, but API clients can
- * change them.
+ * Shows custom fields without a definition as editable lines of text in the format `name = value`. The format supports
+ * only single-line strings. Other values, such as numbers, lists and multi-line strings, can't be changed in forms, but
+ * API clients can change them.
  */
 
 function isLine([name, value]: [string, unknown]): boolean {

@@ -33,8 +33,8 @@ declare module 'fastify' {
      */
     identify(access: Access): Promise<void>;
     /**
-     * Looks up the API key again and sets `identity`, if the request is older than `recheckAfterMs`. An administrator may have revoked the
-     * key or removed a scope since the first lookup, or maintenance of the tenant may have begun.
+     * Looks up the API key again and sets `identity`, if the request is older than `recheckAfterMs`. An administrator
+     * may have revoked the key or removed a scope since the first lookup, or maintenance of the tenant may have begun.
      * @throws ApiError INVALID_API_KEY, SERVICE_UNAVAILABLE, ADDRESS_NOT_ALLOWED, INSUFFICIENT_SCOPE
      */
     confirm(reply: FastifyReply): Promise<void>;
@@ -66,8 +66,8 @@ export interface GuardOptions {
 
 /**
  * Adds a hook that authenticates each request, checks the client's IP address, applies the rate limits and then checks
- * the scope (docs/decisions/errors.md). The contract defines the scope for each endpoint. One hook checks all endpoints,
- * so no endpoint can skip the check.
+ * the scope (docs/decisions/errors.md). The contract defines the scope for each endpoint. One hook checks all
+ * endpoints, so no endpoint can skip the check.
  */
 export async function addGuard(
   app: FastifyInstance,

@@ -40,8 +40,8 @@ import { mergeAsset, presentAsset, toFields } from './queries.ts';
 import { type ChangedAsset, insertNew, writeChanges } from './sql.ts';
 
 /*
- * Creates or updates many assets in one request (docs/decisions/data-model.md#upsert). Concurrent requests acquire their
- * locks in the same order, so that they can't deadlock: external ids, then new asset tags, then existing rows.
+ * Creates or updates many assets in one request (docs/decisions/data-model.md#upsert). Concurrent requests acquire
+ * their locks in the same order, so that they can't deadlock: external ids, then new asset tags, then existing rows.
  */
 
 /** The maximum numbers of assets in a statement that reads assets, writes assets or emits events. */

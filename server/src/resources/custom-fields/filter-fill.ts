@@ -10,9 +10,9 @@ import { toTenantId } from '../../shared/tenant-id.ts';
  * Copies the values of filterable custom fields to the tables that the filters read, and deletes the copies of fields
  * that are no longer filterable (docs/decisions/custom-fields.md#filters).
  *
- * Triggers copy the values of each new and changed row, but a transaction that was running when a definition changed may
- * not have seen the change. The job therefore first waits for these transactions. It locks the rows that it copies, so
- * that no other transaction changes them in the meantime.
+ * Triggers copy the values of each new and changed row, but a transaction that was running when a definition changed
+ * may not have seen the change. The job therefore first waits for these transactions. It locks the rows that it copies,
+ * so that no other transaction changes them in the meantime.
  */
 
 /** Brings the copies of all tenants up to date. Resolves to the number of rows that it read or deleted. */

@@ -53,8 +53,8 @@ export async function getDefinition(
 }
 
 /**
- * Creates an active definition. Changes no stored value. Only the command line and the developer area use this function,
- * because API v1 has no endpoint for it.
+ * Creates an active definition. Changes no stored value. Only the command line and the developer area use this
+ * function, because API v1 has no endpoint for it.
  * @throws ApiError VALIDATION_ERROR if the field is already defined, the options don't match the type, the resource
  * has too many definitions, or the field can't become filterable
  */

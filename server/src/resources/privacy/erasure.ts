@@ -16,8 +16,8 @@ export type ErasedUser = User & { revokedKeys: UserKey[] };
 /**
  * Erases the personal data of a user: replaces the name and the email address, and deletes the other personal fields,
  * the credentials, the sessions and the uploaded CSV files. Deactivates the user, revokes the API keys, and withdraws
- * the pending approvals. The row remains, because tickets refer to it (docs/decisions/privacy.md). A repeated call changes nothing. Requires the
- * database role `itsm_system`.
+ * the pending approvals. The row remains, because tickets refer to it (docs/decisions/privacy.md). A repeated call
+ * changes nothing. Requires the database role `itsm_system`.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the user is the last active administrator
  */
 export function eraseUser(context: Context, reference: string | number): Promise<ErasedUser> {

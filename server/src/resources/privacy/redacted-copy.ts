@@ -19,8 +19,8 @@ type Fields = Record<string, unknown>;
 
 /**
  * Returns a copy of an event, of a response or of a part of them, with redacted texts. Finds tickets, approvals,
- * comments and attachments by their fields. In copies of a redacted ticket, the custom fields have their current values, because a
- * request may have removed personal data from them.
+ * comments and attachments by their fields. In copies of a redacted ticket, the custom fields have their current
+ * values, because a request may have removed personal data from them.
  */
 export function redactCopy(value: unknown, rows: RedactedRows): unknown {
   if (Array.isArray(value)) return value.map((item) => redactCopy(item, rows));

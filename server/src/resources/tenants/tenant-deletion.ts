@@ -116,8 +116,8 @@ async function deleteRows(
 const batchSize = 2000;
 
 /**
- * Calls `change` with a condition for each batch of rows. Finds the rows once with a cursor, because each further search
- * would read all rows that were deleted before.
+ * Calls `change` with a condition for each batch of rows. Finds the rows once with a cursor, because each further
+ * search would read all rows that were deleted before.
  */
 async function changeRows(
   connection: Connection,

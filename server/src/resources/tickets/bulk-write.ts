@@ -132,8 +132,8 @@ async function lockTicketExternalIds(
 }
 
 /**
- * Rejects a new ticket if a row has its external id or the external id of one of its comments, or if two of its comments
- * have the same external id.
+ * Rejects a new ticket if a row has its external id or the external id of one of its comments, or if two of its
+ * comments have the same external id.
  * @throws ApiError EXTERNAL_ID_EXISTS, VALIDATION_ERROR
  */
 function rejectTakenTicket(

@@ -135,8 +135,8 @@ const firstOfEachPlace = sql`SELECT array_agg(first.id ORDER BY place) AS firsts
     ) AS first WHERE s.tenant_id = ${tenant}`;
 
 /**
- * Builds SQL that selects the ids of matching tickets, in any order, from `found` if it contains all of them. Otherwise,
- * runs the query again, because the tickets in `found` aren't the first ones.
+ * Builds SQL that selects the ids of matching tickets, in any order, from `found` if it contains all of them.
+ * Otherwise, runs the query again, because the tickets in `found` aren't the first ones.
  */
 function firstOf(found: Sql, max: number): Sql {
   return sql`(
@@ -182,7 +182,8 @@ async function runIdQuery(
  */
 function matching(filters: TicketFilters, also: { among?: string; condition?: Sql } = {}): Sql {
   const { watcherUserId, assetId, tag, customFields, status } = filters;
-  // The tables of assets, tags and custom fields contain the status, so the filters by one of them and status need no join.
+  // The tables of assets, tags and custom fields contain the status, so the filters by one of them and status need no
+  // join.
   const hasStatus = assetId !== undefined || tag !== undefined || customFields.length > 0;
   const ofTickets = buildConditions(hasStatus ? { ...filters, status: undefined } : filters);
   const ofStatus = anyOf('status', status, sql`text`);

@@ -138,9 +138,9 @@ function buildUpdate<Input extends object>(
 }
 
 /**
- * The statements that update one or several tickets. Most updates change one ticket. The statement for one ticket doesn't
- * join a recordset, so it takes a tenth less time. If `version` isn't null, it updates the ticket only if it has this
- * version.
+ * The statements that update one or several tickets. Most updates change one ticket. The statement for one ticket
+ * doesn't join a recordset, so it takes a tenth less time. If `version` isn't null, it updates the ticket only if it
+ * has this version.
  */
 const updates = {
   one: buildUpdate<{ id: number; version: number | null }>(

@@ -201,8 +201,8 @@ export function computeChange(
 ): Change | undefined {
   const merged = merge(before, patch, given.now);
   const resetsApprovals = isMaterial(before, merged);
-  // `resetApprovals` computes the final status. Until then, it must not be APPROVED, so that the policy rejects a request
-  // that also starts the work.
+  // `resetApprovals` computes the final status. Until then, it must not be APPROVED, so that the policy rejects a
+  // request that also starts the work.
   const after = resetsApprovals ? { ...merged, approvalStatus: 'PENDING' as const } : merged;
   const changes = diffFields(before, after);
   const dueAtSet = given.dueAtSet || patch.dueAt !== undefined;

@@ -29,7 +29,8 @@ interface ResettingChange {
 
 /**
  * Sets all decisions of the changes that reset approvals to PENDING. Withdraws the approvals of users who can't decide
- * again, because they are inactive or have become a REQUESTER. Returns all changes, with the changed approvals. The caller must lock the tickets.
+ * again, because they are inactive or have become a REQUESTER. Returns all changes, with the changed approvals. The
+ * caller must lock the tickets.
  */
 export async function resetApprovals<Change extends ResettingChange>(
   { db }: Context,

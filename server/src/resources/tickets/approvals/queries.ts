@@ -66,7 +66,8 @@ async function findApproval({ db }: Context, id: number): Promise<ApprovalRow> {
 /**
  * Requests the approval of a change. Changes the ticket, and emits `ticket.updated` (docs/decisions/changes.md).
  * @throws ApiError NOT_FOUND if the ticket doesn't exist; INVALID_REFERENCE if the approver isn't an active ADMIN or
- * AGENT; VALIDATION_ERROR if the ticket isn't a CHANGE, if the user can't approve it, or if it has `maxApprovals` approvals
+ * AGENT; VALIDATION_ERROR if the ticket isn't a CHANGE, if the user can't approve it, or if it has `maxApprovals`
+ * approvals
  */
 export function createApproval(
   context: ApproverContext,
@@ -110,8 +111,9 @@ async function checkApprover(
 }
 
 /**
- * Records the decision of an approver. Changes the ticket, and emits `ticket.updated`. Repeating the same decision
- * with the same comment changes nothing. In the developer area, `ifMatch` contains the ETag of the ticket that the approver saw.
+ * Records the decision of an approver. Changes the ticket, and emits `ticket.updated`. Repeating the same decision with
+ * the same comment changes nothing. In the developer area, `ifMatch` contains the ETag of the ticket that the approver
+ * saw.
  * @throws ApiError NOT_FOUND; PRECONDITION_FAILED; VALIDATION_ERROR if the user isn't the approver, or has already decided
  * with another decision or comment
  */
