@@ -181,7 +181,7 @@ async function addTeams(prisma: SystemClient, users: Users): Promise<Map<string,
 async function addFields(prisma: SystemClient, tenantId: bigint): Promise<void> {
   for (const { options, ...field } of fields) {
     // No older ticket or asset has one of these fields, so the filters need no job.
-    const filter = { filled: true, filledTo: 0n };
+    const filter = { backfilled: true, backfilledTo: 0n };
     const data = {
       tenantId,
       ...field,

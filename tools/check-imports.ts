@@ -53,7 +53,7 @@ const layers: Record<string, Layer> = {
   },
   // These modules manage tenants or contain scheduled jobs. Code that handles requests doesn't use them.
   'queries over all tenants': {
-    files: /^server\/src\/resources\/(tenants\/.+|[\w/-]+\/\w+-(retention|cleanup|check|fill))\.ts$/,
+    files: /^server\/src\/resources\/(tenants\/.+|[\w/-]+\/\w+-(retention|cleanup|check|backfill))\.ts$/,
     imports: ['contract', 'shared', 'storage', 'database', 'all tenants', 'webhooks', ...queries],
   },
   resources: {

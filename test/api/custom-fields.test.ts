@@ -5,7 +5,7 @@ import {
   pathPrefix,
   type Ticket,
 } from '@itsm-api/contract';
-import { fillFilters } from '@itsm-api/server/resources/custom-fields/filter-fill.ts';
+import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
 import { createDefinition, updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
@@ -238,7 +238,7 @@ describe('the filter customFields', () => {
     expect(status, text).toBe(200);
     return body.data.map(({ id }: { id: number }) => id);
   };
-  const fill = (size?: number) => fillFilters(api.databases.system.prisma, size);
+  const fill = (size?: number) => backfillFilters(api.databases.system.prisma, size);
   const define = async (resource: 'TICKET' | 'ASSET') => {
     const field = (key: string, type: NewCustomFieldDefinition['type'], withOptions = false) =>
       workspace.createField({ resource, key, type, filterable: true, ...(withOptions && { options }) });
@@ -360,13 +360,13 @@ describe('the filter customFields', () => {
     await late.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await late.query("UPDATE tickets SET custom_fields = '{}' WHERE id = $1", [ids[0]]);
     await updateDefinition(workspace.context, definition, { filterable: true });
-    const filled = fill(7);
+    const backfilled = fill(7);
     const changes = ids.slice(1, 40).map((id, index) => patch(id, index % 2 === 0 ? 'home office' : null));
     await late.query('UPDATE tickets SET custom_fields = $1 WHERE id = $2', [customFields, ids[0]]);
     await late.query('COMMIT');
     await late.end();
     await Promise.all(changes);
-    await filled;
+    await backfilled;
     const all: Ticket[] = (await workspace.call('GET', '/tickets?perPage=100')).body.data;
     for (const value of ['berlin', 'home office']) {
       const expected = all.filter((each) => each.customFields.site === value).map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { type NewCustomFieldDefinition, pathPrefix } from '@itsm-api/contract';
 import { type OpenApi, openApiDocument, type Schema } from '@itsm-api/contract/openapi';
-import { fillFilters } from '@itsm-api/server/resources/custom-fields/filter-fill.ts';
+import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
 import { updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
@@ -153,7 +153,7 @@ describe('the document of a workspace', () => {
     await workspace.createField({ key: 'owner', type: 'USER', label: 'Owner' });
     await workspace.createField({ resource: 'ASSET', key: 'owner', type: 'USER', label: 'Owner', filterable: true });
     await update('site', { options: options.slice(1) });
-    await fillFilters(api.databases.system.prisma);
+    await backfillFilters(api.databases.system.prisma);
     const { paths, components } = await read();
     expect(components.parameters).not.toHaveProperty('TicketCustomFieldsFilter');
     const filtersOf = (path: string) => (paths[path]?.get?.parameters ?? []).filter((each) => 'name' in each);

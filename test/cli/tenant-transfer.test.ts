@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
-import { fillFilters } from '@itsm-api/server/resources/custom-fields/filter-fill.ts';
+import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { quietAfterMs } from '@itsm-api/server/resources/tenants/maintenance.ts';
 import { deleteTenant } from '@itsm-api/server/resources/tenants/tenant-deletion.ts';
 import { exportTenant } from '@itsm-api/server/resources/tenants/tenant-export.ts';
@@ -205,7 +205,7 @@ describe('tenants export and import', () => {
     expect((await call('POST', '/tickets', { ...ticket, customFields })).status).toBe(400);
     // The job of the target installation has not yet copied the values.
     expect((await call('GET', '/tickets?customFields[managed]=true')).status).toBe(400);
-    await fillFilters(targetApi.databases.system.prisma);
+    await backfillFilters(targetApi.databases.system.prisma);
     for (const path of ['/tickets', '/assets']) {
       expect((await call('GET', `${path}?customFields[managed]=true`)).body.meta.totalCount).toBe(1);
     }

@@ -12,7 +12,7 @@ import { readSettings, startAlerts } from '@itsm-api/alerts';
 import { type Asset, groups, scopes } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
-import { fillFilters } from '@itsm-api/server/resources/custom-fields/filter-fill.ts';
+import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -478,7 +478,7 @@ it('runs the code samples in docs/guides/custom-fields.md', async () => {
   expect(listed).toMatchObject([{ key: 'building', options: [{ label: 'North wing' }, { label: 'South wing' }] }]);
   const sites = ['Leipzig', 'home office', 'Berlin'].map((value) => ({ value, label: value }));
   await own.createField({ key: 'site', type: 'SELECT', options: sites, filterable: true });
-  await fillFilters(api.databases.system.prisma);
+  await backfillFilters(api.databases.system.prisma);
   await own.createTicket({ customFields: { site: 'Berlin' } });
   const two = await own.createTicket({ customFields: { site: 'home office' } });
   expect(JSON.parse(await run('sh', guide.take('sh'), env)).data).toMatchObject([{ id: two.id }]);

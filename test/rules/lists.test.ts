@@ -54,7 +54,7 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       SELECT ${tenantId}, 'Team', 'team ' || i, i % 9 > 0, now() ${each};
     INSERT INTO team_members (tenant_id, team_id, user_id)
       SELECT tenant_id, id, ${userId} FROM teams WHERE tenant_id = ${tenantId};
-    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, filterable, filled, updated_at)
+    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, filterable, backfilled, updated_at)
       SELECT ${tenantId}, ${of(['TICKET', 'ASSET'], 1)}, 'k' || i, 'USER', 'Field', i < 5, true, now() ${each};
     INSERT INTO ticket_categories (tenant_id, id, name, updated_at) SELECT ${tenantId}, 'c' || i, 'Category', now() ${each};
     INSERT INTO assets (tenant_id, name, asset_tag, serial_number, external_id, type, status, assigned_to_id, updated_at)

@@ -11,8 +11,8 @@ CREATE TABLE "custom_field_definitions" (
   "required" boolean NOT NULL DEFAULT false,
   "active" boolean NOT NULL DEFAULT true,
   "filterable" boolean NOT NULL DEFAULT false,
-  "filled" boolean NOT NULL DEFAULT false,
-  "filled_to" bigint,
+  "backfilled" boolean NOT NULL DEFAULT false,
+  "backfilled_to" bigint,
   "nonconforming" integer NOT NULL DEFAULT 0,
   "counted_at" timestamptz(3),
   "version" integer NOT NULL DEFAULT 1,
@@ -34,8 +34,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON "custom_field_definitions" TO "itsm_syst
 
 -- Writes by jobs don't increment the version, so that a form that an administrator has open stays valid.
 CREATE TRIGGER "custom_field_definitions_next_version" BEFORE UPDATE ON "custom_field_definitions"
-  FOR EACH ROW WHEN ((NEW."nonconforming", NEW."counted_at", NEW."filled", NEW."filled_to")
-    IS NOT DISTINCT FROM (OLD."nonconforming", OLD."counted_at", OLD."filled", OLD."filled_to"))
+  FOR EACH ROW WHEN ((NEW."nonconforming", NEW."counted_at", NEW."backfilled", NEW."backfilled_to")
+    IS NOT DISTINCT FROM (OLD."nonconforming", OLD."counted_at", OLD."backfilled", OLD."backfilled_to"))
   EXECUTE FUNCTION next_version();
 
 -- Every process caches whether a tenant has definitions (server/src/auth/api-keys/key-lookup.ts).

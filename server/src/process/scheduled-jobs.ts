@@ -4,7 +4,7 @@ import type { Settings } from '../config/env.ts';
 import { scheduleJob } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
 import { pruneAudit } from '../resources/audit/audit-retention.ts';
-import { fillFilters } from '../resources/custom-fields/filter-fill.ts';
+import { backfillFilters } from '../resources/custom-fields/filter-backfill.ts';
 import { countNonconforming } from '../resources/custom-fields/nonconforming-check.ts';
 import { pruneIdempotencyKeys } from '../resources/idempotency/idempotency-retention.ts';
 import { deleteFilesOfDeleted, deleteUnusedFiles } from '../resources/tickets/attachments/attachment-cleanup.ts';
@@ -103,11 +103,11 @@ const scheduledJobs: ScheduledJob[] = [
     run: ({ runtime }) => countNonconforming(runtime.prisma),
   },
   {
-    name: 'filter-fill',
+    name: 'filter-backfill',
     cron: '* * * * *',
     about: 'Copies the values of custom fields that have become filterable, so that their filters are complete.',
     maxHours: 6,
-    run: ({ runtime }) => fillFilters(runtime.prisma),
+    run: ({ runtime }) => backfillFilters(runtime.prisma),
   },
   {
     name: 'idempotency-retention',

@@ -115,7 +115,7 @@ async function addFieldValues(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query(`
-    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, options, filterable, filled, updated_at)
+    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, options, filterable, backfilled, updated_at)
     SELECT 1, 'TICKET', 'mark', 'SELECT', 'Mark', json_agg(json_build_object('value', 'tag-' || g, 'label', g, 'active', true)),
       true, true, now() FROM generate_series(1, ${groupSteps.length}) g;
     INSERT INTO ticket_field_values (tenant_id, ticket_id, key, value, status)

@@ -3,7 +3,7 @@ import { type Article, type NewUser, type Scope, scopes } from '@itsm-api/contra
 import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
-import { fillFilters } from '@itsm-api/server/resources/custom-fields/filter-fill.ts';
+import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import {
   createDefinition,
   listDefinitions,
@@ -219,9 +219,9 @@ async function setFilter(
   try {
     if (made === undefined) return false;
     // An earlier change may be incomplete.
-    await fillFilters(prisma, 20);
+    await backfillFilters(prisma, 20);
     await updateDefinition(made.context, field, { filterable });
-    await fillFilters(prisma, 20);
+    await backfillFilters(prisma, 20);
     return true;
   } catch {
     return false;

@@ -30,14 +30,14 @@ export type AggregateCustomFieldDefinition = {
 
 export type CustomFieldDefinitionAvgAggregateOutputType = {
   tenantId: number | null
-  filledTo: number | null
+  backfilledTo: number | null
   nonconforming: number | null
   version: number | null
 }
 
 export type CustomFieldDefinitionSumAggregateOutputType = {
   tenantId: bigint | null
-  filledTo: bigint | null
+  backfilledTo: bigint | null
   nonconforming: number | null
   version: number | null
 }
@@ -52,8 +52,8 @@ export type CustomFieldDefinitionMinAggregateOutputType = {
   required: boolean | null
   active: boolean | null
   filterable: boolean | null
-  filled: boolean | null
-  filledTo: bigint | null
+  backfilled: boolean | null
+  backfilledTo: bigint | null
   nonconforming: number | null
   countedAt: Date | null
   version: number | null
@@ -71,8 +71,8 @@ export type CustomFieldDefinitionMaxAggregateOutputType = {
   required: boolean | null
   active: boolean | null
   filterable: boolean | null
-  filled: boolean | null
-  filledTo: bigint | null
+  backfilled: boolean | null
+  backfilledTo: bigint | null
   nonconforming: number | null
   countedAt: Date | null
   version: number | null
@@ -91,8 +91,8 @@ export type CustomFieldDefinitionCountAggregateOutputType = {
   required: number
   active: number
   filterable: number
-  filled: number
-  filledTo: number
+  backfilled: number
+  backfilledTo: number
   nonconforming: number
   countedAt: number
   version: number
@@ -104,14 +104,14 @@ export type CustomFieldDefinitionCountAggregateOutputType = {
 
 export type CustomFieldDefinitionAvgAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
-  filledTo?: true | runtime.Types.Skip
+  backfilledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
 
 export type CustomFieldDefinitionSumAggregateInputType = {
   tenantId?: true | runtime.Types.Skip
-  filledTo?: true | runtime.Types.Skip
+  backfilledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
 }
@@ -126,8 +126,8 @@ export type CustomFieldDefinitionMinAggregateInputType = {
   required?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   filterable?: true | runtime.Types.Skip
-  filled?: true | runtime.Types.Skip
-  filledTo?: true | runtime.Types.Skip
+  backfilled?: true | runtime.Types.Skip
+  backfilledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   countedAt?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
@@ -145,8 +145,8 @@ export type CustomFieldDefinitionMaxAggregateInputType = {
   required?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   filterable?: true | runtime.Types.Skip
-  filled?: true | runtime.Types.Skip
-  filledTo?: true | runtime.Types.Skip
+  backfilled?: true | runtime.Types.Skip
+  backfilledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   countedAt?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
@@ -165,8 +165,8 @@ export type CustomFieldDefinitionCountAggregateInputType = {
   required?: true | runtime.Types.Skip
   active?: true | runtime.Types.Skip
   filterable?: true | runtime.Types.Skip
-  filled?: true | runtime.Types.Skip
-  filledTo?: true | runtime.Types.Skip
+  backfilled?: true | runtime.Types.Skip
+  backfilledTo?: true | runtime.Types.Skip
   nonconforming?: true | runtime.Types.Skip
   countedAt?: true | runtime.Types.Skip
   version?: true | runtime.Types.Skip
@@ -272,8 +272,8 @@ export type CustomFieldDefinitionGroupByOutputType = {
   required: boolean
   active: boolean
   filterable: boolean
-  filled: boolean
-  filledTo: bigint | null
+  backfilled: boolean
+  backfilledTo: bigint | null
   nonconforming: number
   countedAt: Date | null
   version: number
@@ -315,8 +315,8 @@ export type CustomFieldDefinitionWhereInput = {
   required?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   active?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
-  filledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   countedAt?: Prisma.DateTimeNullableFilter<"CustomFieldDefinition"> | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
@@ -336,8 +336,8 @@ export type CustomFieldDefinitionOrderByWithRelationInput = {
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   filterable?: Prisma.SortOrder | runtime.Types.Skip
-  filled?: Prisma.SortOrder | runtime.Types.Skip
-  filledTo?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  backfilled?: Prisma.SortOrder | runtime.Types.Skip
+  backfilledTo?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   countedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
@@ -361,8 +361,8 @@ export type CustomFieldDefinitionWhereUniqueInput = Prisma.AtLeast<{
   required?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   active?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
-  filledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   countedAt?: Prisma.DateTimeNullableFilter<"CustomFieldDefinition"> | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
@@ -382,8 +382,8 @@ export type CustomFieldDefinitionOrderByWithAggregationInput = {
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   filterable?: Prisma.SortOrder | runtime.Types.Skip
-  filled?: Prisma.SortOrder | runtime.Types.Skip
-  filledTo?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  backfilled?: Prisma.SortOrder | runtime.Types.Skip
+  backfilledTo?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   countedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
@@ -410,8 +410,8 @@ export type CustomFieldDefinitionScalarWhereWithAggregatesInput = {
   required?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   active?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
-  filledTo?: Prisma.BigIntNullableWithAggregatesFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolWithAggregatesFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.BigIntNullableWithAggregatesFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntWithAggregatesFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   countedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"CustomFieldDefinition"> | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntWithAggregatesFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
@@ -429,8 +429,8 @@ export type CustomFieldDefinitionCreateInput = {
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: bigint | number | null | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
@@ -450,8 +450,8 @@ export type CustomFieldDefinitionUncheckedCreateInput = {
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: bigint | number | null | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
@@ -469,8 +469,8 @@ export type CustomFieldDefinitionUpdateInput = {
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -490,8 +490,8 @@ export type CustomFieldDefinitionUncheckedUpdateInput = {
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -510,8 +510,8 @@ export type CustomFieldDefinitionCreateManyInput = {
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: bigint | number | null | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
@@ -529,8 +529,8 @@ export type CustomFieldDefinitionUpdateManyMutationInput = {
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -549,8 +549,8 @@ export type CustomFieldDefinitionUncheckedUpdateManyInput = {
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -585,8 +585,8 @@ export type CustomFieldDefinitionCountOrderByAggregateInput = {
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   filterable?: Prisma.SortOrder | runtime.Types.Skip
-  filled?: Prisma.SortOrder | runtime.Types.Skip
-  filledTo?: Prisma.SortOrder | runtime.Types.Skip
+  backfilled?: Prisma.SortOrder | runtime.Types.Skip
+  backfilledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   countedAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
@@ -596,7 +596,7 @@ export type CustomFieldDefinitionCountOrderByAggregateInput = {
 
 export type CustomFieldDefinitionAvgOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
-  filledTo?: Prisma.SortOrder | runtime.Types.Skip
+  backfilledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -611,8 +611,8 @@ export type CustomFieldDefinitionMaxOrderByAggregateInput = {
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   filterable?: Prisma.SortOrder | runtime.Types.Skip
-  filled?: Prisma.SortOrder | runtime.Types.Skip
-  filledTo?: Prisma.SortOrder | runtime.Types.Skip
+  backfilled?: Prisma.SortOrder | runtime.Types.Skip
+  backfilledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   countedAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
@@ -630,8 +630,8 @@ export type CustomFieldDefinitionMinOrderByAggregateInput = {
   required?: Prisma.SortOrder | runtime.Types.Skip
   active?: Prisma.SortOrder | runtime.Types.Skip
   filterable?: Prisma.SortOrder | runtime.Types.Skip
-  filled?: Prisma.SortOrder | runtime.Types.Skip
-  filledTo?: Prisma.SortOrder | runtime.Types.Skip
+  backfilled?: Prisma.SortOrder | runtime.Types.Skip
+  backfilledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   countedAt?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
@@ -641,7 +641,7 @@ export type CustomFieldDefinitionMinOrderByAggregateInput = {
 
 export type CustomFieldDefinitionSumOrderByAggregateInput = {
   tenantId?: Prisma.SortOrder | runtime.Types.Skip
-  filledTo?: Prisma.SortOrder | runtime.Types.Skip
+  backfilledTo?: Prisma.SortOrder | runtime.Types.Skip
   nonconforming?: Prisma.SortOrder | runtime.Types.Skip
   version?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -698,8 +698,8 @@ export type CustomFieldDefinitionCreateWithoutTenantInput = {
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: bigint | number | null | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
@@ -717,8 +717,8 @@ export type CustomFieldDefinitionUncheckedCreateWithoutTenantInput = {
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: bigint | number | null | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
@@ -766,8 +766,8 @@ export type CustomFieldDefinitionScalarWhereInput = {
   required?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   active?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
-  filledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFilter<"CustomFieldDefinition"> | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.BigIntNullableFilter<"CustomFieldDefinition"> | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
   countedAt?: Prisma.DateTimeNullableFilter<"CustomFieldDefinition"> | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFilter<"CustomFieldDefinition"> | number | runtime.Types.Skip
@@ -785,8 +785,8 @@ export type CustomFieldDefinitionCreateManyTenantInput = {
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: bigint | number | null | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: bigint | number | null | runtime.Types.Skip
   nonconforming?: number | runtime.Types.Skip
   countedAt?: Date | string | null | runtime.Types.Skip
   version?: number | runtime.Types.Skip
@@ -804,8 +804,8 @@ export type CustomFieldDefinitionUpdateWithoutTenantInput = {
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -823,8 +823,8 @@ export type CustomFieldDefinitionUncheckedUpdateWithoutTenantInput = {
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -842,8 +842,8 @@ export type CustomFieldDefinitionUncheckedUpdateManyWithoutTenantInput = {
   required?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   filterable?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
-  filledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  backfilled?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  backfilledTo?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   nonconforming?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   countedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -864,8 +864,8 @@ export type CustomFieldDefinitionSelect<ExtArgs extends runtime.Types.Extensions
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: boolean | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
   countedAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
@@ -885,8 +885,8 @@ export type CustomFieldDefinitionSelectCreateManyAndReturn<ExtArgs extends runti
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: boolean | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
   countedAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
@@ -906,8 +906,8 @@ export type CustomFieldDefinitionSelectUpdateManyAndReturn<ExtArgs extends runti
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: boolean | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
   countedAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
@@ -927,8 +927,8 @@ export type CustomFieldDefinitionSelectScalar = {
   required?: boolean | runtime.Types.Skip
   active?: boolean | runtime.Types.Skip
   filterable?: boolean | runtime.Types.Skip
-  filled?: boolean | runtime.Types.Skip
-  filledTo?: boolean | runtime.Types.Skip
+  backfilled?: boolean | runtime.Types.Skip
+  backfilledTo?: boolean | runtime.Types.Skip
   nonconforming?: boolean | runtime.Types.Skip
   countedAt?: boolean | runtime.Types.Skip
   version?: boolean | runtime.Types.Skip
@@ -936,7 +936,7 @@ export type CustomFieldDefinitionSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type CustomFieldDefinitionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "resource" | "key" | "type" | "label" | "description" | "options" | "required" | "active" | "filterable" | "filled" | "filledTo" | "nonconforming" | "countedAt" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["customFieldDefinition"], runtime.Types.Skip>
+export type CustomFieldDefinitionOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "resource" | "key" | "type" | "label" | "description" | "options" | "required" | "active" | "filterable" | "backfilled" | "backfilledTo" | "nonconforming" | "countedAt" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["customFieldDefinition"], runtime.Types.Skip>
 export type CustomFieldDefinitionInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -980,11 +980,11 @@ export type $CustomFieldDefinitionPayload<ExtArgs extends runtime.Types.Extensio
     /**
      * Whether a job has also copied the values of older rows.
      */
-    filled: boolean
+    backfilled: boolean
     /**
      * The id of the last row whose values the job has copied. Null if no values are copied.
      */
-    filledTo: bigint | null
+    backfilledTo: bigint | null
     /**
      * The number of stored values that don't fit. A scheduled job counts them.
      */
@@ -1430,8 +1430,8 @@ export interface CustomFieldDefinitionFieldRefs {
   readonly required: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
   readonly active: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
   readonly filterable: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
-  readonly filled: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
-  readonly filledTo: Prisma.FieldRef<"CustomFieldDefinition", 'BigInt'>
+  readonly backfilled: Prisma.FieldRef<"CustomFieldDefinition", 'Boolean'>
+  readonly backfilledTo: Prisma.FieldRef<"CustomFieldDefinition", 'BigInt'>
   readonly nonconforming: Prisma.FieldRef<"CustomFieldDefinition", 'Int'>
   readonly countedAt: Prisma.FieldRef<"CustomFieldDefinition", 'DateTime'>
   readonly version: Prisma.FieldRef<"CustomFieldDefinition", 'Int'>

@@ -42,7 +42,7 @@ export async function listAssets({ db }: Context, query: AssetQuery): Promise<Pa
     ...anyOf('assetTag', query.assetTag),
     ...anyOf('serialNumber', query.serialNumber),
     ...(query.tag && { tagged: { some: { tag: { in: query.tag } } } }),
-    ...(fields.length > 0 && {
+    ...(fields && {
       AND: fields.map(({ key, values }) => ({ fieldValues: { some: { key, value: { in: values } } } })),
     }),
   };

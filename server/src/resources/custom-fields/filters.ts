@@ -11,15 +11,16 @@ export interface FieldFilter {
 }
 
 /**
- * Returns the list filters by custom fields of a request. If the request has none, doesn't query the database.
+ * Returns the list filters by custom fields of a request. If the request has none, returns undefined, and doesn't query
+ * the database.
  * @throws ApiError VALIDATION_ERROR if a field has no filter, its filter isn't ready, or a value can't match
  */
 export async function findFieldFilters(
   db: TenantClient,
   resource: CustomFieldResource,
   given: Readonly<Record<string, string[]>> | undefined,
-): Promise<FieldFilter[]> {
-  if (given === undefined) return [];
+): Promise<FieldFilter[] | undefined> {
+  if (given === undefined) return undefined;
   const definitions = await db.customFieldDefinition.findMany({
     where: { resource, filterable: true },
     orderBy: { key: 'asc' },
@@ -29,7 +30,7 @@ export async function findFieldFilters(
     filters.map(async ({ key, values }) => {
       const definition = definitions.find((each) => each.key === key);
       if (definition === undefined) return { key, message: describeUnknown(definitions) };
-      if (!definition.filled) return { key, message: await describeProgress(db, definition) };
+      if (!definition.backfilled) return { key, message: await describeProgress(db, definition) };
       return { key, message: findWrongValue(definition, values) };
     }),
   );
@@ -45,13 +46,13 @@ function describeUnknown(filterable: { key: string }[]): string {
   return `is not a filterable custom field. ${names.length > 0 ? `Use one of: ${names.join(', ')}.` : 'This workspace has none.'}`;
 }
 
-/** Describes how many rows the job has already copied (filter-fill.ts). */
+/** Describes how many rows the job has already copied (filter-backfill.ts). */
 async function describeProgress(
   db: TenantClient,
-  { resource, filledTo }: { resource: CustomFieldResource; filledTo: bigint | null },
+  { resource, backfilledTo }: { resource: CustomFieldResource; backfilledTo: bigint | null },
 ): Promise<string> {
   const { first, last } = (await db.$sql(selectRange[resource])) ?? { first: 0, last: 0 };
-  const share = (Number(filledTo ?? 0) - first) / Math.max(1, last - first);
+  const share = (Number(backfilledTo ?? 0) - first) / Math.max(1, last - first);
   const percent = Math.max(0, Math.min(99, Math.floor(100 * share)));
   return `is not ready yet: the server has read ${percent} % of the stored values. Try again in a minute.`;
 }

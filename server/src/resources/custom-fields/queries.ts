@@ -103,14 +103,14 @@ export function updateDefinition(
       data: { label, description, required, filterable, active, options: stored(options) },
     });
     // A separate statement, because a trigger doesn't increment the version if these columns change.
-    if (isFiltered) await db.customFieldDefinition.updateMany({ where: { resource, key }, data: startFill });
+    if (isFiltered) await db.customFieldDefinition.updateMany({ where: { resource, key }, data: startBackfill });
     await recordAudit(context, { action: 'field.updated', ...auditOf(before, after) });
     return getDefinition(context, reference);
   });
 }
 
-/** The start of the job that copies or deletes the values of older rows (filter-fill.ts). */
-const startFill = { filled: false, filledTo: 0n };
+/** The start of the job that copies or deletes the values of older rows (filter-backfill.ts). */
+const startBackfill = { backfilled: false, backfilledTo: 0n };
 
 /** Checks that a field can become filterable, if it does. @throws ApiError VALIDATION_ERROR */
 async function checkFilterable(
@@ -126,7 +126,7 @@ async function checkFilterable(
   if ((await db.customFieldDefinition.count({ where: others })) >= maxFilterableFields) {
     reject(`can't be true for more than ${maxFilterableFields} fields of a resource`);
   }
-  const cleared = { resource, key, filterable: false, filledTo: { not: null } };
+  const cleared = { resource, key, filterable: false, backfilledTo: { not: null } };
   if ((await db.customFieldDefinition.count({ where: cleared })) > 0) {
     reject('was true until recently, and the server is still deleting the filter. Try again in a minute.');
   }

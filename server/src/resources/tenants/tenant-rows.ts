@@ -73,12 +73,12 @@ const derivedTables = [
 
 /**
  * The columns that an export omits. Triggers set the positions in feeds, which are transaction ids of one server. A
- * job fills filters again. The columns of `tenants` describe the tenant in one installation.
+ * job backfills filters again. The columns of `tenants` describe the tenant in one installation.
  */
 const omittedColumns = [
   ...['activities.position', 'activities.horizon', 'activities.recorded_at'],
   ...['comments.position', 'comments.horizon', 'comments.recorded_at'],
-  ...['custom_field_definitions.filled', 'custom_field_definitions.filled_to'],
+  ...['custom_field_definitions.backfilled', 'custom_field_definitions.backfilled_to'],
   ...['tenants.maintenance_since', 'tenants.unavailable_since', 'tenants.incomplete'],
 ];
 

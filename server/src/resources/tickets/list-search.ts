@@ -18,13 +18,13 @@ import type { TicketRow } from './sql.ts';
 /** All filters of the ticket list. */
 export interface TicketFilters
   extends CountedFilters,
-    Pick<TicketQuery, Exclude<(typeof uncounted)[number], 'teamId'>> {
+    Pick<TicketQuery, Exclude<(typeof uncounted)[number], 'teamId' | 'customFields'>> {
   teamId: number[] | undefined;
   /** Whether to include unassigned tickets, in addition to tickets that match `assigneeId`. */
   unassigned: boolean;
   /** Whether to include tickets without a team, in addition to tickets that match `teamId`. */
   withoutTeam: boolean;
-  customFields: FieldFilter[];
+  customFields: FieldFilter[] | undefined;
 }
 
 const uncounted = [
@@ -36,6 +36,7 @@ const uncounted = [
   'categoryConfigId',
   'assetId',
   'tag',
+  'customFields',
   'createdSince',
   'createdBefore',
   'dueSince',
@@ -49,10 +50,7 @@ const uncounted = [
 
 /** Returns true if there are counters for all filters. In this case, the total is exact. */
 export function isCounted(filters: TicketFilters): boolean {
-  const { unassigned, withoutTeam, customFields } = filters;
-  return (
-    !unassigned && !withoutTeam && customFields.length === 0 && uncounted.every((name) => filters[name] === undefined)
-  );
+  return !filters.unassigned && !filters.withoutTeam && uncounted.every((name) => filters[name] === undefined);
 }
 
 /**
@@ -60,11 +58,10 @@ export function isCounted(filters: TicketFilters): boolean {
  * only up to a limit.
  */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
-  const { q, customFields, ...others } = filters;
+  const { q, ...others } = filters;
   if (q === undefined) return runIdQuery(db, buildByFilters(filters), range, maxCounted);
   const order = directions[range.sort];
-  const isNarrowed =
-    customFields.length > 0 || Object.values(others).some((value) => value !== undefined && value !== false);
+  const isNarrowed = Object.values(others).some((value) => value !== undefined && value !== false);
   return runIdQuery(db, isNarrowed ? buildCombined(q, filters, order) : buildByWords(q, order), range, maxFound);
 }
 
@@ -184,7 +181,7 @@ function matching(filters: TicketFilters, also: { among?: string; condition?: Sq
   const { watcherUserId, assetId, tag, customFields, status } = filters;
   // The tables of assets, tags and custom fields contain the status, so the filters by one of them and status need no
   // join.
-  const hasStatus = assetId !== undefined || tag !== undefined || customFields.length > 0;
+  const hasStatus = assetId !== undefined || tag !== undefined || customFields !== undefined;
   const ofTickets = buildConditions(hasStatus ? { ...filters, status: undefined } : filters);
   const ofStatus = anyOf('status', status, sql`text`);
   const [first, ...others] = [
@@ -192,7 +189,7 @@ function matching(filters: TicketFilters, also: { among?: string; condition?: Sq
     ...selectJoined('ticket_watchers', { column: 'user_id', type: sql`bigint` }, watcherUserId),
     ...selectJoined('ticket_assets', { column: 'asset_id', type: sql`bigint` }, assetId, { also: ofStatus }),
     ...selectJoined('tagged_tickets', { column: 'tag', type: sql`text` }, tag, { also: ofStatus }),
-    ...customFields.flatMap(({ key, values }, index) =>
+    ...(customFields ?? []).flatMap(({ key, values }, index) =>
       selectJoined('ticket_field_values', { column: 'value', type: sql`text` }, values, {
         also: [sql`key = ${key}`, ...ofStatus],
         alias: `field_${index}`,

@@ -69,7 +69,7 @@ ${submit('Save')}`;
     const changeSection = section(
       'Changes',
       html`<p>Work on a change can start only if it is approved, and within its planned window. Administrators can override
- this rule on the page of the ticket. The rule doesn't apply to import keys.</p>
+ this policy on the page of the ticket. The policy doesn't apply to import keys.</p>
 ${renderForm(request, 'changes', changeFields)}`,
     );
     return { title: 'Settings', body: html`${targetSection}${policySection}${fieldSection}${changeSection}` };
@@ -80,7 +80,7 @@ ${renderForm(request, 'changes', changeFields)}`,
       audit: 'settings.updated',
       async run({ visit, fields }) {
         await setChangePolicy(visit.context, fields.isOn);
-        return { redirect: path, subject: 'rule for changes' };
+        return { redirect: path, subject: 'policy for changes' };
       },
     }),
     fields: form({

@@ -119,7 +119,7 @@ ${section('Activity', html`${await activityTable(visit, activities.data)}${pager
 ${
   (await canOverride(visit, ticket))
     ? folded(
-        'Override the rule for changes',
+        'Override the policy for changes',
         request.sent.override !== undefined,
         renderForm(request, 'override', overrideFields),
       )

@@ -1,4 +1,5 @@
 import type { CustomFieldResource } from '@itsm-api/contract';
+import type { TenantDoor } from '../../database/client/door.ts';
 import type { SystemClient } from '../../database/client/prisma.ts';
 import { empty, identifier, type Sql, sql } from '../../database/client/sql.ts';
 import { allTenants, command, type None, rows } from '../../database/client/statements.ts';
@@ -16,14 +17,15 @@ import { toTenantId } from '../../shared/tenant-id.ts';
  */
 
 /** Brings the copies of all tenants up to date. Resolves to the number of rows that it read or deleted. */
-export async function fillFilters(prisma: SystemClient, size = 1000): Promise<number> {
+export async function backfillFilters(prisma: SystemClient, size = 1000): Promise<number> {
   const pending = await prisma.$sql(selectPending);
   if (pending.length === 0) return 0;
   await waitForTransactions(prisma);
   let changed = 0;
-  for (const definition of pending) {
-    const update = definition.filterable ? fill : clear;
-    changed += await update(prisma, definition, size);
+  for (const { tenant_id, ...field } of pending) {
+    const { tenantId, inBatches } = toJobTenant(prisma, toTenantId(tenant_id));
+    const work = (field.filterable ? copyBatches : deleteBatches)(prisma.$tenant(tenantId), field, size);
+    changed += await inBatches(size, work);
   }
   return changed;
 }
@@ -34,53 +36,46 @@ interface Pending {
   resource: CustomFieldResource;
   key: string;
   filterable: boolean;
-  filled_to: bigint | null;
+  backfilled_to: bigint | null;
 }
 
 const selectPending = allTenants.rows<None, Pending>(
-  () => sql`SELECT d.tenant_id, d.resource, d.key, d.filterable, d.filled_to FROM custom_field_definitions d
+  () => sql`SELECT d.tenant_id, d.resource, d.key, d.filterable, d.backfilled_to FROM custom_field_definitions d
     JOIN tenants t ON t.id = d.tenant_id AND ${notInMaintenance}
-    WHERE CASE WHEN d.filterable THEN NOT d.filled ELSE d.filled_to IS NOT NULL END`,
+    WHERE CASE WHEN d.filterable THEN NOT d.backfilled ELSE d.backfilled_to IS NOT NULL END`,
 );
-
-/** Copies the values of a field, in batches of `size` rows. */
-function fill(prisma: SystemClient, { tenant_id, resource, key, filled_to }: Pending, size: number): Promise<number> {
-  const { tenantId, inBatches } = toJobTenant(prisma, toTenantId(tenant_id));
-  const db = prisma.$tenant(tenantId);
-  let filledTo = filled_to ?? 0n;
-  return inBatches(size, async () => {
-    const [{ count, last } = { count: 0, last: null }] = await db.$sql(copyBatch[resource], {
-      key,
-      after: filledTo,
-      size,
-    });
-    filledTo = last ?? filledTo;
-    await db.$sql(writeProgress, { resource, key, filledTo, isFilled: count < size });
-    return count;
-  });
-}
-
-/** Deletes the copies of the values of a field, in batches of `size` rows. */
-function clear(prisma: SystemClient, { tenant_id, resource, key }: Pending, size: number): Promise<number> {
-  const { tenantId, inBatches } = toJobTenant(prisma, toTenantId(tenant_id));
-  const db = prisma.$tenant(tenantId);
-  return inBatches(size, async () => {
-    const deleted = (await db.$sql(deleteBatch[resource], { key, size })).length;
-    if (deleted < size) await db.$sql(endClearing, { resource, key });
-    return deleted;
-  });
-}
 
 type Field = Pick<Pending, 'resource' | 'key'>;
 
-const writeProgress = command<Field & { filledTo: bigint; isFilled: boolean }>(
-  ({ tenant, resource, key, filledTo, isFilled }) => sql`UPDATE custom_field_definitions
-    SET filled_to = greatest(filled_to, ${filledTo}::bigint), filled = filled OR ${isFilled}
+/** Returns a function that copies the next batch of values of a field, and returns the number of rows that it read. */
+function copyBatches(db: TenantDoor, { resource, key, backfilled_to }: Omit<Pending, 'tenant_id'>, size: number) {
+  let backfilledTo = backfilled_to ?? 0n;
+  return async (): Promise<number> => {
+    const [batch] = await db.$sql(copyBatch[resource], { key, after: backfilledTo, size });
+    const { count = 0, last } = batch ?? {};
+    backfilledTo = last ?? backfilledTo;
+    await db.$sql(writeProgress, { resource, key, backfilledTo, isBackfilled: count < size });
+    return count;
+  };
+}
+
+/** Returns a function that deletes the next batch of copies of a field, and returns their number. */
+function deleteBatches(db: TenantDoor, { resource, key }: Field, size: number) {
+  return async (): Promise<number> => {
+    const deleted = (await db.$sql(deleteBatch[resource], { key, size })).length;
+    if (deleted < size) await db.$sql(endDeletion, { resource, key });
+    return deleted;
+  };
+}
+
+const writeProgress = command<Field & { backfilledTo: bigint; isBackfilled: boolean }>(
+  ({ tenant, resource, key, backfilledTo, isBackfilled }) => sql`UPDATE custom_field_definitions
+    SET backfilled_to = greatest(backfilled_to, ${backfilledTo}::bigint), backfilled = backfilled OR ${isBackfilled}
     WHERE tenant_id = ${tenant} AND resource = ${resource} AND key = ${key} AND filterable`,
 );
 
-const endClearing = command<Field>(
-  ({ tenant, resource, key }) => sql`UPDATE custom_field_definitions SET filled_to = NULL, filled = false
+const endDeletion = command<Field>(
+  ({ tenant, resource, key }) => sql`UPDATE custom_field_definitions SET backfilled_to = NULL, backfilled = false
     WHERE tenant_id = ${tenant} AND resource = ${resource} AND key = ${key} AND NOT filterable`,
 );
 
