@@ -30,7 +30,7 @@ export interface DescribedWorkspace {
 }
 
 /** The OpenAPI document without the parts that depend on a workspace. */
-export interface CutDocument {
+export interface SplitDocument {
   /** The chunks that all workspaces share. */
   shared: readonly Uint8Array[];
   /** Returns the chunks of the document of a workspace. */
@@ -51,10 +51,10 @@ const mark = '\uE000';
 const markedName = /,?"\uE000(\w+)"/;
 
 /**
- * Serializes the OpenAPI document once, and cuts its text at the parts that depend on a workspace, so that a request
+ * Serializes the OpenAPI document once, and splits its text at the parts that depend on a workspace, so that a request
  * serializes and encodes only these parts (docs/decisions/api-documentation.md).
  */
-export function cutDocument(document: OpenApi): CutDocument {
+export function splitDocument(document: OpenApi): SplitDocument {
   const { schemas } = document.components;
   const template = withFilters({ ...document, components: { ...document.components, schemas: templateOf(schemas) } });
   const texts = JSON.stringify(mapSchema(template, withoutExampleFields)).split(markedName);

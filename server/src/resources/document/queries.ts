@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { cutDocument, type DescribedWorkspace, maxListedCategories, openApiDocument } from '@itsm-api/contract/openapi';
+import {
+  type DescribedWorkspace,
+  maxListedCategories,
+  openApiDocument,
+  splitDocument,
+} from '@itsm-api/contract/openapi';
 import type { FastifyRequest } from 'fastify';
 import { sql } from '../../database/client/sql.ts';
 import { type None, one } from '../../database/client/statements.ts';
@@ -8,7 +13,7 @@ import { lazy } from '../../shared/lazy.ts';
 
 /** Returns the document without the parts that depend on a workspace, and a hash of it that identifies the release. */
 const findDocument = lazy(() => {
-  const { shared, complete } = cutDocument(openApiDocument());
+  const { shared, complete } = splitDocument(openApiDocument());
   return { complete, release: createHash('sha256').update(Buffer.concat(shared)).digest('base64url').slice(0, 12) };
 });
 

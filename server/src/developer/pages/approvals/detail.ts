@@ -1,4 +1,4 @@
-import { type Approval, Decision, IdParam } from '@itsm-api/contract';
+import { Decision, IdParam } from '@itsm-api/contract';
 import * as z from 'zod';
 import { findAssetNames } from '../../../resources/assets/queries.ts';
 import { decide, getApproval } from '../../../resources/tickets/approvals/queries.ts';
@@ -6,8 +6,9 @@ import { getTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { form, page } from '../../framework/page.ts';
+import { decisionBadge, plannedWindow } from '../../ui/approvals.ts';
 import { emptyAsNull, renderForm, selectField, submit, textArea, unixLines } from '../../ui/form-fields.ts';
-import { badge, facts, html, type SafeHtml, section } from '../../ui/html.ts';
+import { facts, html, section } from '../../ui/html.ts';
 
 const path = '/developer/approvals';
 const { decision, comment } = Decision.shape;
@@ -31,7 +32,6 @@ export const approval = page({
     const assets = await findAssetNames(context, ticket.assetIds);
     const names = await findUserNames(context, [approval.createdById, approval.approverId, ticket.requesterId]);
     const isOpen = approval.decision === 'PENDING' && approval.approverId === Number(context.userId);
-    const { plannedStartAt, plannedEndAt } = ticket;
     return {
       title: `Approve ${ticket.ticketNumber}: ${ticket.title}`,
       body: html`<p><a href="${path}">My approvals</a></p>
@@ -39,8 +39,7 @@ ${facts({
   Decision: decisionBadge(approval),
   Change: html`<a href="/developer/tickets/${ticket.id}">${ticket.ticketNumber}</a>`,
   Priority: ticket.priority,
-  'Planned window':
-    plannedStartAt && plannedEndAt && html`${visit.time(plannedStartAt)} to ${visit.time(plannedEndAt)}`,
+  'Planned window': plannedWindow(visit, ticket),
   Assets: assets.join(', ') || null,
   Requester: names.get(ticket.requesterId) ?? null,
   Approver: names.get(approval.approverId) ?? null,
@@ -84,9 +83,3 @@ ${textArea(sent, { name: 'comment', label: 'Comment', hint: "You can't change th
     }),
   },
 });
-
-/** Renders the decision of an approval. */
-export function decisionBadge({ decision }: Pick<Approval, 'decision'>): SafeHtml {
-  const kinds = { PENDING: 'warn', APPROVED: 'good', REJECTED: 'bad' } as const;
-  return badge(decision, kinds[decision]);
-}

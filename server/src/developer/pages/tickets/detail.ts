@@ -28,6 +28,7 @@ import { invalidField } from '../../../shared/errors.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { activityTable } from '../../ui/activity-table.ts';
+import { decisionBadge, plannedWindow } from '../../ui/approvals.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
 import {
   checkboxes,
@@ -53,12 +54,14 @@ import {
   table,
   withQuery,
 } from '../../ui/html.ts';
-import { decisionBadge } from '../approvals/detail.ts';
 
 /** The numbers of comments and of activities per page. */
 const [commentsShown, activitiesShown] = [10, 20];
 
 const attachmentsShown = 20;
+
+/** The statuses in which an override of the policy for changes starts the work. */
+const StartedStatus = z.enum(['IN_PROGRESS', 'RESOLVED']);
 
 const AttachedFile = FileInForm.refine(({ content }) => content.length > 0, {
   error: 'must not be empty',
@@ -152,7 +155,7 @@ ${
     }),
     override: form({
       params: TicketIdParam,
-      fields: z.strictObject({ status: z.enum(['IN_PROGRESS', 'RESOLVED']) }),
+      fields: z.strictObject({ status: StartedStatus }),
       audit: 'change.overridden',
       roles: ['ADMIN'],
       async run({ visit, params, fields: { status } }) {
@@ -234,10 +237,7 @@ function renderFacts(
     ...formatCustomFields(ticket.customFields),
     Due:
       ticket.dueAt && html`${visit.time(ticket.dueAt)} ${isOverdue(visit, ticket) ? badge('overdue', 'warn') : null}`,
-    'Planned window':
-      ticket.plannedStartAt &&
-      ticket.plannedEndAt &&
-      html`${visit.time(ticket.plannedStartAt)} to ${visit.time(ticket.plannedEndAt)}`,
+    'Planned window': plannedWindow(visit, ticket),
     'First response': ticket.firstRespondedAt && visit.time(ticket.firstRespondedAt),
     Created: visit.time(ticket.createdAt),
     Updated: visit.time(ticket.updatedAt),
@@ -253,7 +253,7 @@ async function canOverride({ user, context }: UserContext, { type, status }: Tic
 }
 
 function overrideFields(sent: FormState | undefined): SafeHtml {
-  const options = ['IN_PROGRESS', 'RESOLVED'].map((status) => ({ value: status, label: status }));
+  const options = StartedStatus.options.map((status) => ({ value: status, label: status }));
   return html`<p>The status changes although the change isn't approved or not within its planned window. The audit log
  records the override.</p>${selectField(sent, { name: 'status', label: 'Status', options })}${submit('Override', 'danger')}`;
 }
