@@ -9,18 +9,21 @@ import { createAction, readSetting } from '../../lib/run-command.ts';
 
 const CellsFile = z.strictObject({ cells: z.string() });
 
-/** The result of reading one cell: `found`, or the reason why the cell couldn't be read. */
-type OfCell<Found> = { cell: string } & ({ found: Found } | { error: string });
+/** The results of the cells that could be read and had one, and the reasons why other cells couldn't be read. */
+interface OfCells<Found> {
+  found: ({ cell: string } & Found)[];
+  errors: { cell: string; error: string }[];
+}
 
 const open = async (settings: Settings) => ({ settings, close: async () => undefined });
 
 /** Calls `read` for all cells concurrently. An unreachable cell doesn't affect the other cells. */
-async function readEach<Found>(
+async function readEach<Found extends object>(
   settings: Settings,
   file: string,
-  read: (databases: Databases) => Promise<Found>,
-): Promise<OfCell<Found>[]> {
-  const readOne = async ({ name, url }: Cell): Promise<OfCell<Found>> => {
+  read: (databases: Databases) => Promise<Found | undefined>,
+): Promise<OfCells<Found>> {
+  const readOne = async ({ name, url }: Cell): Promise<OfCells<Found>> => {
     const databases = openDatabases({
       url,
       requestConnections: 1,
@@ -29,21 +32,19 @@ async function readEach<Found>(
       onConnectionError: () => undefined,
     });
     try {
-      return { cell: name, found: await read(databases) };
+      const found = await read(databases);
+      return { found: found === undefined ? [] : [{ cell: name, ...found }], errors: [] };
     } catch (error) {
-      return { cell: name, error: error instanceof Error ? error.message : String(error) };
+      return { found: [], errors: [{ cell: name, error: error instanceof Error ? error.message : String(error) }] };
     } finally {
       await databases.close();
     }
   };
-  return Promise.all((await readCells(file, readSetting)).map(readOne));
+  const results = await Promise.all((await readCells(file, readSetting)).map(readOne));
+  return { found: results.flatMap(({ found }) => found), errors: results.flatMap(({ errors }) => errors) };
 }
 
-function errorsOf(cells: OfCell<unknown>[]): { cell: string; error: string }[] {
-  return cells.flatMap((each) => ('error' in each ? [{ cell: each.cell, error: each.error }] : []));
-}
-
-function formatErrors(errors: ReturnType<typeof errorsOf>): string[] {
+function formatErrors(errors: OfCells<object>['errors']): string[] {
   return errors.map(({ cell, error }) => `The cell ${cell} can't be read: ${error}`);
 }
 
@@ -51,10 +52,9 @@ export const status = createAction({
   open,
   input: CellsFile,
   async work({ settings }, { cells: file }) {
-    const results = await readEach(settings, file, readCellStatus);
-    const cells = results.flatMap((each) => ('found' in each ? [{ cell: each.cell, ...each.found }] : []));
+    const { found: cells, errors } = await readEach(settings, file, readCellStatus);
     const [next] = cells.toSorted((a, b) => a.diskBytes - b.diskBytes);
-    return { cells, errors: errorsOf(results), nextCell: next?.cell ?? null };
+    return { cells, errors, nextCell: next?.cell ?? null };
   },
   format: ({ cells, errors, nextCell }, { table }) =>
     [
@@ -85,11 +85,10 @@ export const find = createAction({
   open,
   input: CellsFile.extend({ tenant: z.string() }),
   async work({ settings }, { tenant, cells: file }) {
-    const results = await readEach(settings, file, (databases) => findTenantInCell(databases, tenant));
-    const tenants = results.flatMap((each) =>
-      'found' in each && each.found !== undefined ? [{ cell: each.cell, ...each.found }] : [],
+    const { found: tenants, errors } = await readEach(settings, file, (databases) =>
+      findTenantInCell(databases, tenant),
     );
-    return { tenants, errors: errorsOf(results) };
+    return { tenants, errors };
   },
   format: ({ tenants, errors }, { table }) =>
     [
