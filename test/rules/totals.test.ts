@@ -167,7 +167,7 @@ describe('writes that would make the totals wrong', () => {
     expect(wrong.filter(({ tenantId }) => [id, moved.tenantId].includes(tenantId))).toEqual([]);
   });
 
-  it.each(['type', 'status', 'priority', 'category'])(
+  it.each(['type', 'status', 'priority', 'category', 'approval_status'])(
     'rejects an unknown ticket %s in the database',
     async (column) => {
       const refused = execute(
