@@ -56,8 +56,16 @@ export type WrittenBy<Statement extends Write> = {
   [Name in ColumnName]: Statement extends (typeof ticketColumns)[Name]['writes'][number] ? Name : never;
 }[ColumnName];
 
-/** The SQL for all columns of a `TicketRow`. The table `tickets` must have the alias `t`. */
-export const columns = join(namesOf().map((name) => sql`${identifier(`t.${columnOf(name)}`)} AS ${quoted(name)}`));
+/** The names of the values in `ticketValues`. */
+export const ticketColumnNames: readonly ColumnName[] = namesOf();
+
+/**
+ * The SQL for a JSON array with the values of all columns. The table `tickets` must have the alias `t`. An object with
+ * names would take PostgreSQL half as much time again for a list of tickets.
+ */
+export const ticketValues = sql`json_build_array(${join(
+  ticketColumnNames.map((name) => identifier(`t.${columnOf(name)}`)),
+)})`;
 
 /** Returns the parts of a statement for all columns that a request sets in it. */
 export function columnsOf(write: Write): WrittenColumns {
@@ -69,10 +77,6 @@ export function columnsOf(write: Write): WrittenColumns {
 /** Returns the name of a column in `tickets`. */
 function columnOf(name: ColumnName): string {
   return name === 'watcherUserIds' ? 'watcher_ids' : toColumn(name);
-}
-
-function quoted(name: ColumnName): Sql {
-  return identifier(`"${name}"`);
 }
 
 function namesOf(): ColumnName[] {

@@ -2,8 +2,8 @@ import type { TicketQuery } from '@itsm-api/contract';
 import { empty, identifier, join, Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { one, type Statement } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { columns } from './columns.ts';
-import type { TicketRow } from './sql.ts';
+import { ticketValues } from './columns.ts';
+import { type TicketRow, type TicketValues, toTicketRow } from './sql.ts';
 
 /*
  * Reads pages of tickets with the exact total, in one statement and one snapshot. The cost doesn't grow with the
@@ -97,13 +97,13 @@ export async function selectTickets(
     ...given,
     ...{ skip: Math.min(skip, maxSkip), take },
   });
-  return { rows: row?.tickets ?? [], totalCount: row?.totalCount ?? 0, isCapped: false };
+  return { rows: (row?.tickets ?? []).map(toTicketRow), totalCount: row?.totalCount ?? 0, isCapped: false };
 }
 
 /** The statement for a page. The values of its filters have the names of the filters. */
 type PageStatement = Statement<
   { skip: number; take: number } & { [Name in FilterName]?: unknown },
-  { totalCount: number; tickets: TicketRow[] | null },
+  { totalCount: number; tickets: TicketValues[] | null },
   'one'
 >;
 
@@ -145,11 +145,11 @@ function buildPage({ names, sort, isFirstPage, isOfOneValue }: Choice): Sql {
  * `OFFSET 0` makes PostgreSQL compute the total once, before the page. Otherwise, PostgreSQL would inline the subquery
  * for the total into the conditions of the page, and these conditions couldn't use an index.
  * @param total selects one row with the column `n`
- * @param page selects tickets, and may use `total.n`
+ * @param page selects tickets as the column `ticket`, and may use `total.n`
  */
 function totalAndPage(total: Sql, page: Sql): Sql {
   return sql`SELECT total.n AS "totalCount",
-      CASE WHEN total.n > ${skip}::int THEN (SELECT json_agg(ticket) FROM (${page}) AS ticket) END AS tickets
+      CASE WHEN total.n > ${skip}::int THEN (SELECT json_agg(ticket) FROM (${page}) AS page) END AS tickets
     FROM (${total} OFFSET 0) AS total`;
 }
 
@@ -161,7 +161,8 @@ function buildPageByOrdinal(order: Order): Sql {
     order === orders.id
       ? sql`t.ordinal > ${skip}::int AND t.ordinal <= ${skip}::int + ${take}::int`
       : sql`t.ordinal <= total.n - ${skip}::int AND t.ordinal > total.n - ${skip}::int - ${take}::int`;
-  return sql`SELECT ${columns} FROM tickets t WHERE t.tenant_id = ${tenant} AND ${range} ORDER BY t.id ${order.direction}`;
+  return sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE t.tenant_id = ${tenant} AND ${range}
+    ORDER BY t.id ${order.direction}`;
 }
 
 /**
@@ -202,12 +203,12 @@ function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: b
   const all = (selected: Sql) =>
     sql`SELECT ${selected} FROM tickets t WHERE t.tenant_id = ${tenant} AND t.${isGiven} ORDER BY t.id ${direction}`;
   if (isFirstPage) {
-    const few = sql`SELECT * FROM (${all(columns)} LIMIT ${maxPageSize}) AS few`;
+    const few = sql`SELECT ticket FROM (${all(sql`t.id, ${ticketValues} AS ticket`)} LIMIT ${maxPageSize}) AS few`;
     return [total, sql`${few} ORDER BY id ${direction} LIMIT ${take}::int`];
   }
   // Skips rows with an index-only scan.
   const ids = sql`SELECT id FROM (${all(sql`t.id`)} LIMIT ${take}::int OFFSET ${skip}::int) AS page LIMIT ${maxPageSize}`;
-  const page = sql`SELECT ${columns} FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id`;
+  const page = sql`SELECT ${ticketValues} AS ticket FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id`;
   return [total, sql`${page} ORDER BY t.id ${direction}`];
 }
 
@@ -220,7 +221,7 @@ function buildFirstPage(kind: string[], { direction }: Order): Sql {
     const few = sql`SELECT * FROM (${tickets}) AS tickets ORDER BY id ${direction} LIMIT ${maxPageSize}`;
     return sql`SELECT * FROM (${few}) AS few ORDER BY id ${direction} LIMIT ${take}::int`;
   });
-  return sql`SELECT ${columns} FROM (SELECT first.* FROM kind CROSS JOIN LATERAL (${first}) AS first
+  return sql`SELECT ${ticketValues} AS ticket FROM (SELECT first.* FROM kind CROSS JOIN LATERAL (${first}) AS first
     ORDER BY id ${direction} LIMIT ${take}::int) AS t ORDER BY t.id ${direction}`;
 }
 
@@ -251,7 +252,7 @@ function buildPageByShares(kind: string[], { direction, upTo, first, end, catego
       SELECT found.id FROM bound JOIN last AS kind ON kind.share > 1 OR kind.id ${upTo} bound.id
       CROSS JOIN LATERAL (${ids}) AS found ORDER BY id ${direction} LIMIT ${take}::int OFFSET ${skip}::int
     )
-    SELECT ${columns} FROM (SELECT id FROM page LIMIT ${maxPageSize}) AS page
+    SELECT ${ticketValues} AS ticket FROM (SELECT id FROM page LIMIT ${maxPageSize}) AS page
     JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id ORDER BY t.id ${direction}`;
 }
 

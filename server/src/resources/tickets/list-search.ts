@@ -5,9 +5,9 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { FieldFilter } from '../custom-fields/filters.ts';
 import { maxCounted } from '../shared/lists.ts';
 import { filterByWords, maxFound, searchTexts } from '../shared/search.ts';
-import { columns } from './columns.ts';
+import { ticketValues } from './columns.ts';
 import { type CountedFilters, filterColumns, filterNames, type TicketPage, type TicketRange } from './list-counted.ts';
-import type { TicketRow } from './sql.ts';
+import { type TicketValues, toTicketRow } from './sql.ts';
 
 /*
  * Reads pages of tickets if at least one filter has no counters. Collects the matching ids and counts them up to a
@@ -151,7 +151,7 @@ async function runIdQuery(
 ): Promise<TicketPage> {
   const order = orders[directions[sort]];
   const remaining = Math.max(0, max - skip);
-  type Row = { count: number; isComplete: boolean; tickets: TicketRow[] | null };
+  type Row = { count: number; isComplete: boolean; tickets: TicketValues[] | null };
   const statement = dynamic<Row>(
     ({ tenant }) => sql`WITH ${ctes} found AS MATERIALIZED (
       SELECT id FROM (${found}) AS matching ${isByTime ? empty : sql`ORDER BY id ${order}`} LIMIT ${max + 1}
@@ -163,14 +163,18 @@ async function runIdQuery(
     )
     SELECT (SELECT n FROM counted) AS count, ${isComplete} AS "isComplete",
       (SELECT json_agg(ticket) FROM (
-        SELECT ${columns} FROM page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id
+        SELECT ${ticketValues} AS ticket FROM page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id
         ORDER BY t.id ${order}
-      ) AS ticket) AS tickets`,
+      ) AS page) AS tickets`,
   );
   const [row] = await db.$sql(statement);
   if (row === undefined) throw new Error('The count returned no row.');
   const { count, tickets } = row;
-  return { rows: tickets ?? [], totalCount: Math.min(count, max), isCapped: count > max || !row.isComplete };
+  return {
+    rows: (tickets ?? []).map(toTicketRow),
+    totalCount: Math.min(count, max),
+    isCapped: count > max || !row.isComplete,
+  };
 }
 
 /**

@@ -7,9 +7,9 @@ import type { ActorContext } from '../../shared/actor.ts';
 import { type HasSubscribers, querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, shortened, timestampChange } from '../activities/record.ts';
 import { nextNumber, numberTickets, reserveNumbers, type TicketCounts } from '../shared/ticket-number.ts';
-import { columns, columnsOf, type WrittenBy } from './columns.ts';
+import { columnsOf, ticketValues, type WrittenBy } from './columns.ts';
 import { dueByTarget } from './due-date.ts';
-import { nextUpdatedAt, type TicketRow } from './sql.ts';
+import { nextUpdatedAt, type TicketRow, type TicketValues, toTicketRow } from './sql.ts';
 
 /*
  * Creates and updates tickets with their activities. One statement can write many tickets.
@@ -24,7 +24,7 @@ const updated = columnsOf('UPDATE');
 /** The parameters of a write that identify the user and the API key of the request. */
 type By = { userId: bigint | null; keyId: bigint | null };
 /** A row with a written ticket. */
-type WrittenRow = { ticket: TicketRow };
+type WrittenRow = { ticket: TicketValues };
 
 /**
  * Inserts tickets. The statement first increases the tenant's sequence by the number of
@@ -57,7 +57,7 @@ const insert = rows<By & TicketCounts & { tickets: string }, WrittenRow>(
     keyId: given.keyId,
     changes: sql`'{}'`,
   })})
-  SELECT to_json(ticket) AS ticket FROM (SELECT ${columns} FROM t ORDER BY ordinal) AS ticket`,
+  SELECT ${ticketValues} AS ticket FROM t ORDER BY ordinal`,
 );
 
 /** The actor of a change, and the database client that writes the change. */
@@ -133,7 +133,7 @@ function buildUpdate<Input extends object>(
     keyId: given.keyId,
     changes: sql`changes`,
   })})
-  SELECT to_json(ticket) AS ticket FROM (SELECT ${columns} FROM t) AS ticket`;
+  SELECT ${ticketValues} AS ticket FROM t`;
   });
 }
 
@@ -205,5 +205,5 @@ export async function changeTickets(
 function toWriteResult(written: WrittenRow[], [subscribers]: HasSubscribers[], count: number): WriteResult {
   if (subscribers === undefined) throw new Error('The query for subscribers returned no row.');
   if (written.length !== count) throw new Error('Not all tickets were written.');
-  return { tickets: written.map(({ ticket }) => ticket), ...subscribers };
+  return { tickets: written.map(({ ticket }) => toTicketRow(ticket)), ...subscribers };
 }

@@ -32,7 +32,16 @@ import { selectTickets } from './list-counted.ts';
 import { findTickets, isCounted } from './list-search.ts';
 import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
-import { lockTickets, selectParents, selectTicket, selectTicketsAfter, type TicketRow, ticketsOfPage } from './sql.ts';
+import {
+  lockTickets,
+  selectParents,
+  selectTicket,
+  selectTicketsAfter,
+  type TicketRow,
+  type TicketValues,
+  ticketsOfPage,
+  toTicketRow,
+} from './sql.ts';
 
 /** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD, VALIDATION_ERROR */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
@@ -61,7 +70,10 @@ function parseTeams(requested: TicketQuery['teamId']) {
 /** Functions that read tickets for incremental sync and exports. */
 export const ticketRows: Rows<Ticket> = {
   resource: 'tickets',
-  selectRows: { select: ticketsOfPage, present: (rows) => ((rows ?? []) as TicketRow[]).map(presentTicket) },
+  selectRows: {
+    select: ticketsOfPage,
+    present: (rows) => ((rows ?? []) as TicketValues[]).map(toTicketRow).map(presentTicket),
+  },
   after: async (db, id, take) => (await selectTicketsAfter(db, id, take)).map(presentTicket),
 };
 

@@ -6,7 +6,7 @@ import { many, one, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockOf } from '../../database/row-lock.ts';
 import { hasNumber, type NumberParts, parseTicketNumber } from '../shared/ticket-reference.ts';
-import { columns } from './columns.ts';
+import { ticketColumnNames, ticketValues } from './columns.ts';
 
 /*
  * Reads tickets in SQL. Each read is one statement (docs/decisions/pagination.md), whereas Prisma would need separate
@@ -27,58 +27,73 @@ type Json<Column> = Column extends bigint
 /** A ticket in the JSON form that PostgreSQL returns. */
 export type TicketRow = { [Name in Exclude<keyof Columns, 'tenantId' | 'ordinal'>]: Json<Columns[Name]> };
 
-const selectById = one<{ id: number }, TicketRow>(
-  ({ tenant, id }) => sql`SELECT ${columns} FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id = ${id}`,
+/** A ticket as `ticketValues` selects it. */
+export type TicketValues = readonly unknown[];
+
+/** Adds the names to the values of a ticket. */
+export function toTicketRow(values: TicketValues): TicketRow {
+  const row: Record<string, unknown> = {};
+  ticketColumnNames.forEach((name, index) => {
+    row[name] = values[index];
+  });
+  return row as TicketRow;
+}
+
+type Selected = { ticket: TicketValues };
+
+const selectById = one<{ id: number }, Selected>(
+  ({ tenant, id }) =>
+    sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id = ${id}`,
 );
-const selectByNumber = one<NumberParts, TicketRow>(
-  (given) => sql`SELECT ${columns} FROM tickets t WHERE ${hasNumber(given)}`,
+const selectByNumber = one<NumberParts, Selected>(
+  (given) => sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE ${hasNumber(given)}`,
 );
 
 type Ids = { ids: readonly number[] };
 const ticketsWithIds = ({ tenant, ids }: Record<keyof Ids | 'tenant', Parameter>) =>
-  sql`SELECT ${columns} FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id = ANY (${ids}::bigint[])`;
-const selectByIds = many<Ids, TicketRow>(ticketsWithIds);
-/** Reads tickets after a lock. The result is JSON, like the result of `selectByIds`. */
-const selectLocked = rows<Ids, { tickets: TicketRow[] | null }>(
-  (given) => sql`SELECT json_agg(ticket) AS tickets FROM (${ticketsWithIds(given)}) AS ticket`,
-);
+  sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id = ANY (${ids}::bigint[])`;
+const selectByIds = many<Ids, Selected>(ticketsWithIds);
+/** Reads tickets after a lock. */
+const selectLocked = rows<Ids, Selected>(ticketsWithIds);
 
 /**
  * Locks tickets until the end of the transaction, in the order of their ids. A second statement reads the tickets, so
  * that it sees their latest versions. Resolves to the existing tickets of the tenant, in no particular order.
  */
 export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
-  const [, [found]] = await db.$pipeline([lockOf(db, 'tickets', ids), db.$bind(selectLocked, { ids })]);
-  return found?.tickets ?? [];
+  const [, found] = await db.$pipeline([lockOf(db, 'tickets', ids), db.$bind(selectLocked, { ids })]);
+  return found.map(({ ticket }) => toTicketRow(ticket));
 }
 
 /** Returns the tenant's tickets with these ids, in no particular order. */
-export function selectTicketsByIds(db: Pick<TenantDoor, '$sql'>, ids: readonly number[]): Promise<TicketRow[]> {
-  return db.$sql(selectByIds, { ids });
+export async function selectTicketsByIds(db: Pick<TenantDoor, '$sql'>, ids: readonly number[]): Promise<TicketRow[]> {
+  return (await db.$sql(selectByIds, { ids })).map(({ ticket }) => toTicketRow(ticket));
 }
 
 /** Returns one of the tenant's tickets, by id or number. */
-export function selectTicket(db: TenantClient, reference: TicketReference): Promise<TicketRow | undefined> {
-  if (typeof reference === 'number') return db.$sql(selectById, { id: reference });
-  return db.$sql(selectByNumber, parseTicketNumber(reference));
+export async function selectTicket(db: TenantClient, reference: TicketReference): Promise<TicketRow | undefined> {
+  const found =
+    typeof reference === 'number'
+      ? await db.$sql(selectById, { id: reference })
+      : await db.$sql(selectByNumber, parseTicketNumber(reference));
+  return found && toTicketRow(found.ticket);
 }
 
 /**
  * SQL that selects the tickets on a page of the change feed. The CTE `page` contains their ids. The LIMIT removes no
  * rows, but gives the planner an upper bound.
  */
-export const ticketsOfPage = ({ tenant }: { tenant: Parameter }) => sql`SELECT json_agg(ticket) FROM (
-  SELECT ${columns} FROM (SELECT id FROM page LIMIT 101) AS page
-  JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id) AS ticket`;
+export const ticketsOfPage = ({ tenant }: { tenant: Parameter }) => sql`SELECT json_agg(${ticketValues})
+  FROM (SELECT id FROM page LIMIT 101) AS page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id`;
 
-const selectAfter = many<{ id: number; take: number }, TicketRow>(
+const selectAfter = many<{ id: number; take: number }, Selected>(
   ({ tenant, id, take }) =>
-    sql`SELECT ${columns} FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id > ${id} ORDER BY t.id LIMIT ${take}`,
+    sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id > ${id} ORDER BY t.id LIMIT ${take}`,
 );
 
 /** Returns up to `take` tickets with ids greater than `id`, in ascending order. */
-export function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
-  return db.$sql(selectAfter, { id, take });
+export async function selectTicketsAfter(db: TenantClient, id: number, take: number): Promise<TicketRow[]> {
+  return (await db.$sql(selectAfter, { id, take })).map(({ ticket }) => toTicketRow(ticket));
 }
 
 const selectAncestors = many<Ids, { id: number; parentId: number | null }>(

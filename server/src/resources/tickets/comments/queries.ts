@@ -39,9 +39,9 @@ import type { Page } from '../../shared/lists.ts';
 import { resolveTicketId } from '../../shared/ticket-reference.ts';
 import type { Rows } from '../../sync/change-feed.ts';
 import { findAttachmentsOf } from '../attachments/queries.ts';
-import { columns as ticketColumns } from '../columns.ts';
+import { ticketValues } from '../columns.ts';
 import { presentTicket } from '../presenter.ts';
-import { nextUpdatedAt, type TicketRow } from '../sql.ts';
+import { nextUpdatedAt, type TicketValues, toTicketRow } from '../sql.ts';
 
 const columns = sql`c.id, c.ticket_id AS "ticketId", c.author_id AS "authorId", c.body, c.visibility,
   c.attachment_ids AS "attachmentIds", c.external_id AS "externalId", c.created_at AS "createdAt",
@@ -170,8 +170,7 @@ const insert = rows<CommentParameters, InsertedRow>((given) => {
       CASE WHEN first_responded_at IS DISTINCT FROM responded_before
         THEN ${timestampChange('firstRespondedAt', sql`responded_before`, sql`first_responded_at`)} ELSE '{}' END`,
   })})
-  SELECT CASE WHEN ${given.returnsTicket} THEN (
-      SELECT to_json(ticket) FROM (SELECT ${ticketColumns} FROM t) AS ticket) END AS ticket,
+  SELECT CASE WHEN ${given.returnsTicket} THEN (SELECT ${ticketValues} FROM t) END AS ticket,
     (SELECT to_json(comment) FROM (SELECT ${columns} FROM c) AS comment) AS comment`;
 });
 
@@ -196,7 +195,7 @@ interface CommentParameters {
 /** A row of `insert`: the comment, and its ticket after the comment. Both are null if the ticket doesn't exist. */
 interface InsertedRow {
   comment: Comment | null;
-  ticket: TicketRow | null;
+  ticket: TicketValues | null;
 }
 
 /** Returns the statement that inserts a comment, including its parameters. */
@@ -230,7 +229,7 @@ export async function insertComments(
   const found = (await context.db.$pipeline(statements)).flat();
   return {
     comments: found.flatMap(({ comment }) => (comment ? [presentComment(comment)] : [])),
-    tickets: found.flatMap(({ ticket }) => (ticket ? [presentTicket(ticket)] : [])),
+    tickets: found.flatMap(({ ticket }) => (ticket ? [presentTicket(toTicketRow(ticket))] : [])),
   };
 }
 
@@ -258,7 +257,7 @@ async function writeComments(
   ]);
   const found = results.slice(1, -1).flat() as InsertedRow[];
   const written = found.flatMap(({ ticket, comment }) => {
-    return ticket && comment ? [{ ticket: presentTicket(ticket), comment: presentComment(comment) }] : [];
+    return ticket && comment ? [{ ticket: presentTicket(toTicketRow(ticket)), comment: presentComment(comment) }] : [];
   });
   const [subscribers] = results.at(-1) as HasSubscribers[];
   if (subscribers?.hasSubscribers) await emitAll(context, 'ticket.updated', written.map(toEmission));
