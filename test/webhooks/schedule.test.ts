@@ -1,5 +1,10 @@
 import { deliverySchedule } from '@itsm-api/contract';
-import { claimLease, nextWait, parseRetryAfter } from '@itsm-api/server/webhooks/delivery/retry-schedule.ts';
+import {
+  claimLease,
+  nextWait,
+  parseRetryAfter,
+  scaleSchedule,
+} from '@itsm-api/server/webhooks/delivery/retry-schedule.ts';
 import { describe, expect, it } from 'vitest';
 
 const second = 1000;
@@ -11,7 +16,7 @@ const at = new Date('2026-11-20T10:00:00.000Z');
 
 /** Returns the time between an attempt and the retry, in milliseconds. `random` is the random number for the jitter. */
 const waitAfter = (attempt: number, random: number, retryAfter?: number) =>
-  nextWait({ attempt, retryAfter }, () => random);
+  nextWait({ attempt, retryAfter }, deliverySchedule, () => random);
 
 describe('retry schedule', () => {
   it.each([
@@ -34,7 +39,7 @@ describe('retry schedule', () => {
   });
 
   it('ignores lost attempts in the retry schedule', () => {
-    const wait = (attempt: number, lost: number) => nextWait({ attempt, lost }, () => 0.5);
+    const wait = (attempt: number, lost: number) => nextWait({ attempt, lost }, deliverySchedule, () => 0.5);
     expect([wait(2, 1), wait(12, 10)]).toEqual([5 * second, 5 * minute]);
     expect([wait(19, 10), wait(20, 10)]).toEqual([24 * hour, undefined]);
   });
@@ -51,6 +56,27 @@ describe('retry schedule', () => {
     ['at most one day', 9, day, day],
   ])('combines the retry schedule with the Retry-After header: uses %s', (_, attempt, retryAfter, wait) => {
     expect(waitAfter(attempt, 0, retryAfter)).toBe(wait);
+  });
+});
+
+describe('scaled schedule', () => {
+  it('changes the circuit breaker, the pause and the trials in proportion to the delays', () => {
+    const [first, ...others] = deliverySchedule.waits;
+    const { breaker, pauseAfter, pausedOpening, maxTrialsPerMinute } = scaleSchedule([
+      first / 100,
+      ...others.map((wait) => wait / 100),
+    ]);
+    expect(breaker).toEqual({ failures: 5, firstOpening: second / 20, maxOpening: 3 * second });
+    expect({ pauseAfter, pausedOpening }).toEqual({ pauseAfter: 1.2 * hour, pausedOpening: 36 * second });
+    expect(maxTrialsPerMinute).toBe(1000);
+  });
+
+  it('keeps circuits open for at least the first delay', () => {
+    const { breaker, pausedOpening, pauseAfter } = scaleSchedule([50, 100, 200]);
+    expect({ ...breaker, pausedOpening }).toEqual({
+      ...{ failures: 5, firstOpening: 50, maxOpening: 50, pausedOpening: 50 },
+    });
+    expect(pauseAfter).toBe(556);
   });
 });
 

@@ -23,6 +23,7 @@ import { toTenantId } from '../shared/tenant-id.ts';
 import { endsWithin } from '../shared/timeout.ts';
 import { createRequestRecorder, type RequestRecorder } from '../usage/request-recorder.ts';
 import { createUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.ts';
+import type { RetrySchedule } from '../webhooks/delivery/retry-schedule.ts';
 import { startWebhooks } from '../webhooks/start-webhooks.ts';
 import { migrateDatabase } from './ensure-schema.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
@@ -54,6 +55,8 @@ interface Dependencies {
   buildApi: BuildApi;
   lifecycle: Lifecycle;
   logger: Logger;
+  /** The retry schedule of webhook deliveries in a server for tests. */
+  schedule: RetrySchedule | undefined;
   /** The traces of the process, or undefined if tracing is off. */
   traces: Traces | undefined;
   /** The health checks of the process. Each component adds its own checks. */
@@ -64,16 +67,22 @@ interface Dependencies {
 
 /**
  * Starts the roles in `ROLES`, prints the server addresses, and updates the phase of `lifecycle`.
+ * @param schedule the retry schedule of webhook deliveries in a server for tests
  * @returns the function that stops all components
  */
-export async function start(settings: Settings, lifecycle: Lifecycle, buildApi: BuildApi): Promise<Stop> {
+export async function start(
+  settings: Settings,
+  lifecycle: Lifecycle,
+  buildApi: BuildApi,
+  schedule?: RetrySchedule,
+): Promise<Stop> {
   // The logger and the tracing depend on each other: the logger adds trace ids to log entries, and the tracing logs its
   // errors.
   let logger: Logger | undefined;
   const traces = await openTraces(settings, (reason) => logger?.warn({ reason }, 'traces are not sent'));
   logger = createLogger(settings.LOG_LEVEL, undefined, traces?.logFields);
   const stops: Stop[] = traces === undefined ? [] : [traces.close];
-  const starting: Dependencies = { settings, buildApi, lifecycle, logger, traces, checks: [], stops };
+  const starting: Dependencies = { settings, buildApi, lifecycle, logger, schedule, traces, checks: [], stops };
   const stop: Stop = (drainMs) => stopSequentially(stops.splice(0).reverse(), drainMs);
 
   try {
@@ -204,7 +213,7 @@ async function startRoles(
 }
 
 async function startWorker(
-  { settings, logger, traces, checks, stops }: Dependencies,
+  { settings, logger, schedule, traces, checks, stops }: Dependencies,
   { runtime, metrics }: RoleDependencies,
 ): Promise<void> {
   const observer = metrics && measureDeliveries(metrics, runtime.databases.system.prisma);
@@ -214,7 +223,7 @@ async function startWorker(
   }
   const boss = await runtime.openBoss();
   const maxPendingDeliveries = settings.WEBHOOK_MAX_PENDING_DELIVERIES;
-  const options = { logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries };
+  const options = { logger, checks, observer, tracer: traces?.attempts, maxPendingDeliveries, schedule };
   stops.push(await startWebhooks({ ...runtime, ...options }));
   await scheduleJobs(boss, {
     ...{ runtime, settings },

@@ -14,12 +14,13 @@ export interface WebhooksOptions {
   databases: Pick<Databases, 'options'>;
   services: Omit<
     WorkerOptions,
-    'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'maxPendingDeliveries' | 'observer' | 'tracer'
+    'prisma' | 'agent' | 'logger' | 'isOutage' | 'limits' | 'maxPendingDeliveries' | 'schedule' | 'observer' | 'tracer'
   >;
   logger: FastifyBaseLogger;
   /** The process's health checks. `startWebhooks` adds its own checks to this list. */
   checks?: HealthCheck[];
   maxPendingDeliveries?: WorkerOptions['maxPendingDeliveries'];
+  schedule?: WorkerOptions['schedule'];
   /** Callbacks for the stages of an attempt. */
   observer?: WorkerOptions['observer'];
   /** Traces each delivery attempt. */
@@ -39,10 +40,10 @@ const maxStopMs = deliverySchedule.attemptTimeout + 1000;
  * up to `maxStopMs` for deliveries in flight. Another worker sends the unfinished deliveries again.
  */
 export async function startWebhooks(options: WebhooksOptions): Promise<() => Promise<void>> {
-  const { prisma, databases, services, logger, checks, observer, tracer, maxPendingDeliveries } = options;
+  const { prisma, databases, services, logger, checks, observer, tracer, maxPendingDeliveries, schedule } = options;
   const agent = createAgent({ ...options.connection, targets: services.targets });
   const isOutage = (error: unknown) => databases.options.outages.explains(error, 'loop steps');
-  const given = { prisma, agent, logger, isOutage, observer, tracer, maxPendingDeliveries };
+  const given = { prisma, agent, logger, isOutage, observer, tracer, maxPendingDeliveries, schedule };
   const worker = new Worker({ ...services, ...given });
   const listener = listen({
     ...databases.options,

@@ -2,12 +2,12 @@ import { deliverySchedule, inWords, type WebhookHealth } from '@itsm-api/contrac
 import type { TenantDoor } from '../../database/client/door.ts';
 import { sql } from '../../database/client/sql.ts';
 import { command } from '../../database/client/statements.ts';
+import type { RetrySchedule } from './retry-schedule.ts';
 
 /*
  * Computes the health of a subscription: whether its circuit is closed, open or half-open, and whether it is paused.
  * Also makes open circuits half-open (docs/decisions/webhook-deliveries.md).
  */
-const { breaker, pauseAfter, pausedOpening } = deliverySchedule;
 
 /** The columns that store a subscription's health. */
 export interface Health {
@@ -85,8 +85,13 @@ export function presentHealth(row: HealthRow, now: Date): PresentedHealth {
 }
 
 /** Returns a subscription's health after one more attempt. */
-export function afterAttempt(health: Health, signal: HealthSignal, now: Date): Health {
-  return signal.delivered ? afterSuccess(health, now) : afterFailure(health, signal, now);
+export function afterAttempt(
+  health: Health,
+  signal: HealthSignal,
+  now: Date,
+  schedule: RetrySchedule = deliverySchedule,
+): Health {
+  return signal.delivered ? afterSuccess(health, now) : afterFailure(health, { ...signal, ...schedule, now });
 }
 
 /** Returns the health after a success. One success closes the circuit and resumes the subscription. */
@@ -103,10 +108,13 @@ function afterSuccess({ lastFailureAt }: Health, now: Date): Health {
   };
 }
 
-function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date): Health {
+type Failure = Omit<HealthSignal, 'delivered'> & RetrySchedule & { now: Date };
+
+function afterFailure(health: Health, failure: Failure): Health {
+  const { probe, breaker, pausedOpening, now } = failure;
   const failures = health.failures + 1;
   const failingSince = health.failingSince ?? now;
-  const pausedReason = health.pausedReason ?? findPauseReason({ gone, failingSince, now });
+  const pausedReason = health.pausedReason ?? findPauseReason(failure, failingSince);
   const failed: Health = {
     ...health,
     lastFailureAt: now,
@@ -122,11 +130,11 @@ function afterFailure(health: Health, { gone, probe }: HealthSignal, now: Date):
   const pausesNow = pausedReason !== null && health.pausedReason === null;
   const opens = pausedReason !== null || failures >= breaker.failures;
   if (!opens || (isLate && !pausesNow)) return failed;
-  const opening = pausedReason === null ? getOpeningMs(health.openings) : pausedOpening;
+  const opening = pausedReason === null ? getOpeningMs(breaker, health.openings) : pausedOpening;
   return { ...failed, openUntil: new Date(now.getTime() + opening), openings: health.openings + 1 };
 }
 
-function findPauseReason({ gone, failingSince, now }: { gone: boolean; failingSince: Date; now: Date }): string | null {
+function findPauseReason({ gone, pauseAfter, now }: Failure, failingSince: Date): string | null {
   if (gone) return 'The endpoint returned 410 Gone.';
   if (now.getTime() - failingSince.getTime() < pauseAfter) return null;
   return `Every attempt failed for ${inWords(pauseAfter)}.`;
@@ -136,7 +144,7 @@ function findPauseReason({ gone, failingSince, now }: { gone: boolean; failingSi
  * Returns how long the circuit stays open, in milliseconds.
  * @param before how often the circuit has opened since the last success
  */
-function getOpeningMs(before: number): number {
+function getOpeningMs(breaker: RetrySchedule['breaker'], before: number): number {
   return Math.min(breaker.firstOpening * 2 ** before, breaker.maxOpening);
 }
 

@@ -7,7 +7,7 @@ import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { getCircuit } from './circuit-breaker.ts';
-import { claimLease } from './retry-schedule.ts';
+import { claimLease, type RetrySchedule } from './retry-schedule.ts';
 
 /** A delivery that this process has claimed and can attempt now. */
 export interface ClaimedDelivery extends SubscriptionRef {
@@ -50,8 +50,6 @@ export interface ClaimRequest extends SubscriptionRef {
 /** Returns how many of the requested slots the target host's limits allow. */
 export type Grant = (request: ClaimRequest, url: string) => number;
 
-const { maxTrialsPerMinute } = deliverySchedule;
-
 /** The subscription columns that are necessary to claim deliveries. */
 interface Subscription extends SubscriptionRef {
   url: string;
@@ -87,6 +85,7 @@ export function claimDue(
   system: SystemClient,
   requests: ClaimRequest[],
   grant: Grant = ({ slots }) => slots,
+  { maxTrialsPerMinute }: Pick<RetrySchedule, 'maxTrialsPerMinute'> = deliverySchedule,
 ): Promise<ClaimedDelivery[]> {
   const claim = randomUUID();
   const requestedAt = performance.now();
@@ -100,6 +99,7 @@ export function claimDue(
     const trials = await countTrials(
       system,
       requests.filter((each) => isUnproven(each) && circuitAt(each) !== 'open'),
+      maxTrialsPerMinute,
     );
     const maxSlotsOf = (each: ClaimRequest) => {
       if (circuitAt(each) === 'open') return 0;
@@ -170,9 +170,9 @@ const readActive = allTenants.rows<Refs, Subscription>(
     JOIN tenants t ON t.id = s.tenant_id AND t.active AND ${notInMaintenance}`,
 );
 
-const countLeft = allTenants.rows<Refs, SubscriptionRef & { left: number }>(
+const countLeft = allTenants.rows<Refs & { maxTrials: number }, SubscriptionRef & { left: number }>(
   (given) => sql`
-    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", ${maxTrialsPerMinute}::int - (
+    SELECT s.tenant_id AS "tenantId", s.id AS "subscriptionId", ${given.maxTrials}::int - (
       SELECT count(*) FROM unnest(s.trial_attempts) AS began WHERE began > now() - interval '1 minute')::int AS left
     FROM ${wanted(given)}
     JOIN webhook_subscriptions s ON s.tenant_id = w.tenant_id AND s.id = w.subscription_id
@@ -183,9 +183,13 @@ const countLeft = allTenants.rows<Refs, SubscriptionRef & { left: number }>(
  * Locks the subscriptions and returns how many more trial deliveries `maxTrialsPerMinute` allows for each of them.
  * Omits subscriptions that another transaction has locked.
  */
-async function countTrials(system: SystemClient, refs: SubscriptionRef[]): Promise<Map<string, number>> {
+async function countTrials(
+  system: SystemClient,
+  refs: SubscriptionRef[],
+  maxTrials: number,
+): Promise<Map<string, number>> {
   if (refs.length === 0) return new Map();
-  const found = await system.$sql(countLeft, refsOf(refs));
+  const found = await system.$sql(countLeft, { ...refsOf(refs), maxTrials });
   return new Map(found.map((row) => [refKey(row), row.left]));
 }
 

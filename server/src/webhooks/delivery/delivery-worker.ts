@@ -12,10 +12,11 @@ import { enforceQuota, quotaInterval } from '../outbox/quota.ts';
 import type { SecretCipher } from '../secrets/secret-cipher.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { attemptDelivery } from './attempt.ts';
-import { type ClaimedDelivery, claimDue } from './claim.ts';
+import { type ClaimedDelivery, claimDue, type Grant } from './claim.ts';
 import { type HostLimits, InFlight, type InFlightLimits } from './in-flight.ts';
 import type { RecordedResults } from './record-results.ts';
 import { createResultRecorder, type ResultRecorder } from './result-recorder.ts';
+import type { RetrySchedule } from './retry-schedule.ts';
 import { RoundRobin } from './round-robin.ts';
 import type { Outcome } from './send.ts';
 import type { TargetPolicy } from './target.ts';
@@ -36,6 +37,8 @@ export interface WorkerOptions {
   limits?: InFlightLimits;
   /** The maximum number of pending deliveries per tenant. */
   maxPendingDeliveries?: number | undefined;
+  /** The retry schedule. Servers for tests shorten it. */
+  schedule?: RetrySchedule | undefined;
   hostLimits: HostLimits;
   observer?: WorkerObserver | undefined;
   tracer?: AttemptTracer | undefined;
@@ -69,8 +72,8 @@ const pollInterval = 100;
 const jobBatchSize = 200;
 
 /**
- * The milliseconds between two sweeps. A sweep finds due deliveries without a job, and pending deliveries of inactive
- * subscriptions.
+ * The milliseconds between two sweeps, or less if the shortest retry delay is less. A sweep finds due deliveries without a
+ * job, and pending deliveries of inactive subscriptions.
  */
 const sweepInterval = 1000;
 
@@ -102,7 +105,7 @@ export class Worker {
   #inactive: SubscriptionRef[] = [];
 
   constructor(options: WorkerOptions) {
-    const { logger, isOutage } = options;
+    const { logger, isOutage, schedule = deliverySchedule } = options;
     const loop = (name: string, interval: number, step: () => Promise<boolean>) =>
       createLoop({ name, interval, logger, isOutage, step });
     this.#options = options;
@@ -110,7 +113,7 @@ export class Worker {
     this.#inFlight = new InFlight(limits, options.hostLimits);
     this.#recorder = createResultRecorder(options);
     this.#pump = loop('deliver', pollInterval, () => this.#takeAndSend());
-    this.#sweep = loop('sweep', sweepInterval, () => this.#addDue());
+    this.#sweep = loop('sweep', Math.min(sweepInterval, ...schedule.waits), () => this.#addDue());
     this.#cancel = loop('cancel', cancelInterval, () => this.#cancelSome());
     this.#replay = loop('replay', replayInterval, () => this.#replaySome());
     this.#quota = loop('quota', quotaInterval, () => this.#enforceQuota());
@@ -164,11 +167,12 @@ export class Worker {
     if (requests.length === 0) return [];
     const limitHost = this.#inFlight.limitHosts();
     const granted = new Map<string, number>();
-    const claimed = await claimDue(this.#options.prisma, requests, (each, url) => {
+    const grant: Grant = (each, url) => {
       const slots = limitHost(each, url);
       granted.set(refKey(each), slots);
       return slots;
-    });
+    };
+    const claimed = await claimDue(this.#options.prisma, requests, grant, this.#options.schedule);
     const counts = Map.groupBy(claimed, refKey);
     // A subscription may have more due deliveries if it has used all its slots. This includes a subscription that got
     // no slots because its target host has reached a limit.

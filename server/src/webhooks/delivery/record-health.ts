@@ -3,6 +3,7 @@ import { jsonRows, sql } from '../../database/client/sql.ts';
 import { allTenants } from '../../database/client/statements.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
 import { afterAttempt, type Health, type HealthSignal } from './circuit-breaker.ts';
+import type { RetrySchedule } from './retry-schedule.ts';
 
 /** The part of an attempt's outcome that affects the health, with the subscription and the URL of the request. */
 export type SubscriptionSignal = SubscriptionRef & HealthSignal & { url: string };
@@ -17,7 +18,11 @@ type HealthRow = SubscriptionRef & Health & { url: string; now: Date };
  * has changed, ignores attempts that used the previous URL. Skips subscriptions that another transaction has locked.
  * @returns the signals of the skipped subscriptions
  */
-export async function recordHealth(system: SystemClient, signals: SubscriptionSignal[]): Promise<SubscriptionSignal[]> {
+export async function recordHealth(
+  system: SystemClient,
+  signals: SubscriptionSignal[],
+  schedule?: RetrySchedule,
+): Promise<SubscriptionSignal[]> {
   if (signals.length === 0) return [];
   const bySubscription = Map.groupBy(signals, refKey);
   const refs = [...bySubscription.values()].map(([first]) => first as SubscriptionSignal);
@@ -27,7 +32,7 @@ export async function recordHealth(system: SystemClient, signals: SubscriptionSi
     rows.map(({ now, url, tenantId, subscriptionId, ...before }) => {
       const all = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
       const current = all.filter((signal) => signal.url === url);
-      const health = current.reduce((health: Health, signal) => afterAttempt(health, signal, now), before);
+      const health = current.reduce((health: Health, signal) => afterAttempt(health, signal, now, schedule), before);
       return { ...health, tenantId, subscriptionId, delivered: current.some(({ delivered }) => delivered) };
     }),
   );

@@ -4,7 +4,7 @@ import { allTenants } from '../../database/client/statements.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
 import type { ClaimedDelivery } from './claim.ts';
 import { recordHealth, type SubscriptionSignal } from './record-health.ts';
-import { nextWait } from './retry-schedule.ts';
+import { nextWait, type RetrySchedule } from './retry-schedule.ts';
 import type { Outcome } from './send.ts';
 
 /** A delivery and the outcome of its attempt. */
@@ -40,14 +40,15 @@ export function recordResults(
   system: SystemClient,
   results: DeliveryResult[],
   unrecorded: SubscriptionSignal[] = [],
+  schedule?: RetrySchedule,
 ): Promise<RecordedBatch> {
   return system.$transaction(async () => {
     const ids = results.map(({ delivery: { tenantId, id } }) => ({ tenantId, id }));
-    const settled = toRecordedResults(results, await system.$sql(lockDeliveries, { ids: jsonRows(ids) }));
+    const settled = toRecordedResults(results, await system.$sql(lockDeliveries, { ids: jsonRows(ids) }), schedule);
     const changed = settled.filter(({ state }) => state !== 'CANCELLED');
     await updateDeliveries(system, changed);
     await insertAttempts(system, settled);
-    return { settled, unrecorded: await recordHealth(system, [...unrecorded, ...changed.map(toSignal)]) };
+    return { settled, unrecorded: await recordHealth(system, [...unrecorded, ...changed.map(toSignal)], schedule) };
   });
 }
 
@@ -76,7 +77,11 @@ const lockDeliveries = allTenants.rows<{ ids: string }, LockedDelivery>(
 const deliveryKey = ({ tenantId, id }: { tenantId: TenantId; id: bigint }) => `${tenantId}:${id}`;
 
 /** Returns the results to record. Each result contains the delivery's new status. */
-function toRecordedResults(results: DeliveryResult[], locked: LockedDelivery[]): RecordedResults[] {
+function toRecordedResults(
+  results: DeliveryResult[],
+  locked: LockedDelivery[],
+  schedule: RetrySchedule | undefined,
+): RecordedResults[] {
   const rows = new Map(locked.map((row) => [deliveryKey(row), row]));
   return results.flatMap((result): RecordedResults[] => {
     const row = rows.get(deliveryKey(result.delivery));
@@ -89,7 +94,7 @@ function toRecordedResults(results: DeliveryResult[], locked: LockedDelivery[]):
     const { delivery, outcome } = result;
     const { delivered, retryAfter } = outcome;
     if (delivered) return settledAs('DELIVERED');
-    const wait = nextWait({ attempt: delivery.attempt, lost: delivery.lost, retryAfter });
+    const wait = nextWait({ attempt: delivery.attempt, lost: delivery.lost, retryAfter }, schedule);
     if (wait === undefined) return settledAs('EXHAUSTED');
     return [{ ...result, state: 'PENDING', nextAttemptAt: new Date(row.now.getTime() + wait), settledAt: null }];
   });

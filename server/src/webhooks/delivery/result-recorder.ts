@@ -3,6 +3,7 @@ import type { SystemClient } from '../../database/client/prisma.ts';
 import { createLoop, type LoopHealth } from '../../shared/loops/polling-loop.ts';
 import type { SubscriptionSignal } from './record-health.ts';
 import { type DeliveryResult, type RecordedResults, recordResults } from './record-results.ts';
+import type { RetrySchedule } from './retry-schedule.ts';
 
 export interface ResultRecorder {
   /**
@@ -19,6 +20,7 @@ interface ResultRecorderOptions {
   prisma: SystemClient;
   logger: Pick<FastifyBaseLogger, 'error'>;
   isOutage(error: unknown): boolean;
+  schedule?: RetrySchedule | undefined;
 }
 
 const batchSize = 500;
@@ -28,7 +30,7 @@ const batchWindowMs = 5;
 const retryAfter = 500;
 
 /** Creates a recorder that stores results in batches. The recorder retries a batch until the database accepts it. */
-export function createResultRecorder({ prisma, logger, isOutage }: ResultRecorderOptions): ResultRecorder {
+export function createResultRecorder({ prisma, logger, isOutage, schedule }: ResultRecorderOptions): ResultRecorder {
   const waiting: { settlement: DeliveryResult; onSettled: (settled?: RecordedResults) => void }[] = [];
   /**
    * The health signals that the last batch could not store because another transaction had locked their subscriptions.
@@ -46,7 +48,7 @@ export function createResultRecorder({ prisma, logger, isOutage }: ResultRecorde
       const batch = waiting.slice(0, batchSize);
       if (batch.length + unrecorded.length === 0) return false;
       const settlements = batch.map(({ settlement }) => settlement);
-      const result = await recordResults(prisma, settlements, unrecorded);
+      const result = await recordResults(prisma, settlements, unrecorded, schedule);
       unrecorded = result.unrecorded;
       const settled = new Map(result.settled.map((each) => [each.delivery, each]));
       for (const { settlement, onSettled } of waiting.splice(0, batch.length))
