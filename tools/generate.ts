@@ -5,7 +5,7 @@ import { clientSources } from '../client/codegen/generate.ts';
 import { scheduleForReceivers, scheduleRules } from '../contract/src/openapi/schedule-text.ts';
 import { openApiDocument } from '../contract/src/openapi.ts';
 import { envExample } from '../server/src/config/env.ts';
-import { jobTable } from '../server/src/process/scheduled-jobs.ts';
+import { jobNames, jobTable } from '../server/src/process/scheduled-jobs.ts';
 import { commandLineReference } from './command-line.ts';
 import { clientFolder, prismaClient } from './prisma-client.ts';
 
@@ -20,6 +20,11 @@ const files: Record<string, string> = {
   ...clientSources(),
   ...(await prismaClient()),
   '.env.example': envExample(),
+  'testing/src/job-name.ts': [
+    '// Generated from server/src/process/scheduled-jobs.ts by `pnpm generate`.\n',
+    '/** The name of a scheduled job, or `retention` for all jobs that delete old rows. */',
+    `export type JobName =\n${jobNames.map((name) => `  | '${name}'`).join('\n')};\n`,
+  ].join('\n'),
   'docs/command-line.md': await commandLineReference(),
   'docs/decisions/webhook-deliveries.md': await withPart(
     'docs/decisions/webhook-deliveries.md',

@@ -1,6 +1,6 @@
 import { AbstractStartedContainer, GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
-import { v8Options } from './v8-options.ts';
-import { createWorkspace, type Workspace } from './workspace.ts';
+import type { JobName } from './job-name.ts';
+import { createWorkspace, runJobs, type Workspace } from './workspace.ts';
 
 const port = 3000;
 /** The name of this machine in the container. */
@@ -11,6 +11,8 @@ const receiverHost = 'host.docker.internal';
  * machine at `host.docker.internal`.
  */
 export class ItsmContainer extends GenericContainer {
+  readonly #arguments: string[] = [];
+
   constructor(image: string) {
     super(image);
     this.withExposedPorts(port)
@@ -20,7 +22,17 @@ export class ItsmContainer extends GenericContainer {
 
   /** Limits the number of requests per API key and minute. By default, there is no limit. */
   withRateLimits(): this {
-    return this.withCommand(['node', ...v8Options, 'server/src/testing/index.ts', '--rate-limits']);
+    return this.#withArgument('--rate-limits');
+  }
+
+  /** Sets the delays between the attempts of a webhook delivery, in milliseconds, like `retrySchedule` of `startItsm`. */
+  withRetrySchedule(delays: readonly number[]): this {
+    return this.#withArgument(`--retry-schedule=${delays.join(',')}`);
+  }
+
+  #withArgument(argument: string): this {
+    this.#arguments.push(argument);
+    return this.withCommand(this.#arguments);
   }
 
   override async start(): Promise<StartedItsmContainer> {
@@ -40,5 +52,13 @@ export class StartedItsmContainer extends AbstractStartedContainer {
   /** Creates an empty workspace. The workspaces of a server can't access each other. */
   createWorkspace(): Promise<Workspace> {
     return createWorkspace(this.url, receiverHost);
+  }
+
+  /**
+   * Runs a scheduled job now, for all workspaces, and resolves when it has ended.
+   * @param name the name of a job, or `retention` for all jobs that delete old rows
+   */
+  runJobs(name: JobName): Promise<void> {
+    return runJobs(this.url, name);
   }
 }

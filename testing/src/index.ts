@@ -2,12 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JobName } from './job-name.ts';
 import { v8Options } from './v8-options.ts';
-import { createWorkspace, type Workspace } from './workspace.ts';
+import { createWorkspace, runJobs, type Workspace } from './workspace.ts';
 
 export type { Fault } from './fault-proxy.ts';
+export type { JobName } from './job-name.ts';
 export type { Receiver } from './receiver.ts';
-export { createWorkspace, type NewTestKey, type NewTestUser, type Workspace } from './workspace.ts';
+export {
+  type Aged,
+  createWorkspace,
+  type Duration,
+  type NewTestKey,
+  type NewTestUser,
+  runJobs,
+  type Workspace,
+} from './workspace.ts';
 
 /** A server for tests, with its own PostgreSQL. */
 export interface Itsm {
@@ -15,6 +25,11 @@ export interface Itsm {
   readonly url: string;
   /** Creates an empty workspace. The workspaces of a server can't access each other. */
   createWorkspace(): Promise<Workspace>;
+  /**
+   * Runs a scheduled job now, for all workspaces, and resolves when it has ended.
+   * @param name the name of a job, or `retention` for all jobs that delete old rows
+   */
+  runJobs(name: JobName): Promise<void>;
   /** Stops the server and deletes all its data. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -23,6 +38,12 @@ export interface Itsm {
 export interface ItsmOptions {
   /** Whether the server limits the number of requests per API key and minute. Default: false. */
   rateLimits?: boolean;
+  /**
+   * The delays between the attempts of a webhook delivery, in milliseconds, at least 10. After the last delay, the
+   * server makes one final attempt. The times of the circuit breaker and of the pause change in the same proportion.
+   * Default: the delays in production, which take more than three days.
+   */
+  retrySchedule?: readonly number[];
 }
 
 /**
@@ -40,8 +61,8 @@ const maxStartMs = 60_000;
  * Starts a server with its own PostgreSQL in a child process. The server ends when this process ends.
  * @throws Error with the output of the server if it doesn't start
  */
-export async function startItsm({ rateLimits = false }: ItsmOptions = {}): Promise<Itsm> {
-  const child = spawn(process.execPath, [...v8Options, program, ...(rateLimits ? ['--rate-limits'] : [])], {
+export async function startItsm(options: ItsmOptions = {}): Promise<Itsm> {
+  const child = spawn(process.execPath, [...v8Options, program, ...argumentsOf(options)], {
     env: {
       ...pick(['PATH', 'HOME', 'USER', 'TMPDIR', 'TEMP', 'SystemRoot']),
       NODE_COMPILE_CACHE: join(tmpdir(), 'itsm-compile-cache'),
@@ -64,7 +85,18 @@ export async function startItsm({ rateLimits = false }: ItsmOptions = {}): Promi
     if (child.connected) child.disconnect();
     await exited;
   };
-  return { url, createWorkspace: () => createWorkspace(url), stop, [Symbol.asyncDispose]: stop };
+  return {
+    ...{ url, createWorkspace: () => createWorkspace(url), runJobs: (name: JobName) => runJobs(url, name) },
+    ...{ stop, [Symbol.asyncDispose]: stop },
+  };
+}
+
+/** Returns the arguments of the server's program. */
+function argumentsOf({ rateLimits = false, retrySchedule }: ItsmOptions): string[] {
+  return [
+    ...(rateLimits ? ['--rate-limits'] : []),
+    ...(retrySchedule === undefined ? [] : [`--retry-schedule=${retrySchedule.join(',')}`]),
+  ];
 }
 
 /** Returns the origin that the server logs when it is ready. */

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ItsmClient, type Scope, type User, type UserRole } from '@itsm-api/client';
 import type { EventType } from '@itsm-api/client/webhooks';
 import { type Fault, startFaultProxy } from './fault-proxy.ts';
+import type { JobName } from './job-name.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 /** A workspace for a test, with an administrator and an API key that has all scopes. */
@@ -27,12 +28,24 @@ export interface Workspace {
    * scheduled attempt. Resolves before the deliveries arrive.
    */
   retryDeliveries(): Promise<void>;
+  /**
+   * Moves the stored times of a ticket, an API key, a delivery or an idempotency key back. For example, a ticket that is
+   * due tomorrow is overdue after `age({ ticket: id }, '2d')`.
+   * @throws Error if the workspace has no such row
+   */
+  age(what: Aged, by: Duration): Promise<void>;
   /** Makes the next request to `url` fail. If you call it several times, the faults apply to one request each. */
   failNext(fault: Fault): void;
   /** Closes the receivers and `url`. Optional, because they don't keep the test process alive. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
+
+/** A row to age: the id of a ticket or a delivery, an API key as `createKey` returned it, or an idempotency key. */
+export type Aged = { ticket: number } | { apiKey: string } | { delivery: number } | { idempotencyKey: string };
+
+/** A number of minutes, hours or days, such as `30m`, `2h` or `3d`. */
+export type Duration = `${number}${'m' | 'h' | 'd'}`;
 
 export interface NewTestKey {
   scopes?: Scope[];
@@ -87,8 +100,20 @@ export async function createWorkspace(serverUrl: string, receiverHost?: string):
         await client.webhooks.replay(id, { since, states: ['PENDING', 'EXHAUSTED'] });
       }
     },
+    async age(what, by) {
+      await post(serverUrl, `${path}/age`, { ...what, by });
+    },
     [Symbol.asyncDispose]: close,
   };
+}
+
+/**
+ * Runs a scheduled job of a server now, for all workspaces. Resolves when the job has ended.
+ * @param serverUrl the `url` of the server
+ * @param name the name of a job, or `retention` for all jobs that delete old rows
+ */
+export async function runJobs(serverUrl: string, name: JobName): Promise<void> {
+  await post(serverUrl, `/testing/jobs/${encodeURIComponent(name)}`, {});
 }
 
 /** Waits for the result of an attempt in progress, because a replay skips such a delivery. */

@@ -9,6 +9,7 @@ import { countNonconforming } from '../resources/custom-fields/nonconforming-che
 import { pruneIdempotencyKeys } from '../resources/idempotency/idempotency-retention.ts';
 import { deleteFilesOfDeleted, deleteUnusedFiles } from '../resources/tickets/attachments/attachment-cleanup.ts';
 import { findWrongTotals, type WrongTotal } from '../resources/tickets/counters-check.ts';
+import { ApiError } from '../shared/errors.ts';
 import { pruneRequestLog, pruneUsage } from '../usage/usage-retention.ts';
 import { pruneReplays, pruneSecrets, pruneSettled } from '../webhooks/maintenance/delivery-retention.ts';
 import type { Runtime } from './runtime.ts';
@@ -141,6 +142,22 @@ export const jobQueues: Queue[] = scheduledJobs.map(({ name, maxHours, retryLimi
 export async function scheduleJobs(boss: PgBoss, sources: JobSources): Promise<void> {
   for (const job of scheduledJobs) await scheduleJob(boss, { ...job, run: () => job.run(sources) });
 }
+
+/**
+ * Runs a scheduled job now, in this process. Only servers for tests use it.
+ * @param name the name of a job, or `retention` for all jobs that delete old rows
+ * @throws ApiError NOT_FOUND if no job has this name
+ */
+export async function runJobs(name: string, sources: JobSources): Promise<void> {
+  const isMeant = (job: ScheduledJob) => job.name === name || (name === 'retention' && job.name.endsWith('-retention'));
+  const found = scheduledJobs.filter(isMeant);
+  if (found.length === 0)
+    throw new ApiError('NOT_FOUND', `No scheduled job has this name. Use ${jobNames.join(', ')}.`);
+  for (const job of found) await job.run(sources);
+}
+
+/** The names that `runJobs` accepts. */
+export const jobNames = ['retention', ...scheduledJobs.map(({ name }) => name)];
 
 /** The rows of the table of scheduled jobs in docs/operations.md. */
 export const jobTable = scheduledJobs.map(({ name, cron, about }) => [`\`${name}\``, times[cron], about]);

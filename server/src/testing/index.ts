@@ -2,7 +2,9 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { NewUser, Scope } from '@itsm-api/contract';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { NewUser, pathPrefix, Scope } from '@itsm-api/contract';
 import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import * as z from 'zod';
@@ -13,17 +15,20 @@ import { readMigrations } from '../database/migrations/migration-history.ts';
 import { openPrepared } from '../embedded-postgres/prepared.ts';
 import { temporaryDataDir } from '../embedded-postgres/temporary.ts';
 import { migrateDatabase } from '../process/ensure-schema.ts';
+import { runJobs } from '../process/scheduled-jobs.ts';
 import { start } from '../process/start.ts';
 import { createTenant, tenantContext } from '../resources/tenants/queries.ts';
 import { createUser } from '../resources/users/queries.ts';
 import { Lifecycle } from '../shared/lifecycle.ts';
 import { detailsOf, unknownField, validationError } from '../shared/validation.ts';
+import { type RetrySchedule, scaleSchedule } from '../webhooks/delivery/retry-schedule.ts';
+import { Aging, age } from './aging.ts';
 
 /*
  * The server of the package @itsm-api/testing: the API and a worker on a new embedded PostgreSQL, which is removed when
- * the process ends. Endpoints below /testing create workspaces, users and API keys without authentication. The process
- * also ends when the process that started it ends.
- * Usage: `node server/src/testing/index.ts [--rate-limits]`
+ * the process ends. Endpoints below /testing need no authentication. They create workspaces, users and API keys, move
+ * stored times back, and run scheduled jobs. The process also ends when the process that started it ends.
+ * Usage: `node server/src/testing/index.ts [--rate-limits] [--retry-schedule 50,100,200]`
  */
 
 type BuildApi = Parameters<typeof start>[2];
@@ -41,6 +46,7 @@ const buildTestApi: BuildApi = async (dependencies) => {
 };
 
 const IdPath = z.object({ id: z.string() });
+const JobPath = z.object({ name: z.string() });
 const NewTestKey = z.strictObject({
   user: NewKey.shape.user,
   scopes: NewKey.shape.scopes.default([...Scope.options]),
@@ -67,6 +73,29 @@ function addTestEndpoints(app: FastifyInstance, runtime: Parameters<BuildApi>[0]
     if (expiresAt !== undefined) await context.db.apiKey.updateMany({ where: { id }, data: { expiresAt } });
     return { key };
   });
+  app.post('/testing/workspaces/:id/age', async ({ params, body }) => {
+    const aging = parse(Aging, body);
+    await age((await tenantContext(runtime, IdPath.parse(params).id)).db, aging);
+    if (aging.apiKey !== undefined) await forgetKey(app, aging.apiKey);
+    return {};
+  });
+  app.post('/testing/jobs/:name', async ({ params }) => {
+    await runJobs(JobPath.parse(params).name, {
+      ...{ runtime, settings: runtime.settings },
+      onWrongTotals: (wrong) => runtime.logger.error({ wrong }, 'ticket totals are wrong'),
+    });
+    return {};
+  });
+}
+
+/** Waits until the API rejects an expired key, because it caches keys until the database notifies it of the change. */
+async function forgetKey(app: FastifyInstance, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` };
+  const isOutdated = async () => {
+    const { statusCode, body } = await app.inject({ url: `${pathPrefix}/me`, headers });
+    return statusCode === 200 && Date.parse(JSON.parse(body).data.key.expiresAt) <= Date.now();
+  };
+  while (await isOutdated()) await sleep(5);
 }
 
 /** @throws ApiError VALIDATION_ERROR */
@@ -74,6 +103,20 @@ function parse<Output>(schema: z.ZodType<Output>, body: unknown): Output {
   const { success, data, error } = schema.safeParse(body);
   if (success) return data;
   throw validationError(detailsOf(error.issues, unknownField));
+}
+
+/** The minimum and maximum delay between two attempts of a delivery, in milliseconds. */
+const minWaitMs = 10;
+const maxWaitMs = 86_400_000;
+
+/** Parses delays in milliseconds, such as `50,100,200`. @throws Error if the text has another format */
+function parseRetrySchedule(text: string): RetrySchedule {
+  const [first = Number.NaN, ...others] = text.split(',').map(Number);
+  const isDelay = (wait: number) => Number.isInteger(wait) && wait >= minWaitMs && wait <= maxWaitMs;
+  if ([first, ...others].every(isDelay)) return scaleSchedule([first, ...others]);
+  throw new Error(
+    `retrySchedule must list delays in milliseconds from ${minWaitMs} to ${maxWaitMs}, such as 50, 100 and 200.`,
+  );
 }
 
 async function openDatabase() {
@@ -104,19 +147,23 @@ async function dropTemplates(url: string): Promise<void> {
 for (const event of ['disconnect', 'SIGINT', 'SIGTERM']) process.once(event, () => process.exit());
 
 try {
+  const { values: options } = parseArgs({
+    options: { 'rate-limits': { type: 'boolean' }, 'retry-schedule': { type: 'string' } },
+  });
+  const schedule = options['retry-schedule'] === undefined ? undefined : parseRetrySchedule(options['retry-schedule']);
   const database = await openDatabase();
   const attachments = temporaryDataDir();
   process.once('exit', () => rmSync(attachments, { recursive: true, force: true }));
   const settings = readSettings({
     LOG_LEVEL: 'error',
     ...process.env,
-    ...(!process.argv.includes('--rate-limits') && withoutRateLimits),
+    ...(options['rate-limits'] !== true && withoutRateLimits),
     DATABASE_URL: database.url,
     ATTACHMENTS_DIR: attachments,
     WEBHOOK_SECRET_KEY: randomBytes(32).toString('base64'),
     WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true',
   });
-  await start(settings, new Lifecycle(), buildTestApi);
+  await start(settings, new Lifecycle(), buildTestApi, schedule);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
   process.exit(1);

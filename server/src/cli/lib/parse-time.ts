@@ -1,12 +1,11 @@
 import { TimestampInput } from '@itsm-api/contract';
 import * as z from 'zod';
-
-const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+import { parseAge } from '../../shared/age.ts';
 
 /** The schema of a time in the past: an age such as `30m`, `2h` or `3d`, a date, or a timestamp. */
 export const PastTime = z.string().transform((text, { addIssue }) => {
-  const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
-  if (count !== undefined) return new Date(Date.now() - Number(count) * unitMs[unit as keyof typeof unitMs]);
+  const age = parseAge(text);
+  if (age !== undefined) return new Date(Date.now() - age);
   const parsed = TimestampInput.safeParse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (parsed.success && Date.parse(parsed.data) <= Date.now()) return new Date(parsed.data);
   addIssue({
