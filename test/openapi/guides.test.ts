@@ -61,6 +61,10 @@ afterAll(async () => {
 
 type Language = 'sh' | 'ts' | 'python';
 
+/** The languages of code blocks that these tests don't run. */
+const shown = ['json', 'yaml', 'java', 'csharp', 'go'] as const;
+type Shown = (typeof shown)[number];
+
 /** The program that runs the code blocks of each language. */
 const programs: Record<Language, { command: string; args: string[]; extension: string }> = {
   sh: { command: 'bash', args: ['-euo', 'pipefail'], extension: 'sh' },
@@ -73,18 +77,18 @@ const inWorkspace = (code: string) =>
   code.replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(workspace.tenantId));
 
 interface Guide {
-  blocks: { language: Language | 'json' | 'yaml'; code: string }[];
+  blocks: { language: Language | Shown; code: string }[];
   /**
    * Returns the next code block of a language and removes it from `blocks`. A test must take all blocks of its guide.
    */
-  take(language: Language | 'json' | 'yaml'): string;
+  take(language: Language | Shown): string;
 }
 
 async function readGuide(name: string): Promise<Guide> {
   const text = await readFile(new URL(`${name}.md`, guides), 'utf8');
   const blocks = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => {
-    expect([...Object.keys(programs), 'json', 'yaml']).toContain(language);
-    return { language: language as Language | 'json' | 'yaml', code };
+    expect([...Object.keys(programs), ...shown]).toContain(language);
+    return { language: language as Language | Shown, code };
   });
   return {
     blocks,
@@ -749,11 +753,17 @@ it('runs the code samples in docs/guides/alerts.md', async () => {
 it('shows tested code in docs/guides/test-your-integration.md', async () => {
   const guide = await readGuide('test-your-integration');
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
-  // test/system/testing runs the commands of the README and the examples.
+  // test/system/testing runs the commands of the README, the examples, and the functions in other languages.
   expect(await read('README.md')).toContain(guide.take('sh'));
-  const examples = ['integration/integration.test.ts', 'vitest/itsm.ts', 'vitest/tickets.test.ts'];
+  for (const language of ['java', 'csharp', 'go'] as const)
+    expect(guide.take(language).trim().split('\n').length).toBeLessThanOrEqual(15);
+  expect(guide.take('sh')).toContain('itsm-standalone --retry-schedule=');
+  const examples = [
+    ...['examples/integration/integration.test.ts', 'examples/vitest/itsm.ts', 'examples/vitest/tickets.test.ts'],
+    ...['test/system/testing/time.test.ts', 'examples/pytest/test_itsm.py'],
+  ];
   const withoutIndent = (text: string) => text.replaceAll(/^ +/gm, '');
-  const tested = withoutIndent((await Promise.all(examples.map((path) => read(`examples/${path}`)))).join(''));
+  const tested = withoutIndent((await Promise.all(examples.map(read))).join(''));
   for (const { code } of guide.blocks) expect(tested).toContain(withoutIndent(code));
 });
 

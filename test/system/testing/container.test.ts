@@ -5,11 +5,13 @@ import { ItsmClient } from '@itsm-api/client';
 import { ItsmContainer, type StartedItsmContainer } from '@itsm-api/testing/container';
 import { getContainerRuntimeClient } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { skipUnlessInstalled } from '../../support/programs.ts';
 import { skipUnless } from '../../support/skip-unless.ts';
 import { ticket } from '../../support/workspace.ts';
+import { runPytest } from './pytest.ts';
 
 const root = join(import.meta.dirname, '../../..');
-const image = 'itsm-standalone:test';
+const image = 'itsm-standalone';
 const hasDocker = await getContainerRuntimeClient().then(
   () => true,
   () => false,
@@ -40,5 +42,9 @@ describe('the image standalone', skipUnless(hasDocker, 'No Docker engine respond
     const limited = new ItsmClient({ baseUrl: workspace.url, apiKey: key, maxWaitMs: 0 });
     for (let count = 0; count < 30; count++) await limited.tickets.list({ perPage: 1 });
     await expect(limited.tickets.list()).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+  });
+
+  it('runs the tests in Python', { timeout: 120_000, ...skipUnlessInstalled(['pytest-3', 'pytest']) }, async () => {
+    expect(await runPytest()).toContain('4 passed');
   });
 });
