@@ -6,6 +6,7 @@ import { expectList } from './commands/lists.ts';
 import { ticketQuery, ticketQueryGiven } from './commands/tickets.ts';
 import type { ExpectedEvents } from './events.ts';
 import { linearize, type Placed, shortestWithoutOrder } from './linearize.ts';
+import { approvalsOf, isApprovalIn, type WithApprovals } from './resources/approvals.ts';
 import { isAssetIn } from './resources/assets.ts';
 import type { ListQuery } from './resources/lists.ts';
 import type { State } from './resources/rows.ts';
@@ -392,6 +393,10 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
   const assets = workspace.assets.current();
   for (const query of [{}, { status: ['IN_USE', 'IN_STOCK'] }, { type: ['LAPTOP'] }, { q: 'vpn' }]) {
     await ask('assets.list', assets, { query, isIn: (row) => isAssetIn(row, query) });
+  }
+  const approvals = tickets.flatMap((row: WithApprovals) => row[approvalsOf] ?? []);
+  for (const query of [{}, { approverId: ['me'] }, { decision: ['PENDING'] }, { decision: ['APPROVED', 'REJECTED'] }]) {
+    await ask('approvals.list', approvals, { query, isIn: (row) => isApprovalIn(row, query, me) });
   }
   for (const { id: projectId } of workspace.projects) {
     for (const query of [{}, { status: ['TODO', 'DONE'] }, { priority: ['HIGH'] }]) {

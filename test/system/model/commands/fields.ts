@@ -42,9 +42,10 @@ export const fields = {
   setFilter: kind(1, fc.record({ resource, field }), async ({ workspace, servers }, { resource, field: { key } }) => {
     const filter = workspace.filters[`${resource}.${key}`];
     if (filter === undefined || filter.isChanging) return;
+    const isOn = filter.state !== 'on';
     filter.isChanging = true;
     filter.changes += 1;
-    const isOn = filter.state !== 'on';
+    filter.state = 'unknown';
     const isDone = await servers.setFilter(workspace, { resource, key }, isOn);
     filter.state = isDone ? (isOn ? 'on' : 'off') : 'unknown';
     filter.isChanging = false;
