@@ -8,12 +8,14 @@ import { benchFairness } from './fairness/fairness.ts';
 import { benchFlood } from './flood.ts';
 import { benchPacing } from './pacing.ts';
 import { benchSizes } from './sizes.ts';
+import { benchCapacity } from './soak/capacity.ts';
 import { benchSoak } from './soak/soak.ts';
 import { benchTicketFilters } from './ticket-filters.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWrites } from './writes.ts';
 
 const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--rounds count] [--seconds of a round] [--json]
+pnpm bench capacity [--only maximum,example] [--minutes 10] [--tickets 200k] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench filters [--tickets 10m] [--rounds count] [--json]
@@ -37,7 +39,7 @@ const options = {
   only: { type: 'string' },
   creates: { type: 'string', default: '200' },
   clients: { type: 'string', default: '1' },
-  minutes: { type: 'string', default: '60' },
+  minutes: { type: 'string' },
   limit: { type: 'string', default: '30' },
   window: { type: 'string', default: '60' },
   profile: { type: 'string' },
@@ -58,6 +60,13 @@ const onProgress = (text: string) => process.stderr.write(`${text}\n`);
 /** The benchmarks. The first argument of `pnpm bench` selects a benchmark. */
 const benches: Record<string, () => Promise<Printed>> = {
   api: measureApi,
+  capacity: () =>
+    benchCapacity({
+      minutes: Number(values.minutes ?? '10'),
+      tickets: countOf('tickets', values.tickets ?? '200k'),
+      only: values.only?.split(','),
+      onProgress,
+    }),
   fairness: measureFairness,
   filters: () =>
     inFolder((dataDir) => benchTicketFilters({ ...sizesOf({ tickets: '10m', seconds: '3' }), dataDir, onProgress })),
@@ -71,7 +80,7 @@ const benches: Record<string, () => Promise<Printed>> = {
   },
   soak: () =>
     benchSoak({
-      minutes: Number(values.minutes),
+      minutes: Number(values.minutes ?? '60'),
       perSecond: values.rate === undefined ? undefined : Number(values.rate),
       tickets: countOf('tickets', values.tickets ?? '200k'),
       onProgress,

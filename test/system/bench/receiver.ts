@@ -19,6 +19,8 @@ export interface Receivers {
   /** Returns the deliveries received since the previous call. */
   take(): Promise<Receipt[]>;
   close(): void;
+  /** The id of the process. */
+  pid: number;
 }
 
 type Request = { open: Delay[] } | 'take';
@@ -36,6 +38,7 @@ export function startReceivers(): Receivers {
     close: () => {
       child.disconnect();
     },
+    pid: child.pid ?? 0,
   };
 }
 

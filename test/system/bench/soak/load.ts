@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix } from '@itsm-api/contract';
 import type { Answer } from '../../../support/api.ts';
-import { type Asked, type Client, kinds, pick } from './requests.ts';
+import { type Asked, kinds as allKinds, type Client, type Kind, pick } from './requests.ts';
 
 /** The results since the previous call to `take`. */
 interface Taken {
@@ -35,13 +35,17 @@ interface LoadOptions {
    * A constant rate that doesn't depend on responses, or a number of concurrent senders that send as fast as possible.
    */
   pace: { perSecond: number } | { senders: number };
+  /** The kinds of requests. Default: the mix of the soak test. */
+  kinds?: readonly Kind[];
 }
 
 const patience = 30_000;
 const maxConnections = 64;
 
-/** Sends requests of all kinds for all clients. */
-export function startLoad({ url, clients, pace }: LoadOptions): Load {
+/** Sends requests of all given kinds for all clients. */
+export function startLoad({ url, clients, pace, kinds = allKinds }: LoadOptions): Load {
+  // All kinds of requests, repeated in proportion to their shares.
+  const deck = kinds.flatMap((kind) => Array.from({ length: Math.round(kind[0] * 10) }, () => kind));
   const agent = new Agent({ keepAlive: true, maxSockets: maxConnections });
   const unexpected: Record<string, number> = {};
   let taken: Taken = { requests: 0, took: [] };
@@ -101,9 +105,6 @@ export function startLoad({ url, clients, pace }: LoadOptions): Load {
     },
   };
 }
-
-/** All kinds of requests, repeated in proportion to their shares. */
-const deck = kinds.flatMap((kind) => Array.from({ length: Math.round(kind[0] * 10) }, () => kind));
 
 /** Returns true if a response is as expected. MCP responses have the status 200 even if a tool fails. */
 function isExpected({ rejected }: Asked, { status, text }: Answer): boolean {

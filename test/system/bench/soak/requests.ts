@@ -43,7 +43,7 @@ interface Data {
 }
 
 /** A kind of request: its share, its name, and a function that creates the request. */
-type Kind = [share: number, name: string, make: (client: Client, count: number) => Asked];
+export type Kind = [share: number, name: string, make: (client: Client, count: number) => Asked];
 
 const reads: Kind[] = [
   [22, 'a ticket', ({ tickets }) => get(`/tickets/${pick(tickets)}`)],
@@ -100,6 +100,15 @@ const others: Kind[] = [
 /** All kinds of requests with their shares. About two thirds of the requests are reads. */
 export const kinds: readonly Kind[] = [...reads, ...writes, ...others];
 
+/** The requests of the example in docs/scaling.md: nine of ten are reads, and two of three reads get a ticket by id. */
+export const pageKinds: readonly Kind[] = [
+  [60, 'a ticket', ({ tickets }) => get(`/tickets/${pick(tickets)}`)],
+  [30, 'tickets', () => get('/tickets')],
+  [1.3, 'create', create],
+  [6.2, 'change a ticket', change],
+  [2.5, 'comment', ({ tickets }) => post(`/tickets/${pick(tickets)}/comments`, comment)],
+];
+
 const statuses = ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'];
 const priorities = ['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'] as const;
 const categories = ['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER'] as const;
@@ -136,7 +145,7 @@ function follow(client: Client): Asked {
   };
 }
 
-function newTicket(): NewTicket {
+export function newTicket(): NewTicket {
   return {
     title: `VPN drops on PC-${Math.floor(Math.random() * 10_000)}`,
     description: 'Since this morning the connection is lost about every ten minutes. '.repeat(4),

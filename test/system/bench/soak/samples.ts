@@ -38,6 +38,7 @@ export async function sampleProcess({ name, pid, operationsUrl }: Watched): Prom
     'memory MB': residentOf(pid),
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     connections,
+    'waiting for a connection': sumOf('itsm_database_connections_waiting'),
     'statements per connection': sumOf('itsm_database_prepared_statements') / Math.max(1, connections),
   };
   for (const [figure, [metric, by]] of Object.entries(metrics)) sample[figure] = sumOf(metric) / by;

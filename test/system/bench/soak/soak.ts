@@ -1,17 +1,11 @@
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { openInstallation } from '../../../support/installation.ts';
 import { median, percentiles } from '../../../support/percentiles.ts';
-import { steadyPort } from '../../../support/postgres-server.ts';
-import { type ServerProcess, spawnServer } from '../../../support/server-process.ts';
-import { loadData } from '../api/data.ts';
-import { cpuOf, cpuOfFamily } from '../api/usage.ts';
-import { type Receivers, startReceivers } from '../receiver.ts';
-import { createClients } from './clients.ts';
+import type { ServerProcess } from '../../../support/server-process.ts';
 import { type Load, startLoad } from './load.ts';
 import type { Client } from './requests.ts';
-import { type Sample, samplePostgres, sampleProcess, type Watched } from './samples.ts';
+import { type Sample, samplePostgres, sampleProcess } from './samples.ts';
+import { type CpuTimes, readCpu, type Soaked, type Started, soakImports, startSoaked } from './start.ts';
 import { type Course, formatCourses, judge } from './verdict.ts';
 
 export interface SoakOptions {
@@ -39,20 +33,12 @@ export interface SoakResult {
   ended: Record<string, { code: number | null; ms: number }>;
   minutes: number;
   /** The CPU time in microseconds. `api` and `postgres` are per request, and `worker` is per delivery. */
-  cpuUs: { api: number; worker: number; postgres: number };
+  cpuUs: CpuTimes;
   courses: Course[];
   /** The samples taken after the warm-up. */
   samples: Sample[];
 }
 
-/** The processes to sample, a database connection for the samples, and the webhook receivers. */
-interface Soaked {
-  watched: Watched[];
-  client: pg.Client;
-  receivers: Receivers;
-}
-
-const tenants = 6;
 const senders = 16;
 const everySeconds = 10;
 const partSeconds = 15 * 60;
@@ -65,7 +51,8 @@ export async function benchSoak(options: SoakOptions): Promise<{ table: string; 
   const { minutes, onProgress } = options;
   const stops: (() => Promise<unknown>)[] = [];
   try {
-    const { apiUrl, clients, servers, soaked } = await startSoaked(options, stops);
+    const soaked = await startSoaked({ ...options, imports: soakImports }, stops);
+    const { apiUrl, clients, servers } = soaked;
     const capacity = await measureCarried({ url: apiUrl, clients, seconds: Math.min(60, 10 * minutes), onProgress });
     const rate = options.perSecond ?? Math.floor(capacity / 2);
     onProgress(`Capacity: ${capacity} requests per second. Load: ${rate} for ${minutes} minutes`);
@@ -88,21 +75,6 @@ export async function benchSoak(options: SoakOptions): Promise<{ table: string; 
   }
 }
 
-/** Loads tickets, starts the processes, and creates a client for each of the first tenants. */
-async function startSoaked({ tickets, onProgress }: SoakOptions, stops: (() => Promise<unknown>)[]) {
-  const { postgres, runtime, apiUrl, env } = await openInstallation(stops);
-  await loadData(postgres.url, tickets, onProgress);
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  stops.push(() => client.end());
-  const receivers = startReceivers();
-  stops.push(async () => receivers.close());
-  const servers = await startServers(env, stops);
-  const clients = await createClients({ runtime, client, apiUrl, receivers, tenants });
-  const soaked: Soaked = { watched: servers.map(({ watched }) => watched), client, receivers };
-  return { apiUrl, clients, servers, soaked };
-}
-
 /**
  * Returns true if no response was unexpected, no process logged an error, both processes exited with code 0, and no
  * metric exceeded its limit.
@@ -113,32 +85,6 @@ function isSteady({ unexpected, logged, ended, courses }: SoakResult): boolean {
     Object.values(ended).every(({ code }) => code === 0) &&
     courses.every(({ isFlat }) => isFlat !== false)
   );
-}
-
-interface Started {
-  server: ServerProcess;
-  watched: Watched;
-}
-
-/** Starts the API and the worker with production settings, but with shorter retention times. */
-async function startServers(env: Record<string, string>, stops: (() => Promise<unknown>)[]): Promise<Started[]> {
-  const imports = [
-    new URL('./collect-garbage.ts', import.meta.url),
-    new URL('./short-retention.ts', import.meta.url),
-  ].map((url) => `--import=${url}`);
-  const started: Started[] = [];
-  for (const name of ['api', 'worker']) {
-    const port = await steadyPort();
-    const settings = { ...env, ROLES: name, OPERATIONS_PORT: String(port), TENANT_CONCURRENCY_SHARE: '' };
-    const server = spawnServer(settings, ['--expose-gc', ...imports]);
-    stops.push(async () => {
-      server.child.kill('SIGKILL');
-      await server.exited;
-    });
-    await server.ready;
-    started.push({ server, watched: { name, pid: server.child.pid ?? 0, operationsUrl: `http://127.0.0.1:${port}` } });
-  }
-  return started;
 }
 
 interface Carrying extends Pick<SoakOptions, 'onProgress'> {
@@ -192,8 +138,8 @@ async function watch(
   return { samples, cpuUs, ...sums };
 }
 
-async function lookAt({ watched, client }: Soaked): Promise<Sample> {
-  const each = await Promise.all(watched.map(sampleProcess));
+async function lookAt({ servers, client }: Soaked): Promise<Sample> {
+  const each = await Promise.all(servers.map(({ watched }) => sampleProcess(watched)));
   return Object.assign({}, ...each, await samplePostgres(client));
 }
 
@@ -212,14 +158,6 @@ function progressOf(minute: number, sample: Sample, { unexpected }: Load): strin
   const figures = ['api: memory MB', 'worker: memory MB', 'requests: per second', 'requests: p99 ms', 'machine: load'];
   const values = figures.map((figure) => `${figure} ${Math.round(sample[figure] ?? 0)}`);
   return `minute ${minute}: ${values.join(', ')}, unexpected ${JSON.stringify(unexpected)}`;
-}
-
-/** Returns the CPU time of each process in microseconds. */
-async function readCpu({ watched: [api, worker], client }: Soaked): Promise<SoakResult['cpuUs']> {
-  const { rows } = await client.query<{ pid: number }>(
-    "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid",
-  );
-  return { api: cpuOf(api?.pid ?? 0), worker: cpuOf(worker?.pid ?? 0), postgres: cpuOfFamily(rows[0]?.pid ?? 0) };
 }
 
 /** Stops the processes with SIGTERM, as a process supervisor does. */
