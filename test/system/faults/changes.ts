@@ -101,8 +101,8 @@ export async function runChanges({ changes, betweenKills, onProgress }: ChangesO
   }
 }
 
-/** Inserts tickets. Returns their ids. */
-async function fill(url: string, { tenantId, userId }: Workspace, count: number): Promise<number[]> {
+/** Inserts tickets with the titles `Ticket 1`, `Ticket 2` and so on. Returns their ids. */
+export async function fill(url: string, { tenantId, userId }: Workspace, count: number): Promise<number[]> {
   return withClient(url, async (client) => {
     const { rows } = await client.query<{ id: string }>(
       `WITH sequence AS (INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES ($1, $3, $3))

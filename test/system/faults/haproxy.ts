@@ -64,24 +64,24 @@ export async function startPostgresHaproxy(first: Candidate, second: Candidate):
   return { port, stop };
 }
 
-interface CellsHaproxy {
+export interface CellsHaproxy {
   port: number;
   /** Routes the requests for a host to another cell, as an operator does. */
   route(host: string, cell: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts HAProxy with deploy/cells.cfg for two cells, and an empty map in `folder`. */
-export async function startCellsHaproxy(folder: string, cells: [string, string]): Promise<CellsHaproxy> {
+/** Starts HAProxy with deploy/cells.cfg for two cells. Writes the map to `folder`. */
+export async function startCellsHaproxy(folder: string, map: string, cells: [string, string]): Promise<CellsHaproxy> {
   const port = await steadyPort();
   const address = `127.0.0.1:${port}`;
   const [CELLS_MAP, ADMIN_SOCKET] = [join(folder, 'cells.map'), join(folder, 'admin.sock')];
-  await writeFile(CELLS_MAP, '');
+  await writeFile(CELLS_MAP, map);
   const stop = await run(['../../../deploy/cells.cfg'], address, {
     ...{ BIND: address, CELLS_MAP, ADMIN_SOCKET, CELL_0: cells[0], CELL_1: cells[1] },
   });
   const route = async (host: string, cell: string) => {
-    const socket = connect(ADMIN_SOCKET).end(`add map ${CELLS_MAP} ${host} ${cell}\n`);
+    const socket = connect(ADMIN_SOCKET).end(`set map ${CELLS_MAP} ${host} ${cell}\n`);
     const reply = (await text(socket)).trim();
     if (reply !== '') throw new Error(reply);
   };

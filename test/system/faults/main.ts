@@ -4,6 +4,7 @@ import { type FailoverOptions, formatFailovers, isFailedOver, runFailovers } fro
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 import { formatIdempotency, isCreatedOnce, runIdempotency } from './idempotency.ts';
+import { commands, formatMoves, isUnnoticed, runMoves } from './moves.ts';
 import { formatReplay, isReplayed, runReplay } from './replay.ts';
 import { formatRolling, hasNoFailures, type RollingOptions, runRolling } from './rolling.ts';
 import { formatSilence, isWithinLimits, runSilence } from './silence.ts';
@@ -37,6 +38,10 @@ const usage = `Causes faults that occur in production, and checks requests, even
       Kills or freezes the primary of two PostgreSQL servers at --rate changes per second, promotes its standby behind
       deploy/haproxy-postgresql.cfg, and makes the old primary the standby. Every third time, kills the standby. Then
       runs once with asynchronous commits: the run fails if no data is lost there.
+
+  pnpm faults moves [--tenants 200] [--moves 20] [--rate 20] [--json]
+      Moves tenants between two cells behind deploy/cells.cfg while clients of all tenants create and update tickets,
+      --rate per second. Kills one command of each move, and runs it again.
 `;
 
 const options = {
@@ -52,6 +57,8 @@ const options = {
   deliveries: { type: 'string', default: '100000' },
   changes: { type: 'string', default: '100000' },
   failovers: { type: 'string', default: '20' },
+  tenants: { type: 'string', default: '200' },
+  moves: { type: 'string', default: '20' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -75,6 +82,7 @@ const faults: Record<string, () => Promise<Outcome>> = {
   idempotency: testIdempotency,
   replay: testReplay,
   failover: testFailover,
+  moves: testMoves,
 };
 
 async function killAll(): Promise<Outcome> {
@@ -177,6 +185,18 @@ async function testFailover(): Promise<Outcome> {
     report: both,
     good: isFailedOver(report) && control.lost.length > 0,
   };
+}
+
+async function testMoves(): Promise<Outcome> {
+  const report = await runMoves({
+    tenants: Number(values.tenants),
+    largest: 20_000,
+    moves: Array.from({ length: Number(values.moves) }, (_, i) => [commands[i % commands.length] ?? 'export']),
+    perSecond: Number(values.rate ?? 20),
+    isWaitShortened: false,
+    onProgress: (text) => process.stderr.write(`${text}\n`),
+  });
+  return { table: formatMoves(report), report, good: isUnnoticed(report) };
 }
 
 const run = faults[positionals[0] ?? 'kills'];
