@@ -20,6 +20,10 @@ it('runs the server with the same options of V8 in each place', async () => {
   expect(optionsBefore(server, watch)).toEqual([['--watch', ...v8Options]]);
   expect(optionsBefore(server, debug)).toEqual([['--inspect', ...v8Options]]);
   expect(commands.map((command) => optionsBefore(server, command))).toEqual([[v8Options], [v8Options]]);
+  for (const unit of ['itsm-api@', 'itsm-worker']) {
+    const [, start = ''] = /^ExecStart=(.*?[^\\])$/ms.exec(await read(`deploy/systemd/${unit}.service`)) ?? [];
+    expect(optionsBefore(server, start), unit).toEqual([v8Options]);
+  }
 });
 
 it('sets no options of V8 for commands, in compose.yaml, or while a process runs', async () => {
