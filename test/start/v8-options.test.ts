@@ -12,7 +12,7 @@ function optionsBefore(program: RegExp, text: string): string[][] {
 
 it('runs the server with the same options of V8 in each place', async () => {
   const { start, watch, debug } = JSON.parse(await read('package.json')).scripts;
-  const instructions = (await read('Dockerfile')).replaceAll('\\\n', '').matchAll(/^CMD .*$/gm);
+  const instructions = (await read('Dockerfile')).replaceAll('\\\n', '').matchAll(/^(?:CMD|ENTRYPOINT) .*$/gm);
   // The image for alerts runs another program.
   const commands = Array.from(instructions, ([command]) => command).filter((command) => command.includes('server/'));
   const server = /server\/src\/(main|testing\/index)\.ts/;
