@@ -401,6 +401,22 @@ describe('a webhook', () => {
     expect(second).toMatchObject({ status: 'OPEN' });
   });
 
+  it('of the button "Test" in Grafana 13.0.1 creates a ticket without empty links', async () => {
+    const alerts = await start();
+    expect((await send(alerts, 'grafana', await fixture('grafana-test'))).status).toBe(200);
+    const silence = 'http://localhost:3000/alerting/silence/new?alertmanager=grafana&matcher=alertname%3DTestAlert';
+    expect(await settled(alerts)).toMatchObject([
+      {
+        title: 'Notification test',
+        description: [
+          "[ metric='foo' labels={instance=bar} value=10 ]",
+          'alertname: TestAlert\ninstance: Grafana\nstarted at: 2026-06-26T12:53:00.578Z',
+          `silence: ${silence}&matcher=instance%3DGrafana`,
+        ].join('\n\n'),
+      },
+    ]);
+  });
+
   it('creates one ticket per group with `identity: groupKey`', async () => {
     const alerts = await start({ yaml: 'identity: groupKey' });
     const firing = await fixture('grafana-firing');
