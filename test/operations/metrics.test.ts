@@ -225,6 +225,17 @@ it('exports metrics of database connections and prepared statements', async () =
   expect(value('itsm_database_prepared_statements', requests)).toBe(rows[0].count);
 });
 
+it('reports no waiting queries while a connection is idle', async () => {
+  const api = await startApi();
+  stops.push(() => api.close());
+  const run = async () => ({ ok: (await api.databases.system.pool.query('SELECT 1')).rowCount === 1 });
+  const metrics = createMetrics([{ name: 'database', run }]);
+  measureDatabases(metrics, api.databases);
+  const { scrape } = serveMetrics(metrics);
+  await scrape();
+  expect((await scrape()).value('itsm_database_connections_waiting', { pool: 'system' })).toBe(0);
+});
+
 it('exports the outcomes, the latency and the backlog of deliveries', { timeout: 40_000 }, async () => {
   const sender = await startSender();
   stops.push(() => sender.close());

@@ -37,7 +37,8 @@ export function measureDatabases({ registry }: Metrics, { requests, keyLookups, 
   gauge(
     'itsm_database_connections_waiting',
     'Queries and transactions that wait for a connection.',
-    (pool) => pool.waitingCount,
+    // While a connection is idle, the pool gives it to a waiting query at once. The scrape itself sends such queries.
+    (pool) => (pool.idleCount > 0 ? 0 : pool.waitingCount),
   );
   gauge(
     'itsm_database_prepared_statements',
