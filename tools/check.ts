@@ -53,6 +53,12 @@ const checks: Check[] = [
     inputs: ['prisma/migrations', 'tools'],
   },
   {
+    name: 'licenses',
+    command: ['node', 'tools/sbom.ts'],
+    fix: 'Use another package, or ask the owner of the product to accept the license.',
+    inputs: ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'tools'],
+  },
+  {
     name: 'imports',
     command: ['node', 'tools/check-imports.ts'],
     fix: 'Move the code to a folder that may import it (ARCHITECTURE.md).',

@@ -6,8 +6,9 @@ import { parseArgs } from 'node:util';
 import { publishedFolders } from './published-folders.ts';
 
 /*
- * Releases the packages: makes the pictures in the README, sets the next versions, updates the changelogs, packs the
- * packages, and publishes each version that the registry doesn't have yet. After a failure, you can run it again.
+ * Releases the packages: makes the pictures in the README, sets the next versions, updates the changelogs, checks the
+ * licenses, writes the SBOMs to the folder `sbom`, packs the packages, and publishes each version that the registry
+ * doesn't have yet. After a failure, you can run it again.
  * Usage: `node tools/release.ts --registry URL [--provenance]`
  * With `--provenance`, npm shows the commit and the workflow run of each package. It works only in a workflow of GitHub.
  */
@@ -25,6 +26,7 @@ if (readdirSync(join(root, '.changeset')).some((name) => name.endsWith('.md') &&
   }
   run('pnpm', ['--filter', '@itsm-api/tools', 'release:version']);
 }
+run(process.execPath, ['tools/sbom.ts', '--write']);
 const tarballs = mkdtempSync(join(tmpdir(), 'itsm-release-'));
 try {
   for (const folder of publishedFolders) publish(join(root, folder));

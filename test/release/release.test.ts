@@ -1,11 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmod, copyFile, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, copyFile, cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { Spec, Validation } from '@cyclonedx/cyclonedx-library';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { type BuildOptions, build } from 'esbuild';
@@ -144,7 +146,13 @@ async function writeExamples(): Promise<void> {
   );
 }
 
-async function manifestOf(path: string): Promise<{ name: string; version: string }> {
+interface Manifest {
+  name: string;
+  version: string;
+  dependencies?: Record<string, string>;
+}
+
+async function manifestOf(path: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(repository, path, 'package.json'), 'utf8'));
 }
 
@@ -189,6 +197,55 @@ it('publishes nothing if all versions are published', async () => {
     const { name, version } = await manifestOf(path);
     expect(repeated).toContain(`${name} ${version} is already published.`);
   }
+});
+
+describe('a second build of the packages, in another folder, time zone and locale', () => {
+  const copy = () => join(folder, 'another folder', 'copy');
+
+  beforeAll(async () => {
+    const skipped = ['node_modules', 'dist', '.git'];
+    await cp(repository, copy(), { recursive: true, filter: (path) => !skipped.includes(basename(path)) });
+    await pnpm(['install', '--filter', '!./test/*'], copy());
+  });
+
+  it.each(publishedFolders)('creates the same bytes as the published package of %s', async (path) => {
+    const target = join(folder, 'second-tarballs');
+    const env = { TZ: 'Pacific/Kiritimati', LC_ALL: 'tr_TR.UTF-8', LANG: 'tr_TR.UTF-8' };
+    await pnpm(['pack', '--pack-destination', target], join(copy(), path), env);
+    const tarball = await tarballOf(path);
+    expect(await sha256Of(join(target, basename(tarball)))).toBe(await sha256Of(tarball));
+  });
+});
+
+async function sha256Of(file: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+}
+
+describe('the software bills of materials (SBOM)', () => {
+  it.each(['server', 'client', 'alerts'])('lists the dependencies of %s in the format CycloneDX', async (name) => {
+    const text = await readFile(join(repository, `sbom/${name}.cdx.json`), 'utf8');
+    expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull();
+    const { components, metadata } = JSON.parse(text);
+    const { version, dependencies = {} } = await manifestOf(name);
+    expect(metadata.component).toMatchObject({ group: '@itsm-api', name, version });
+    const purls = components.map(({ purl }: { purl: string }) => purl);
+    for (const [dependency, range] of Object.entries(dependencies)) {
+      const installed = range.startsWith('workspace:') ? (await manifestOf(basename(dependency))).version : range;
+      expect(purls).toContain(`pkg:npm/${dependency.replace('@', '%40')}@${installed}`);
+    }
+  });
+
+  it('rejects a dependency whose license is not accepted', async () => {
+    const list = join(repository, 'tools/accepted-licenses.json');
+    const before = await readFile(list, 'utf8');
+    await writeFile(list, before.replace('"ISC", ', ''));
+    await expect(pnpm(['exec', 'node', 'tools/sbom.ts', '--write'], repository)).rejects.toThrow(
+      /tools\/accepted-licenses\.json:\n(pkg:npm\/[^\n]+: ISC\n)+/,
+    );
+    await writeFile(list, before);
+  });
 });
 
 /** Downloads a published package, and returns the path of the file. */

@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { promisify } from 'node:util';
 
 /** Runs a program. If it fails, the error contains its output. */
-async function execute(file: string, args: string[], options: { cwd: string }) {
+async function execute(file: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }) {
   try {
     return await promisify(execFile)(file, args, options);
   } catch (error) {
@@ -20,8 +20,11 @@ function findCommand(running: string): [file: string, ...args: string[]] {
   return /^\.[cm]?js$/.test(extname(running)) ? [process.execPath, running] : [running];
 }
 
-/** Runs pnpm. */
-export function pnpm(args: string[], cwd: string): Promise<{ stdout: string; stderr: string }> {
+/**
+ * Runs pnpm.
+ * @param env environment variables in addition to those of this process
+ */
+export function pnpm(args: string[], cwd: string, env = {}): Promise<{ stdout: string; stderr: string }> {
   const [file, ...first] = pnpmCommand;
-  return execute(file, [...first, ...args], { cwd });
+  return execute(file, [...first, ...args], { cwd, env: { ...process.env, ...env } });
 }
