@@ -11,6 +11,7 @@ import { addRequestPlugins, addResponsePlugins, createFastify } from './http/ind
 import { addListSerializer } from './http/list-serializer.ts';
 import { openRateLimitStore } from './http/rate-limit/open-store.ts';
 import type { RateLimitStore } from './http/rate-limit/rate-limit-windows.ts';
+import { addSecurityTxt } from './http/security-txt.ts';
 import { countUnreadBytes } from './http/server/response-backpressure.ts';
 import { addMcpServer } from './mcp/mcp-messages.ts';
 import type { Metrics } from './operations/metrics/metrics.ts';
@@ -112,6 +113,7 @@ export async function buildApp({
     onLimited: meters?.onLimited,
   });
   await addSite(app);
+  addSecurityTxt(app, settings);
   addResponsePlugins(app, settings);
   const onRejected = ({ tenantId, cause, reason }: Rejection) => {
     logger.warn({ tenantId: tenantIdToJson(tenantId), reason }, 'request rejected by a tenant limit');

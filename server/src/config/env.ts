@@ -42,6 +42,12 @@ export const Settings = z.object({
     .describe(
       'The public origin of this server, such as https://itsm.example.com. The developer area and its passkeys work only at this origin. Default: http://localhost and the port.',
     ),
+  SECURITY_CONTACT: commaSeparated(
+    (value) => /^(mailto:|tel:|https:\/\/)\S+$/.test(value) && URL.canParse(value),
+    'must be addresses such as mailto:security@example.com or https://example.com/security, separated by commas',
+  ).describe(
+    'Where to report a vulnerability: mailto:, tel: or https: addresses, separated by commas. The server publishes them in /.well-known/security.txt.',
+  ),
   OPERATIONS_PORT: numberBetween(0, 65_535)
     .optional()
     .describe('The port for health checks and metrics (docs/operations.md). 0 selects a free port. Off if empty.'),
