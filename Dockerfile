@@ -16,7 +16,7 @@ WORKDIR /app
 COPY --from=packages /app ./
 COPY LICENSE package.json ./
 COPY prisma prisma
-COPY docs/index.md docs/changelog.md docs/
+COPY docs/changelog.md docs/guidelines.md docs/index.md docs/security.md docs/
 COPY docs/guides docs/guides
 COPY client/README.md client/
 COPY examples/deploy-gate.ts examples/follow-tickets.ts examples/migrate-tickets.ts examples/service-desk.ts examples/

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
@@ -50,7 +51,10 @@ describe('site pages', async () => {
 
   it('makes all guides and main pages reachable from the first page', async () => {
     expect(pages.map(([path]) => path)).toEqual(
-      expect.arrayContaining(['/', '/docs/', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/changelog']),
+      expect.arrayContaining([
+        ...['/', '/docs/', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/changelog'],
+        ...['/docs/security', '/docs/guidelines'],
+      ]),
     );
     const guides = await readdir(new URL('../../docs/guides', import.meta.url));
     const shown = pages.filter(([path]) => path.startsWith('/docs/guides/')).map(([path]) => `${basename(path)}.md`);
@@ -106,6 +110,13 @@ describe('site pages', async () => {
       const links = [...markdown.text.matchAll(/\]\(([^)#\s]*\.(?:md|ts))/g)].map(([, href = '']) => href);
       for (const href of links) await get(new URL(href, `http://site${alternate}`).pathname);
     }
+  });
+
+  it.each(['/docs/security.md'])('names only test files that exist in %s', async (path) => {
+    const { text } = await get(path);
+    const names = [...text.matchAll(/`(test\/[\w/.-]+)`/g)].map(([, name = '']) => name);
+    expect(names).not.toEqual([]);
+    expect(names.filter((name) => !existsSync(new URL(`../../${name}`, import.meta.url)))).toEqual([]);
   });
 
   it('lists every page of the site in llms.txt', async () => {

@@ -132,6 +132,18 @@ export const groups: Group[] = [
         about: 'The changes of each version, newest first.',
         source: 'docs/changelog.md',
       },
+      {
+        path: '/docs/security',
+        title: 'Security',
+        about: 'How the service handles the OWASP API Security Top 10, and what it does not meet.',
+        source: 'docs/security.md',
+      },
+      {
+        path: '/docs/guidelines',
+        title: 'API guidelines',
+        about: 'How the API compares with the guidelines of Zalando and Google.',
+        source: 'docs/guidelines.md',
+      },
     ],
   },
 ];
