@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { signTestEvent } from '@itsm-api/client/webhooks';
 import { errors } from '@itsm-api/contract';
 import { openApiDocument } from '@itsm-api/contract/openapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, type TestContext, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { pnpm } from '../support/pnpm.ts';
@@ -159,6 +159,14 @@ describe('installed client package', () => {
     return JSON.parse(stdout);
   }
 
+  /** Returns the path of a program in `test/runtimes`. If it is missing, skips the test or, in CI, fails. */
+  function runtimeOrSkip(context: TestContext, name: string, program?: string): string {
+    const path = runtimePath(name, program);
+    if (path !== undefined) return path;
+    if (process.env.CI) throw new Error(`The client can't be tested, because ${name} is not installed.`);
+    return context.skip(`${name} does not install on this machine.`);
+  }
+
   it('runs the installed client package with Node 24', async () => {
     expect(process.version).toMatch(/^v24\./);
     expect(await runWith(process.execPath)).toEqual(expected);
@@ -172,14 +180,57 @@ describe('installed client package', () => {
     { name: 'Node 26', installed: 'node-26', args: [] },
     { name: 'Deno', installed: '@deno/linux-x64-glibc', program: 'deno', args: deno },
     { name: 'Bun', installed: '@oven/bun-linux-x64', program: 'bin/bun', args: ['run'] },
-  ])('runs the installed client package with $name', async ({ name, installed, program, args, format }, context) => {
-    const command = runtimePath(installed, program);
-    if (command === undefined) {
-      if (process.env.CI) throw new Error(`The client can't be tried under ${name}: ${installed} is not installed.`);
-      return context.skip(`${installed} does not install on this machine.`);
-    }
+  ])('runs the installed client package with $name', async ({ installed, program, args, format }, context) => {
+    const command = runtimeOrSkip(context, installed, program);
     expect(await runWith(command, args, format)).toEqual(expected);
   });
+
+  it('runs the installed client package in workerd', async (context) => {
+    const workerd = runtimeOrSkip(context, '@cloudflare/workerd-linux-64', 'bin/workerd');
+    const dist = 'node_modules/@itsm-api/client/dist';
+    const names: string[] = [];
+    for await (const name of glob('*.js', { cwd: join(project, dist) })) names.push(name);
+    const worker = `${program.slice(0, program.indexOf('const { BASE_URL'))}
+      export default {
+        async fetch() {
+          ${program.slice(program.indexOf('const { BASE_URL'))}
+          return Response.json({ found, limits, missing, same, rejected, many });
+        },
+      };`
+      .replace("'@itsm-api/client/webhooks'", "'client/webhooks.js'")
+      .replace("'@itsm-api/client'", "'client/index.js'")
+      .replace('process.env', JSON.stringify({ BASE_URL: baseUrl, API_KEY: workspace.key }));
+    await writeFile(join(project, 'worker.js'), worker);
+    const port = await steadyPort();
+    const modules = names.map((name) => `(name = "client/${name}", esModule = embed "${dist}/${name}")`);
+    const config = `using Workerd = import "/workerd/workerd.capnp";
+      const config :Workerd.Config = (
+        services = [
+          (name = "worker", worker = (
+            modules = [(name = "worker", esModule = embed "worker.js"), ${modules.join(', ')}],
+            compatibilityDate = "2026-11-01",
+          )),
+          (name = "internet", network = (allow = ["local"])),
+        ],
+        sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "worker")],
+      );`;
+    await writeFile(join(project, 'workerd.capnp'), config);
+    const running = spawn(workerd, ['serve', 'workerd.capnp'], { cwd: project });
+    let printed = '';
+    for (const stream of [running.stdout, running.stderr]) stream.on('data', (chunk) => (printed += chunk));
+    try {
+      await vi.waitFor(
+        async () => {
+          const response = await fetch(`http://127.0.0.1:${port}`).catch(() => undefined);
+          expect(await response?.text(), printed).toBe(JSON.stringify(expected));
+        },
+        { timeout: 20_000, interval: 100 },
+      );
+      expect(printed).toBe('');
+    } finally {
+      running.kill();
+    }
+  }, 60_000);
 
   it('makes the errors of one copy instances of the classes of another copy', async () => {
     const source = `

@@ -490,6 +490,59 @@ it('runs in a test of Jest with the default settings', async () => {
   expect(stderr).not.toContain('Jest did not exit');
 });
 
+it.each([
+  ['11 in a CommonJS project', '11.2.10', 'commonjs'],
+  ['12', '12.5.1', 'module'],
+] as const)('receives webhooks and calls the API in a controller of NestJS %s', async (_, version, type) => {
+  const source = `
+    import 'reflect-metadata';
+    import { ItsmClient } from '@itsm-api/client';
+    import { signTestEvent, unwrap } from '@itsm-api/client/webhooks';
+    import { Controller, Inject, Module, Post, Req } from '@nestjs/common';
+    import { NestFactory } from '@nestjs/core';
+
+    const [baseUrl, apiKey] = process.argv.slice(2);
+
+    @Controller()
+    class Receiver {
+      constructor(@Inject(ItsmClient) private readonly client: ItsmClient) {}
+
+      @Post('hook')
+      async receive(@Req() { rawBody, headers }) {
+        const event = await unwrap(rawBody, headers, 'secret');
+        return (await this.client.tickets.get(event.ticket.id)).title;
+      }
+    }
+
+    @Module({
+      controllers: [Receiver],
+      providers: [{ provide: ItsmClient, useFactory: () => new ItsmClient({ baseUrl, apiKey }) }],
+    })
+    class App {}
+
+    async function main() {
+      const app = await NestFactory.create(App, { rawBody: true, logger: ['error'] });
+      await app.listen(0, '127.0.0.1');
+      const created = await app.get(ItsmClient).tickets.create(${JSON.stringify(ticket)});
+      const { body, headers } = await signTestEvent({ type: 'ticket.created', ticket: created }, 'secret');
+      const response = await fetch((await app.getUrl()) + '/hook', { method: 'POST', body, headers });
+      console.log(await response.text());
+      await app.close();
+    }
+    void main();`;
+  const path = join(folder, `nest-${version}`);
+  const nest = ['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}@${version}`);
+  await createProject(path, ['@itsm-api/client', ...nest, 'reflect-metadata@0.2.2', 'rxjs@7.8.2'], type);
+  await writeFile(join(path, 'app.ts'), source);
+  await build({
+    ...{ absWorkingDir: path, entryPoints: ['app.ts'], outfile: 'app.js', platform: 'node' },
+    format: type === 'commonjs' ? 'cjs' : 'esm',
+    tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+  });
+  const { stdout } = await execute(process.execPath, ['app.js', baseUrl, workspace.key], { cwd: path });
+  expect(stdout).toBe(`${ticket.title}\n`);
+});
+
 function requireFrom(path: string): NodeJS.Require {
   return createRequire(join(path, 'package.json'));
 }

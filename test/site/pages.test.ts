@@ -112,7 +112,7 @@ describe('site pages', async () => {
     }
   });
 
-  it.each(['/docs/security.md'])('names only test files that exist in %s', async (path) => {
+  it.each(['/docs/security.md', '/docs/client.md'])('names only test files that exist in %s', async (path) => {
     const { text } = await get(path);
     const names = [...text.matchAll(/`(test\/[\w/.-]+)`/g)].map(([, name = '']) => name);
     expect(names).not.toEqual([]);
