@@ -1,6 +1,8 @@
 import { definedStatements } from '@itsm-api/server/database/client/statements.ts';
 import { systemRole } from '@itsm-api/server/database/roles.ts';
 import { scheduleJobs } from '@itsm-api/server/process/scheduled-jobs.ts';
+// Defines the statements of the server for tests.
+import '@itsm-api/server/testing/aging.ts';
 import pg from 'pg';
 import type { PgBoss } from 'pg-boss';
 import { afterAll, beforeAll, expect, it, type Mock, vi } from 'vitest';
@@ -96,6 +98,7 @@ function exampleOf(type: string, id: number): unknown {
   if (type === 'timestamp with time zone[]') return ['2020-01-01'];
   if (type === 'text[]') return ['PENDING', 'DELIVERED', 'EXHAUSTED', 'INCIDENT'];
   if (type === 'text') return 'INCIDENT';
+  if (type === 'bytea') return Buffer.from('key');
   return type.endsWith('[]') ? Array.from({ length: 100 }, (_, index) => index + 1) : id;
 }
 
