@@ -54,11 +54,11 @@ ${searchDialog}
 /** Renders the header. On the reference page, `tag` is `section`, because Scalar renders its own banner landmark. */
 function header(page: Page, tag: 'header' | 'section'): string {
   return `<${tag} class="bar" aria-label="Site">
-<button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>
+<button type="button" class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>
 <a class="brand" href="/">${icons.ticket}<span>ITSM <b>API</b></span></a>
 <nav class="top" aria-label="Main">${topLinks.map((link) => topLink(link, page)).join('')}</nav>
-<button class="find" aria-label="Search" aria-haspopup="dialog" hidden>${icons.search}<span>Search</span><kbd>/</kbd></button>
-<button class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
+<button type="button" class="find" aria-label="Search" aria-haspopup="dialog" hidden>${icons.search}<span>Search</span><kbd>/</kbd></button>
+<button type="button" class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
 </${tag}>`;
 }
 

@@ -134,7 +134,7 @@ export function fileField(sent: FormState | undefined, field: Field & { accept?:
 }
 
 export function submit(text: string, kind: 'main' | 'plain' | 'danger' = 'main'): SafeHtml {
-  return html`<button class="button ${kind}">${text}</button>`;
+  return html`<button type="submit" class="button ${kind}">${text}</button>`;
 }
 
 function renderField(

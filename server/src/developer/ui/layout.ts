@@ -69,10 +69,10 @@ function renderLoadTime({ context, time }: UserContext, reload: number, url: str
 
 function header(user: SignedIn | undefined): SafeHtml {
   return html`<header class="bar">
-${user && html`<button class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>`}
+${user && html`<button type="button" class="icon menu" popovertarget="menu" aria-label="All pages">${icons.menu}</button>`}
 <a class="brand" href="/developer">${icons.ticket}<span>ITSM <b>Developer</b></span></a>
 <nav class="top" aria-label="Documentation"><a href="/">Documentation</a><a href="/docs/">Reference</a></nav>
-<button class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
+<button type="button" class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
 ${user && html`<a class="who" href="/developer/account">${user.account.name}</a>`}
 </header>`;
 }

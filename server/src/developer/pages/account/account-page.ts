@@ -156,7 +156,7 @@ async function passkeys(request: PageRequest<UserContext>) {
       request,
       'removePasskey',
       () =>
-        html`<input type="hidden" name="id" value="${id}"><button class="button small" aria-label="Remove ${name}">Remove</button>`,
+        html`<input type="hidden" name="id" value="${id}"><button type="submit" class="button small" aria-label="Remove ${name}">Remove</button>`,
     ),
   ]);
   return html`${table('Your passkeys', ['Name', 'Created', 'Last used', ''], rows, 'No passkeys yet. With a passkey, you sign in by fingerprint, face or PIN.')}
@@ -201,7 +201,7 @@ async function sessions(request: PageRequest<UserContext>) {
             request,
             'end',
             () =>
-              html`<input type="hidden" name="id" value="${id}"><button class="button small" aria-label="End the session from ${address}">End</button>`,
+              html`<input type="hidden" name="id" value="${id}"><button type="submit" class="button small" aria-label="End the session from ${address}">End</button>`,
           ),
     ],
   );

@@ -89,7 +89,7 @@ export const workspaces = openPage({
         () =>
           html`<div class="choices">${offers.map(
             ({ account: { tenantId, workspace, name } }) =>
-              html`<button class="button plain" name="tenant" value="${tenantIdToJson(tenantId)}">${workspace} <small>as ${name}</small></button>`,
+              html`<button type="submit" class="button plain" name="tenant" value="${tenantIdToJson(tenantId)}">${workspace} <small>as ${name}</small></button>`,
           )}</div>`,
       )}`,
     };

@@ -41,7 +41,7 @@ export function articleInputs(
   return html`${textField(sent, { name: 'title', label: 'Title', value: title, required: true })}
 ${textField(sent, { name: 'category', label: 'Category', value: category, hint: 'Free text without commas. Leave empty if there is none.' })}
 ${textArea(sent, { name: 'body', label: 'Text', value: body, rows: 20, hint: 'Markdown, at most 256 KiB. HTML is shown as text.' })}
-<p class="actions">${submit(save)} <button class="button plain" formaction="${address}?form=preview" formnovalidate>Preview</button></p>`;
+<p class="actions">${submit(save)} <button type="submit" class="button plain" formaction="${address}?form=preview" formnovalidate>Preview</button></p>`;
 }
 
 export function statusBadge(status: ArticleStatus): SafeHtml {

@@ -88,7 +88,7 @@ ${
     ? selectField(undefined, { name: 'user', label: 'User', value: query.user, options: [any('Any'), ...owners] })
     : null
 }
-<button class="button plain">Filter</button></form>`;
+<button type="submit" class="button plain">Filter</button></form>`;
 }
 
 const renderArrow = (path: string, description: string) =>
