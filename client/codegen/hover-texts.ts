@@ -1,3 +1,4 @@
+import { maxInt32 } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /** Returns the hover text of a field or parameter: its description, its limits and its default value. */
@@ -74,11 +75,11 @@ function check(schema: z.ZodArray, kind: 'min_length' | 'max_length'): number | 
 }
 
 /**
- * Returns the minimum or maximum of a number. Returns undefined if the schema doesn't set it, or if it is only Zod's
- * limit for safe integers.
+ * Returns the minimum or maximum of a number. Returns undefined if the schema doesn't set it, or if it is only the
+ * limit of a number type: of safe integers or of 32 bits.
  */
 function finite(bound: number | null): number | undefined {
-  return bound === null || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;
+  return bound === null || bound === maxInt32 || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? undefined : bound;
 }
 
 function range(min: number | undefined, max: number | undefined, of: string): string {

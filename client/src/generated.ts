@@ -1798,7 +1798,7 @@ export interface WebhookReplayStarted {
   since: string;
   /** The replay sends deliveries in one of these states. */
   states: Open<DeliveryState>[];
-  /** The number of matching deliveries. Counting stops at 10000. */
+  /** The number of matching deliveries. Counting stops at 10000. At most 10000. */
   matching: number;
   /** Whether the deliveries wait because the subscription has `paused: true`. To send them, update the subscription with `paused: false`. */
   paused: boolean;
@@ -1830,7 +1830,7 @@ export interface DeliveryAttempt {
   startedAt: string;
   /** The duration of the attempt, in milliseconds. */
   durationMs: number;
-  /** The HTTP status of the response, or null if there was none. */
+  /** The HTTP status of the response, or null if there was none. At most 999. */
   status: number | null;
   /** Why the attempt failed, or null if a response arrived. */
   error: string | null;
@@ -2009,7 +2009,7 @@ export interface TaskUpdatedEvent {
 export interface PageMeta {
   /** The requested page. */
   page: number;
-  /** The number of items per page. */
+  /** The number of items per page. 1 to 100. */
   perPage: number;
   /** The number of items on all pages. It is exact unless `totalCountCapped` is present. */
   totalCount: number;

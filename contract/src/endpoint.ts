@@ -203,10 +203,11 @@ export function search(fields: string) {
 
 export const PageMeta = z
   .object({
-    page: z.int().meta({ description: 'The requested page.' }),
-    perPage: z.int().meta({ description: 'The number of items per page.' }),
+    page: z.int().min(1).meta({ description: 'The requested page.' }),
+    perPage: z.int().min(1).max(100).meta({ description: 'The number of items per page.' }),
     totalCount: z
       .int()
+      .min(0)
       .meta({ description: 'The number of items on all pages. It is exact unless `totalCountCapped` is present.' }),
     totalCountCapped: z.literal(true).optional().meta({
       description:

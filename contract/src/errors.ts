@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Id } from './fields.ts';
+import { Count, Id } from './fields.ts';
 
 /**
  * Maps each error code of the API to its HTTP status, condition and remedy (spec §7, docs/decisions/errors.md). The
@@ -181,6 +181,9 @@ export const ErrorDetails = z.array(ErrorDetail).max(20).meta({
   description: 'The invalid fields and parameters, at most 20. Absent if the error concerns no field or parameter.',
 });
 
+/** The header `WWW-Authenticate` of 401 responses (RFC 6750 §3). */
+export const authenticationChallenge = 'Bearer realm="ITSM Public API"';
+
 /** The body of every error response (spec §7). */
 export const ErrorEnvelope = z
   .object({
@@ -189,9 +192,7 @@ export const ErrorEnvelope = z
       .object({
         code: ErrorCode,
         message: ErrorMessage,
-        retryAfterSeconds: z
-          .int()
-          .min(1)
+        retryAfterSeconds: Count.min(1)
           .optional()
           .meta({
             description:

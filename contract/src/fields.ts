@@ -17,6 +17,12 @@ export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInte
   example: 42,
 });
 
+/** The largest integer of 32 bits, which is enough for counts and durations. */
+export const maxInt32 = 2 ** 31 - 1;
+
+/** A count or a duration in a response. The OpenAPI document describes it as `int32`. */
+export const Count = z.int().min(0).max(maxInt32);
+
 /**
  * Returns a schema that parses a positive integer in a path or query, where every value is text. The schema accepts
  * only digits, and rejects `0x10`, `1e3`, ` 5` and `-1`.

@@ -271,7 +271,7 @@ describe('MCP requests', () => {
     for (const key of [undefined, `itsm_${unique()}`]) {
       const response = await post(list, { key });
       expect(response.status).toBe(401);
-      expect(response.headers['www-authenticate']).toBe('Bearer');
+      expect(response.headers['www-authenticate']).toBe('Bearer realm="ITSM Public API"');
       expect(response.body).toMatchObject({
         jsonrpc: '2.0',
         id: null,

@@ -43,18 +43,20 @@ function findValueBreaks(direction: Direction, was: Schema, is: Schema): string[
     ...(isNarrowed ? [isRequest ? 'other types are no longer taken' : 'the type is open now'] : []),
     ...(wider.const !== undefined && was.const !== is.const ? ['the constant is changed'] : []),
     ...(isRequest ? removedValues(was, is) : []),
-    ...(wider.format !== undefined && was.format !== is.format && !isSpecifiedAsInt64(was, is)
+    ...(wider.format !== undefined && was.format !== is.format && !isNewIntegerFormat(was, is)
       ? [`format ${was.format ?? 'none'} became ${is.format ?? 'none'}`]
       : []),
   ];
 }
 
 /**
- * Returns true if the new schema adds the format `int64` to an integer. The change is compatible, because 64 bits are
- * enough for every integer that JSON can represent exactly.
+ * Returns true if the new schema adds a format to an integer, and the format has enough bits. The format `int64` has
+ * enough bits for every integer that JSON can represent exactly.
  */
-function isSpecifiedAsInt64(was: Schema, is: Schema): boolean {
-  return was.format === undefined && is.format === 'int64' && typesOf(was).includes('integer');
+function isNewIntegerFormat(was: Schema, is: Schema): boolean {
+  if (was.format !== undefined || !typesOf(was).includes('integer')) return false;
+  const fitsInt32 = Number(was.minimum) >= -(2 ** 31) && Number(was.maximum) < 2 ** 31;
+  return is.format === 'int64' || (is.format === 'int32' && fitsInt32);
 }
 
 function removedValues(was: Schema, is: Schema): string[] {

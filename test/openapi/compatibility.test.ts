@@ -151,8 +151,8 @@ describe('breaking changes of the document', () => {
     ],
     [
       'int32 for an integer without a format',
-      (d) => (d.components.parameters.PerPage.schema.format = 'int32'),
-      'parameter query perPage: format none became int32',
+      (d) => (d.components.parameters.Page.schema.format = 'int32'),
+      'parameter query page: format none became int32',
     ],
     [
       'int32 in place of int64',
@@ -218,7 +218,7 @@ describe('compatible changes of the document', () => {
       },
     ],
     ['a new enum value', (d) => schema(d, 'TicketStatus').enum.push('ON_HOLD')],
-    ['int64 for an integer without a format', (d) => (d.components.parameters.PerPage.schema.format = 'int64')],
+    ['int64 for an integer without a format', (d) => (d.components.parameters.Page.schema.format = 'int64')],
     [
       'a nullable reference in another notation',
       (d) =>
@@ -237,6 +237,12 @@ describe('compatible changes of the document', () => {
     ['a new error', (d) => (d.paths[tickets].get.responses[410] = d.paths[tickets].get.responses[500])],
   ])('accepts a compatible change of the OpenAPI document: %s', (_, change) => {
     expect(changed(change)).toEqual([]);
+  });
+
+  it('accepts int32 for an integer without a format whose limits fit', () => {
+    const released: Part = structuredClone(unchanged);
+    delete released.components.parameters.PerPage.schema.format;
+    expect(findBreaks(released, unchanged)).toEqual([]);
   });
 
   const optional = { name: 'x', in: 'query', required: false, schema: { type: 'string' } satisfies Schema };

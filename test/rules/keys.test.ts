@@ -40,7 +40,7 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
     const answer = await api.call({ ...callOf(endpoint, sample), key: await makeKey() });
     expect(answer.status).toBe(401);
     expect(errorOf(answer)).toMatchObject({ code: 'INVALID_API_KEY', message });
-    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="ITSM Public API"');
     expect(answer.headers.ratelimit).toBeUndefined();
   });
 

@@ -1,25 +1,27 @@
+import { authenticationChallenge } from '../errors.ts';
+import { maxInt32 } from '../fields.ts';
 import { rateLimits } from '../limits.ts';
 import type { Header, Reference } from './types.ts';
 
 const { global, group, windowSeconds } = rateLimits;
-const seconds = { type: 'integer', minimum: 0 };
+const int32 = { type: 'integer', format: 'int32', maximum: maxInt32 };
 
 const rateLimitHeaders: Record<string, Header> = {
   'X-RateLimit-Limit': {
     description:
       'The number of requests allowed per window. Two rate limits apply: the global limit and the limit of the ' +
       'endpoint group. The `X-RateLimit` headers describe the limit with fewer requests left.',
-    schema: { type: 'integer', minimum: 1 },
+    schema: { ...int32, minimum: 1 },
     example: group,
   },
   'X-RateLimit-Remaining': {
     description: 'The number of requests left in the current window, for the limit that `X-RateLimit-Limit` shows.',
-    schema: seconds,
+    schema: { ...int32, minimum: 0 },
     example: group - 3,
   },
   'X-RateLimit-Reset': {
     description: 'The number of seconds until the current window ends, for the limit that `X-RateLimit-Limit` shows.',
-    schema: seconds,
+    schema: { ...int32, minimum: 0 },
     example: 31,
   },
   'RateLimit-Policy': {
@@ -50,7 +52,7 @@ export const headers: Record<string, Header> = {
   'Retry-After': {
     description: 'The number of seconds to wait before you retry. Equals `retryAfterSeconds` in the body, if present.',
     required: true,
-    schema: { type: 'integer', minimum: 1 },
+    schema: { ...int32, minimum: 1 },
     example: 17,
   },
   'Idempotent-Replayed': {
@@ -72,10 +74,10 @@ export const headers: Record<string, Header> = {
     example: `attachment; filename="vpn-client.log"; filename*=UTF-8''vpn-client.log`,
   },
   'WWW-Authenticate': {
-    description: 'The required authentication scheme.',
+    description: 'The required authentication scheme, and the name of the API as `realm` (RFC 6750).',
     required: true,
-    schema: { type: 'string', const: 'Bearer' },
-    example: 'Bearer',
+    schema: { type: 'string', const: authenticationChallenge },
+    example: authenticationChallenge,
   },
 };
 

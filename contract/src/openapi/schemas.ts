@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { maxInt32 } from '../fields.ts';
 import type { Schema } from './types.ts';
 
 /** The named schemas of the OpenAPI document. `toSchema` adds each named schema that it finds. */
@@ -57,6 +58,8 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
     if (schema.$ref === undefined) schema.examples = [schema.example];
     delete schema.example;
   }
+  // Generators choose the type of an integer by its format.
+  if (schema.type === 'integer' && Number(schema.maximum) <= maxInt32) schema.format ??= 'int32';
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   // The format already describes the value, and the pattern is an implementation detail of zod.
   if (schema.format !== undefined) delete schema.pattern;

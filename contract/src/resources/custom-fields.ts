@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, filter, list, listQuery, meta } from '../endpoint.ts';
-import { responseText, trimmedText, versionFields } from '../fields.ts';
+import { Count, responseText, trimmedText, versionFields } from '../fields.ts';
 
 /** The maximum number of definitions of a resource, and of options of a definition. Both include inactive ones. */
 export const [maxCustomFieldDefinitions, maxCustomFieldOptions] = [50, 200];
@@ -74,7 +74,7 @@ export const CustomFieldDefinition = z
     required: Required,
     filterable: Filterable,
     active: Active,
-    nonconforming: z.int().meta({
+    nonconforming: Count.meta({
       description:
         'The number of stored values that a request could no longer set. The server counts them every night.',
     }),

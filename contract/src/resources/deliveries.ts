@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoBody, NoQuery } from '../endpoint.ts';
 import { EventType } from '../events.ts';
-import { Id, Timestamp } from '../fields.ts';
+import { Count, Id, Timestamp } from '../fields.ts';
 
 export const DeliveryState = z.enum(['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED']).meta({
   id: 'DeliveryState',
@@ -17,10 +17,9 @@ const delivery = {
   eventId: z.string().meta({ description: 'The `webhook-id` header, which is the same on every attempt.' }),
   event: EventType,
   state: DeliveryState,
-  attemptCount: z
-    .int()
-    .min(0)
-    .meta({ description: 'The number of attempts since the delivery was created or last replayed.' }),
+  attemptCount: Count.meta({
+    description: 'The number of attempts since the delivery was created or last replayed.',
+  }),
   nextAttemptAt: Timestamp.nullable().meta({
     description: 'The earliest time of the next attempt, or null if `state` is not PENDING.',
   }),
@@ -49,13 +48,14 @@ export type Delivery = z.output<typeof Delivery>;
 
 export const DeliveryAttempt = z
   .object({
-    number: z
-      .int()
-      .min(1)
-      .meta({ description: 'The number of the attempt. Numbers start at 1, and start again at 1 after a replay.' }),
+    number: Count.min(1).meta({
+      description: 'The number of the attempt. Numbers start at 1, and start again at 1 after a replay.',
+    }),
     startedAt: Timestamp.meta({ description: 'When the attempt started.' }),
-    durationMs: z.int().min(0).meta({ description: 'The duration of the attempt, in milliseconds.' }),
-    status: z.int().nullable().meta({ description: 'The HTTP status of the response, or null if there was none.' }),
+    durationMs: Count.meta({ description: 'The duration of the attempt, in milliseconds.' }),
+    status: Count.max(999)
+      .nullable()
+      .meta({ description: 'The HTTP status of the response, or null if there was none.' }),
     error: z.string().nullable().meta({ description: 'Why the attempt failed, or null if a response arrived.' }),
     answer: z.string().nullable().meta({
       description: 'The start of the response body, or null if the body is empty or may come from a private network.',

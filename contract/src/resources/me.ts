@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, item, meta, NoQuery } from '../endpoint.ts';
-import { Id, Timestamp } from '../fields.ts';
+import { Count, Id, Timestamp } from '../fields.ts';
 import { Scope } from '../scopes.ts';
 import { User } from './users.ts';
 
@@ -27,10 +27,10 @@ const Key = z
 const Limit = z
   .object({
     name: z.string().meta({ description: '`global` for all endpoints, or the name of an endpoint group.' }),
-    limit: z.int().meta({ description: 'The number of requests allowed per window.' }),
-    remaining: z.int().meta({ description: 'The number of requests left in the window.' }),
-    resetSeconds: z.int().meta({ description: 'The number of seconds until the window ends.' }),
-    windowSeconds: z.int().meta({ description: 'The length of the window, in seconds.' }),
+    limit: Count.min(1).meta({ description: 'The number of requests allowed per window.' }),
+    remaining: Count.meta({ description: 'The number of requests left in the window.' }),
+    resetSeconds: Count.meta({ description: 'The number of seconds until the window ends.' }),
+    windowSeconds: Count.min(1).meta({ description: 'The length of the window, in seconds.' }),
   })
   .meta({ id: 'Limit', description: 'A rate limit of the API key and the remaining quota.' });
 export type Limit = z.output<typeof Limit>;

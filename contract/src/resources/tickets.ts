@@ -20,6 +20,7 @@ import {
 } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
+  Count,
   CustomFields,
   CustomFieldsPatch,
   Description,
@@ -191,9 +192,9 @@ export const Ticket = z
       description:
         'When an administrator last replaced `title`, `description` and `resolution` with `[redacted]` to erase personal data, or null.',
     }),
-    commentCount: z.int().min(0).meta({ description: 'The number of PUBLIC and INTERNAL comments.' }),
-    attachmentCount: z.int().min(0).meta({ description: 'The number of attachments.' }),
-    linkCount: z.int().min(0).meta({ description: 'The number of links to and from other tickets.' }),
+    commentCount: Count.meta({ description: 'The number of PUBLIC and INTERNAL comments.' }),
+    attachmentCount: Count.meta({ description: 'The number of attachments.' }),
+    linkCount: Count.meta({ description: 'The number of links to and from other tickets.' }),
     ...versionFields,
   })
   .meta({

@@ -239,6 +239,7 @@ export const WebhookReplayStarted = z
     matching: z
       .int()
       .min(0)
+      .max(maxCountedReplay)
       .meta({
         description: `The number of matching deliveries. Counting stops at ${maxCountedReplay}.`,
       }),

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { docsOf, type ErrorCode, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
+import { authenticationChallenge, docsOf, type ErrorCode, type ErrorEnvelope, requestLimits } from '@itsm-api/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasErrorCode, LOCK_NOT_AVAILABLE } from '../shared/error-codes.ts';
 import { ApiError, formatSeconds, MissingFileError } from '../shared/errors.ts';
@@ -122,7 +122,7 @@ function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply
 
 /** Sends an error response with the status and headers of the error and with the given body. */
 export function rejectRequest(error: ApiError, request: FastifyRequest, reply: FastifyReply, body: object): void {
-  if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', 'Bearer');
+  if (error.code === 'INVALID_API_KEY') reply.header('www-authenticate', authenticationChallenge);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
   setDefaultHeaders(request, reply);
   request.errorCode = error.code;
