@@ -11,9 +11,12 @@ export interface FirstStart {
   stop(): Promise<void>;
 }
 
-/** Starts a server in a new folder, as a user does after cloning the repository. */
-export async function firstStart(): Promise<FirstStart> {
-  const server = start({ DATA_DIR: await dataDir() });
+/**
+ * Starts a server in a new folder, as a user does after cloning the repository.
+ * @param env additional environment variables
+ */
+export async function firstStart(env: Record<string, string> = {}): Promise<FirstStart> {
+  const server = start({ DATA_DIR: await dataDir(), ...env });
   await server.ready;
   const line = server
     .output()

@@ -1,0 +1,228 @@
+/** A rule that fails, and why the product doesn't follow it. */
+export interface Exception {
+  judge: string;
+  rule: string;
+  /** How often the rule fails. */
+  count: number;
+  /** What a correction would cost users. */
+  reason: string;
+}
+
+/** Returns exceptions with the same reason. @param counts how often each rule fails */
+function allow(judge: string, reason: string, counts: Record<string, number>): Exception[] {
+  return Object.entries(counts).map(([rule, count]) => ({ judge, rule, count, reason }));
+}
+
+const ibm = 'IBM OpenAPI validator';
+const owasp = 'Spectral OWASP';
+const mcp = 'MCP conformance';
+const html = 'html-validate standard, a11y';
+
+export const exceptions: readonly Exception[] = [
+  ...allow(
+    ibm,
+    'The specification has names in camelCase and values in capitals. Other names would break every client.',
+    {
+      'ibm-property-casing-convention': 253,
+      'ibm-parameter-casing-convention': 28,
+      'ibm-enum-casing-convention': 129,
+    },
+  ),
+  ...allow(
+    ibm,
+    'The specification has the envelope with `data`, `meta` and `error`. Another envelope would break clients.',
+    {
+      'ibm-collection-array-property': 9,
+      'ibm-error-response-schemas': 2,
+    },
+  ),
+  ...allow(ibm, 'The rule wants `_` in paths. Other paths would break clients, and URLs usually have hyphens.', {
+    'ibm-path-segment-casing-convention': 3,
+  }),
+  ...allow(
+    ibm,
+    'Generated clients name their methods and types after these names. Other names would break their code.',
+    {
+      'ibm-operationid-naming-convention': 33,
+      'ibm-operationid-casing-convention': 10,
+      'ibm-schema-naming-convention': 10,
+    },
+  ),
+  ...allow(
+    ibm,
+    'OpenAPI 3.1 allows it, but the rule is for OpenAPI 3.0. Users would lose descriptions, nullable types and events.',
+    {
+      'ibm-no-unsupported-keywords': 1,
+      'ibm-schema-keywords': 68,
+      'no-$ref-siblings': 68,
+      'ibm-schema-type-format': 16,
+      'ibm-openapi-tags-used': 1,
+    },
+  ),
+  ...allow(
+    ibm,
+    'The specification has pages with numbers and a total. Pages with cursors are only in the change feeds.',
+    {
+      'ibm-pagination-style': 57,
+    },
+  ),
+  ...allow(
+    ibm,
+    'Responses contain fields without a value as null. If such fields were absent, clients of earlier servers would break.',
+    {
+      'ibm-no-nullable-properties': 190,
+    },
+  ),
+  ...allow(ibm, 'The specification has PATCH with `application/json`. Clients that send it would fail.', {
+    'ibm-patch-request-content-type': 6,
+  }),
+  ...allow(
+    ibm,
+    'An id is an integer or a ticket number, so a word such as `changes` is never an id. Other paths would break clients.',
+    {
+      'ibm-no-ambiguous-paths': 11,
+    },
+  ),
+  ...allow(
+    ibm,
+    'Requests have the limits that the server checks, except for cursors and ETags, which are opaque. Limits of stored texts and of lists in responses would break clients that validate, as soon as a limit rises. Lists of ids are limited by their distinct ids, so `maxItems` would reject lists that the server accepts.',
+    { 'ibm-string-attributes': 476, 'ibm-array-attributes': 134 },
+  ),
+  ...allow(
+    ibm,
+    'A page number, a total and a file size can exceed 32 bits. With `int64`, generated clients would get types such as `Long` or `bigint`, which users would have to convert.',
+    {
+      'ibm-integer-attributes': 4,
+    },
+  ),
+  ...allow(
+    ibm,
+    'Objects that occur once have no name. With names, clients would have more types and the reference more jumps.',
+    {
+      'ibm-avoid-inline-schemas': 73,
+    },
+  ),
+  ...allow(ibm, 'Errors without invalid fields have no `details`. An empty list would say that no field is wrong.', {
+    'ibm-required-array-properties-in-response': 2,
+  }),
+  ...allow(ibm, 'Files have any media type.', { 'ibm-content-type-is-specific': 1 }),
+  ...allow(ibm, 'The response is an OpenAPI document, whose schema is not part of this API.', {
+    'ibm-accept-and-return-models': 1,
+    'ibm-well-defined-dictionaries': 1,
+  }),
+  ...allow(ibm, 'The response to a new webhook contains its signing secret, which later responses never contain.', {
+    'ibm-resource-response-consistency': 1,
+  }),
+  ...allow(ibm, 'Parameters are named components. The place of their references makes no difference to users.', {
+    'ibm-avoid-repeating-path-parameters': 8,
+  }),
+
+  ...allow(
+    owasp,
+    'The rule accepts only one family of headers. The API sends `RateLimit` and `X-RateLimit-Limit`, which clients need.',
+    {
+      'owasp:api4:2023-rate-limit': 141,
+    },
+  ),
+  ...allow(
+    owasp,
+    'Each operator sets the allowed origins (`CORS_ORIGINS`), so the document would promise a header that most servers lack.',
+    {
+      'owasp:api8:2023-define-cors-origin': 153,
+    },
+  ),
+  ...allow(owasp, '`GET /ping` needs no API key and has no rate limit, so that monitoring can call it.', {
+    'owasp:api2:2023-read-restricted': 1,
+    'owasp:api4:2023-rate-limit-responses-429': 2,
+    'owasp:api8:2023-define-error-responses-401': 2,
+  }),
+  ...allow(owasp, 'Each server serves the document with its own address, and its operator decides who uses it.', {
+    'owasp:api9:2023-inventory-access': 1,
+    'owasp:api9:2023-inventory-environment': 1,
+  }),
+  ...allow(
+    owasp,
+    'Texts of requests have the limits that the server checks. A pattern or a format limits others, and cursors and ETags are opaque. Limits of stored texts in responses would break clients that validate, as soon as a limit rises.',
+    {
+      'owasp:api4:2023-string-limit': 196,
+      'owasp:api4:2023-string-restricted': 187,
+    },
+  ),
+  ...allow(
+    owasp,
+    'Lists of ids are limited by their distinct ids, so `maxItems` would reject lists that the server accepts. In responses, a longer page would break clients that validate.',
+    {
+      'owasp:api4:2023-array-limit': 57,
+    },
+  ),
+  ...allow(
+    owasp,
+    'A page number, a total and a file size can exceed 32 bits. With `int64`, generated clients would get types such as `Long` or `bigint`, which users would have to convert.',
+    {
+      'owasp:api4:2023-integer-format': 4,
+    },
+  ),
+  ...allow(
+    owasp,
+    'The specification has numeric ids. The server checks the tenant of each row, so a guessed id returns 404.',
+    {
+      'owasp:api1:2023-no-numeric-ids': 12,
+    },
+  ),
+
+  ...allow('Portman and Newman', 'Files have any media type, and the judge compares it with `*/*` as a text.', {
+    'Content-Type is */*': 1,
+  }),
+
+  ...allow(mcp, 'The scenario calls a tool, resource or prompt of the test server that belongs to the judge.', {
+    'tools-call-simple-text': 1,
+    'tools-call-image': 1,
+    'tools-call-audio': 1,
+    'tools-call-embedded-resource': 1,
+    'tools-call-mixed-content': 1,
+    'tools-call-with-logging': 1,
+    'tools-call-error': 1,
+    'tools-call-with-progress': 1,
+    'tools-call-sampling': 1,
+    'tools-call-elicitation': 1,
+    'elicitation-sep1034-defaults': 1,
+    'elicitation-sep1330-enums': 1,
+    'resources-read-text': 1,
+    'resources-read-binary': 1,
+    'resources-templates-read': 1,
+    'prompts-get-simple': 1,
+    'prompts-get-with-args': 1,
+    'prompts-get-embedded-resource': 1,
+    'prompts-get-with-image': 1,
+  }),
+  ...allow(
+    mcp,
+    "The server has no sessions and doesn't declare this optional capability. Agents would need more tokens and connections.",
+    {
+      'logging-set-level': 1,
+      'completion-complete': 1,
+      'resources-subscribe': 1,
+      'resources-unsubscribe': 1,
+      'prompts-list': 1,
+    },
+  ),
+
+  ...allow(
+    html,
+    'On a phone, rows of tables are blocks, and browsers then drop the roles of cells. Users of screen readers would lose the tables.',
+    {
+      'no-redundant-role': 6,
+    },
+  ),
+  ...allow(html, "A `<select>` can't contain the excerpts of search results. A `<section>` is the same to users.", {
+    'prefer-native-element': 2,
+  }),
+  ...allow(html, 'Without scripts, the page of a pending delivery reloads every two seconds until the delivery ends.', {
+    'meta-refresh': 1,
+  }),
+];
+
+/** The programs that don't run, and why. */
+export const notRun: readonly string[] = [
+  'kin-openapi (Go), because OpenAPI::Client (Perl) already validates the responses in a language other than TypeScript.',
+];

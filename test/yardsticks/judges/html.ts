@@ -1,0 +1,48 @@
+import { type Judge, load, run, toRuleVerdict, toVerdict, versionOf } from '../judge.ts';
+import { pagesOf } from '../pages.ts';
+
+interface Report {
+  results: { messages: { ruleId: string; message: string }[] }[];
+}
+
+/** html-validate with the presets `standard` and `a11y`. */
+export const htmlValidate: Judge = {
+  name: 'html-validate standard, a11y',
+  about:
+    'All pages of the documentation site and of the developer area. A check is a rule, and the number of failures is the ' +
+    'number of different messages.',
+  version: versionOf('html-validate'),
+  async run(product) {
+    const { HtmlValidate, StaticConfigLoader } = load('html-validate');
+    const presets = ['html-validate:standard', 'html-validate:a11y'];
+    const validator = new HtmlValidate(new StaticConfigLoader({ root: true, extends: presets }));
+    // The number of rows in the tables of a page varies, so the judge counts each different message once.
+    const findings = new Map<string, { rule: string; message: string }>();
+    for (const { path, html } of await pagesOf(product)) {
+      const { results } = (await validator.validateString(html)) as Report;
+      for (const { ruleId, message } of results.flatMap(({ messages }) => messages)) {
+        findings.set(message, { rule: ruleId, message: `${path}: ${message}` });
+      }
+    }
+    const { rules } = (await validator.getConfigFor('page.html')).getConfigData();
+    return toRuleVerdict(Object.keys(rules).length, [...findings.values()]);
+  },
+};
+
+/** linkinator, which follows links and checks their fragments. */
+export const linkinator: Judge = {
+  name: 'linkinator',
+  about: 'The documentation site. A check is a link or a file within the site.',
+  version: versionOf('linkinator'),
+  async run({ origin }) {
+    const args = [origin, '--recurse', '--check-fragments', '--check-css', '--skip', `^(?!${origin})`];
+    const { links } = JSON.parse(await run('linkinator', [...args, '--format', 'json'])) as {
+      links: { url: string; state: string; status: number; parent?: string }[];
+    };
+    const broken = links.filter(({ state }) => state === 'BROKEN');
+    return toVerdict(
+      links.filter(({ state }) => state !== 'SKIPPED').length,
+      broken.map(({ url, status, parent }) => ({ rule: String(status), message: `${url} in ${parent}` })),
+    );
+  },
+};

@@ -1,0 +1,71 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { documentFile, inFolder, type Judge, load, run, toRuleVerdict, versionOf } from '../judge.ts';
+
+/** Redocly with all rules of `recommended-strict`. */
+export const redocly: Judge = {
+  name: 'Redocly recommended-strict',
+  about: 'The OpenAPI document. A check is a rule.',
+  version: versionOf('@redocly/cli'),
+  async run() {
+    const output = await run('redocly', ['lint', documentFile, '--extends', 'recommended-strict', '--format', 'json']);
+    const { problems } = JSON.parse(output) as { problems: { ruleId: string; message: string }[] };
+    const { createConfig } = load('@redocly/openapi-core');
+    const { rules } = await createConfig({ extends: ['recommended-strict'] });
+    const findings = problems.map(({ ruleId, message }) => ({ rule: ruleId, message }));
+    return toRuleVerdict(countActive(rules.oas3_1), findings);
+  },
+};
+
+/** A finding of Spectral's rules, which IBM's validator also uses. */
+interface Finding {
+  path: (string | number)[];
+  message: string;
+}
+
+const toFinding = (rule: string, { path, message }: Finding) => ({ rule, message: `${path.join('/')}: ${message}` });
+
+type Rules = Record<string, string | { severity?: string; recommended?: boolean }>;
+
+/** Counts the rules that are not switched off. */
+function countActive(rules: Rules): number {
+  const active = Object.values(rules).filter((rule) => {
+    return typeof rule === 'string' ? rule !== 'off' : rule.severity !== 'off' && rule.recommended !== false;
+  });
+  return active.length;
+}
+
+/** Counts the active rules of a ruleset. A ruleset can switch off rules of the ruleset that it extends. */
+function countRules(ruleset: { rules: Rules; extends?: { rules: Rules } }): number {
+  return countActive({ ...ruleset.extends?.rules, ...ruleset.rules });
+}
+
+/** IBM's validator with its default rules. */
+export const ibm: Judge = {
+  name: 'IBM OpenAPI validator',
+  about: 'The OpenAPI document. A check is a rule.',
+  version: versionOf('ibm-openapi-validator'),
+  async run() {
+    const report = JSON.parse(await run('lint-openapi', ['--json', documentFile]));
+    const results = [...report.error.results, ...report.warning.results] as (Finding & { rule: string })[];
+    const findings = results.map((finding) => toFinding(finding.rule, finding));
+    return toRuleVerdict(countRules(load('@ibm-cloud/openapi-ruleset')), findings);
+  },
+};
+
+/** Spectral with the rules for the OWASP API Security Top 10 of 2023. */
+export const owasp: Judge = {
+  name: 'Spectral OWASP',
+  about: 'The OpenAPI document. A check is a rule.',
+  version: versionOf('@stoplight/spectral-owasp-ruleset'),
+  run: () =>
+    inFolder(async (folder) => {
+      const [rules, results] = [join(folder, 'rules.yaml'), join(folder, 'results.json')];
+      const ruleset = load.resolve('@stoplight/spectral-owasp-ruleset');
+      await writeFile(rules, JSON.stringify({ extends: [ruleset] }));
+      await run('spectral', ['lint', documentFile, '--ruleset', rules, '--format', 'json', '--output', results, '-v']);
+      const found = JSON.parse(await readFile(results, 'utf8')) as (Finding & { code: string })[];
+      const findings = found.map((finding) => toFinding(finding.code, finding));
+      return toRuleVerdict(countRules(load(ruleset)), findings);
+    }),
+};

@@ -1,0 +1,27 @@
+import { join } from 'node:path';
+import { pathPrefix } from '@itsm-api/contract';
+import { type Judge, run, toVerdict } from '../judge.ts';
+
+const program = join(import.meta.dirname, 'client.pl');
+
+/** The Perl module OpenAPI::Client of Debian, which calls operations of OpenAPI 3.0 documents. */
+export const perl: Judge = {
+  name: 'OpenAPI::Client (Perl)',
+  about: 'Each GET operation, with its required parameters. A check is a response.',
+  async version() {
+    const print = 'print OpenAPI::Client->VERSION';
+    return run('perl', ['-MOpenAPI::Client', '-e', print]).catch(() => {
+      throw new Error('Install the Debian package libopenapi-client-perl.');
+    });
+  },
+  async run({ origin, key }) {
+    const output = await run('perl', [program, `${origin}/openapi-3.0.json`, origin + pathPrefix], {
+      env: { ITSM_KEY: key },
+    });
+    const { checks, findings } = JSON.parse(output) as {
+      checks: number;
+      findings: { rule: string; message: string }[];
+    };
+    return toVerdict(checks, findings);
+  },
+};

@@ -1,0 +1,102 @@
+import { type Exception, exceptions, notRun } from './exceptions.ts';
+import type { Failure, Verdict } from './judge.ts';
+
+/** The result of a judge, or why it couldn't run. */
+export interface Outcome extends Verdict {
+  judge: string;
+  about: string;
+  version: string;
+  error?: string;
+}
+
+/** The path of the report, relative to this folder. */
+export const reportFile = '../../docs/yardsticks.md';
+
+function findException(judge: string, rule: string, list: readonly Exception[] = exceptions): Exception | undefined {
+  return list.find((exception) => exception.judge === judge && exception.rule === rule);
+}
+
+/** Returns a message for each result that the exceptions don't allow, and for each exception that allows too much. */
+export function unexpectedOf(outcomes: readonly Outcome[], list: readonly Exception[]): string[] {
+  return outcomes.flatMap(({ judge, failures, error }) => {
+    if (error !== undefined) return [`${judge} could not run: ${error}`];
+    const found = failures.flatMap(({ rule, count, example }) => {
+      const allowed = findException(judge, rule, list)?.count ?? 0;
+      return count > allowed ? [`${judge}: ${rule} fails ${count} times, ${allowed} are allowed. ${example}`] : [];
+    });
+    const outdated = list
+      .filter((exception) => exception.judge === judge)
+      .flatMap(({ rule, count }) => {
+        const failed = failures.find((failure) => failure.rule === rule)?.count ?? 0;
+        return failed < count
+          ? [`${judge}: ${rule} fails only ${failed} times. Lower the count in exceptions.ts.`]
+          : [];
+      });
+    return [...found, ...outdated];
+  });
+}
+
+/** Returns the results as a table for a terminal. */
+export function toTable(outcomes: readonly Outcome[]): string {
+  const rows = [['judge', 'version', 'checks', 'passed', 'failed'], ...outcomes.map(cellsOf)];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
+
+function cellsOf({ judge, version, checks, failed, error }: Outcome): string[] {
+  if (error !== undefined) return [judge, version, '', '', `could not run: ${error}`];
+  return [judge, version, String(checks), String(checks - failed), String(failed)];
+}
+
+/** Returns docs/yardsticks.md. */
+export function toMarkdown(outcomes: readonly Outcome[], date: Date): string {
+  const results = outcomes.map((outcome) => row([...cellsOf(outcome), outcome.about]));
+  const failures = outcomes.flatMap(({ judge, failures }) =>
+    [...Map.groupBy(failures, (failure) => reasonOf(judge, failure))].map(([reason, same]) =>
+      row([judge, same.map(({ rule, count }) => `\`${rule}\` (${count})`).join(', '), reason]),
+    ),
+  );
+  return `# Yardsticks
+
+Linters, validators and clients that others wrote judge the API, the MCP server, the packages and the pages of this
+project. The command \`pnpm yardsticks\` installs them, runs them on a server with the demo workspace, and writes this
+page. It last ran on ${date.toISOString().slice(0, 10)}.
+
+## Results
+
+If the checks of a judge are rules, a rule that fails several times is one failed check.
+
+| judge | version | checks | passed | failed | what it examines |
+| ----- | ------- | -----: | -----: | -----: | ---------------- |
+${results.join('\n')}
+
+## Failures
+
+Each reason says what a correction would cost users. If a judge finds more than this table allows, \`pnpm yardsticks\`
+fails. If the number of allowed failures rises, \`test/rules/yardsticks.test.ts\` fails.
+
+| judge | rules, and how often they fail | reason |
+| ----- | ------------------------------ | ------ |
+${failures.join('\n')}
+
+## Not run
+
+${notRun.map((line) => `- ${line}`).join('\n')}
+`;
+}
+
+function reasonOf(judge: string, { rule, example }: Failure): string {
+  return findException(judge, rule)?.reason ?? `**Without a reason.** ${example}`;
+}
+
+function row(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')).join(' | ')} |`;
+}
