@@ -8,6 +8,8 @@ export interface FirstStart {
   key: string;
   /** The sign-in link for the developer area, which the server prints. */
   link: string;
+  /** Resolves with the output of the process when the process exits. */
+  exited: Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -23,5 +25,11 @@ export async function firstStart(env: Record<string, string> = {}): Promise<Firs
     .split('\n')
     .find((line) => line.includes('"demo"'));
   const { key, area } = JSON.parse(line ?? '').demo as { key: string; area: string };
-  return { origin: new URL(area).origin, key, link: area, stop: stopStarted };
+  return {
+    origin: new URL(area).origin,
+    key,
+    link: area,
+    exited: server.exited.then(server.output),
+    stop: stopStarted,
+  };
 }

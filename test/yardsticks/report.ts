@@ -12,19 +12,19 @@ export interface Outcome extends Verdict {
 /** The path of the report, relative to this folder. */
 export const reportFile = '../../docs/yardsticks.md';
 
-function findException(judge: string, rule: string, list: readonly Exception[] = exceptions): Exception | undefined {
-  return list.find((exception) => exception.judge === judge && exception.rule === rule);
+function findException(judge: string, rule: string): Exception | undefined {
+  return exceptions.find((exception) => exception.judge === judge && exception.rule === rule);
 }
 
 /** Returns a message for each result that the exceptions don't allow, and for each exception that allows too much. */
-export function unexpectedOf(outcomes: readonly Outcome[], list: readonly Exception[]): string[] {
+export function unexpectedOf(outcomes: readonly Outcome[]): string[] {
   return outcomes.flatMap(({ judge, failures, error }) => {
     if (error !== undefined) return [`${judge} could not run: ${error}`];
     const found = failures.flatMap(({ rule, count, example }) => {
-      const allowed = findException(judge, rule, list)?.count ?? 0;
+      const allowed = findException(judge, rule)?.count ?? 0;
       return count > allowed ? [`${judge}: ${rule} fails ${count} times, ${allowed} are allowed. ${example}`] : [];
     });
-    const outdated = list
+    const outdated = exceptions
       .filter((exception) => exception.judge === judge)
       .flatMap(({ rule, count }) => {
         const failed = failures.find((failure) => failure.rule === rule)?.count ?? 0;
@@ -40,15 +40,8 @@ export function unexpectedOf(outcomes: readonly Outcome[], list: readonly Except
 export function toTable(outcomes: readonly Outcome[]): string {
   const rows = [['judge', 'version', 'checks', 'passed', 'failed'], ...outcomes.map(cellsOf)];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const pad = (cell: string, column: number) => cell.padEnd(widths[column] ?? 0);
+  return rows.map((row) => `${row.map(pad).join('  ').trimEnd()}\n`).join('');
 }
 
 function cellsOf({ judge, version, checks, failed, error }: Outcome): string[] {
