@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { TestOptions } from 'vitest';
 import { skipUnless } from './skip-unless.ts';
@@ -24,8 +24,13 @@ export function pathOf(programs: string[]): string {
 }
 
 function find(programs: string[]): string | undefined {
-  // Debian installs servers in `/usr/sbin`, which only root has in its PATH.
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
+  // Debian installs servers in `/usr/sbin`, which only root has in its PATH, and programs of PostgreSQL in a folder of
+  // each version.
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    '/usr/sbin',
+    ...globSync('/usr/lib/postgresql/*/bin').sort().reverse(),
+  ];
   return programs.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
 }
 

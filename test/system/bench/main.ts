@@ -8,6 +8,7 @@ import { benchFairness } from './fairness/fairness.ts';
 import { benchFlood } from './flood.ts';
 import { benchPacing } from './pacing.ts';
 import { benchProcesses } from './processes.ts';
+import { benchRestore } from './restore.ts';
 import { benchSizes } from './sizes.ts';
 import { benchCapacity } from './soak/capacity.ts';
 import { benchSoak } from './soak/soak.ts';
@@ -23,6 +24,7 @@ pnpm bench filters [--tickets 10m] [--rounds count] [--json]
 pnpm bench flood [--seconds of a measurement] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
 pnpm bench processes [--tickets 100k] [--rounds count] [--json]
+pnpm bench restore [--tickets 1m] [--creates 50000] [--json]
 pnpm bench sizes --data folder that is kept [--tickets 10k] [--rounds count] [--seconds of a round] [--json]
 pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
@@ -39,7 +41,7 @@ const options = {
   rounds: { type: 'string', default: '5' },
   seconds: { type: 'string' },
   only: { type: 'string' },
-  creates: { type: 'string', default: '200' },
+  creates: { type: 'string' },
   clients: { type: 'string', default: '1' },
   minutes: { type: 'string' },
   limit: { type: 'string', default: '30' },
@@ -76,6 +78,12 @@ const benches: Record<string, () => Promise<Printed>> = {
   pacing: measurePacing,
   processes: () =>
     inFolder((dataDir) => benchProcesses({ ...sizesOf({ tickets: '100k', seconds: '1' }), dataDir, onProgress })),
+  restore: () =>
+    benchRestore({
+      tickets: countOf('tickets', values.tickets ?? '1m'),
+      creates: Number(values.creates ?? '50000'),
+      onProgress,
+    }),
   sizes: () => {
     const { data } = values;
     if (data === undefined) throw new Error('--data must be a folder that `pnpm bench --tickets 10m --data` has kept.');
@@ -112,7 +120,7 @@ async function measureFairness(): Promise<Printed> {
 }
 
 function measurePacing(): Promise<Printed> {
-  const { creates, clients, limit, window } = values;
+  const { creates = '200', clients, limit, window } = values;
   return benchPacing({
     creates: Number(creates),
     clients: Number(clients),

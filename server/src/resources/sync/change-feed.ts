@@ -198,27 +198,32 @@ const startAtBeginning = () => sql`start AS (SELECT ${firstPosition}::bigint AS 
 
 /**
  * CTEs that start a page at a cursor with a position and an id. `startedAt` is the start time of the epoch in which the
- * cursor was created. The page starts at the earliest of these positions:
+ * cursor was created. The page starts at the beginning of the feed if PostgreSQL has lost changes before the cursor,
+ * for example by a recovery to an earlier time. Rows can then have older versions than in the copy of the client. The
+ * following facts show that changes are lost:
  *
- * - The position of the cursor.
- * - If later epochs exist, the first position in them. PostgreSQL may have lost changes before a new epoch and reused
- *   their positions. Epochs are compared by start time, because two transactions can record the same recovery in either
- *   order.
- * - If the cursor is from another epoch, the horizon. The statement doesn't see an epoch that it creates itself, and
- *   older transactions may still be running.
- * - If the cursor's epoch is unknown, the beginning of the feed, because PostgreSQL has lost the record of the epoch.
+ * - The epoch of the cursor is unknown.
+ * - A later epoch began before the cursor. Epochs are compared by start time, because two transactions can record the
+ *   same recovery in either order.
+ * - A transaction of another epoch that is still running is before the cursor. The statement doesn't see an epoch that
+ *   it creates itself, so it compares the horizon.
+ * - The row of a cursor from another epoch is gone, or has an earlier position. Transactions that change nothing in
+ *   the feed can take the first transaction ids of an epoch, so the epoch can seem to begin after the cursor.
  */
 const startAtCursor = ({ position, id, startedAt }: PageParameters) => sql`start AS MATERIALIZED (
-    SELECT position, id FROM (
-      SELECT ${position}::bigint AS position, ${id}::bigint AS id
-      UNION ALL
-      SELECT min(begins_at), 0 FROM change_epochs WHERE ${microseconds(sql`started_at`)} > ${startedAt}::bigint
-      UNION ALL
-      SELECT horizon, 0 FROM epoch WHERE ${microseconds(sql`started_at`)} <> ${startedAt}::bigint
-      UNION ALL
-      SELECT ${firstPosition}, 0 WHERE NOT EXISTS (
-        SELECT FROM change_epochs WHERE ${microseconds(sql`started_at`)} = ${startedAt}::bigint)
-    ) AS places WHERE position IS NOT NULL ORDER BY position, id LIMIT 1
+    SELECT CASE WHEN is_lost THEN ${firstPosition} ELSE ${position}::bigint END AS position,
+      CASE WHEN is_lost THEN 0 ELSE ${id}::bigint END AS id
+    FROM (SELECT NOT EXISTS (
+        SELECT FROM change_epochs WHERE ${microseconds(sql`started_at`)} = ${startedAt}::bigint
+      ) OR EXISTS (
+        SELECT FROM change_epochs WHERE ${microseconds(sql`started_at`)} > ${startedAt}::bigint
+          AND (${position}::bigint, ${id}::bigint) > (begins_at, 0)
+      ) OR EXISTS (
+        SELECT FROM epoch WHERE ${microseconds(sql`started_at`)} <> ${startedAt}::bigint
+          AND ((${position}::bigint, ${id}::bigint) > (horizon, 0)
+            OR ${id}::bigint <> 0 AND NOT EXISTS (
+              SELECT FROM entries WHERE id = ${id}::bigint AND position >= ${position}::bigint))
+      ) AS is_lost) AS found
   )`;
 
 /**
