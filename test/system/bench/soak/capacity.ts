@@ -55,7 +55,9 @@ export async function benchCapacity(
   const maximum: Record<string, Phase> = {};
   for (const name of only.includes('maximum') ? Object.keys(variants) : []) {
     options.onProgress(`Measuring the maximum: ${name}`);
-    maximum[name] = await measureMaximum(name, options);
+    const phase = await measureMaximum(name, options);
+    options.onProgress(describe(name, phase));
+    maximum[name] = phase;
   }
   const example = only.includes('example') ? await measureExample(options) : undefined;
   const result = { maximum, example };
@@ -77,7 +79,7 @@ async function withSoaked<Result>(
 function measureMaximum(name: string, options: CapacityOptions): Promise<Phase> {
   const { senders, imports, hasWebhooks } = variants[name] as (typeof variants)[string];
   return withSoaked({ ...options, imports }, async (soaked) => {
-    if (!hasWebhooks) await soaked.client.query('UPDATE subscriptions SET active = false');
+    if (!hasWebhooks) await soaked.client.query('UPDATE webhook_subscriptions SET active = false');
     return measureBusy(soaked, { clients: soaked.clients, kinds, senders });
   });
 }
