@@ -4,7 +4,9 @@ import { type FailoverOptions, formatFailovers, isFailedOver, runFailovers } fro
 import { type FaultReport, type Progress, runFaults } from './faults.ts';
 import { formatFigures } from './figures.ts';
 import { formatIdempotency, isCreatedOnce, runIdempotency } from './idempotency.ts';
-import { commands, formatMoves, isUnnoticed, runMoves } from './moves.ts';
+import { commands } from './moves/commands.ts';
+import { runMoves } from './moves/moves.ts';
+import { formatMoves, isUnnoticed } from './moves/report.ts';
 import { formatReplay, isReplayed, runReplay } from './replay.ts';
 import { formatRolling, hasNoFailures, type RollingOptions, runRolling } from './rolling.ts';
 import { formatSilence, isWithinLimits, runSilence } from './silence.ts';

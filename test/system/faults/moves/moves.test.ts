@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
-import { skipUnlessHaproxy } from './haproxy.ts';
-import { commands, formatMoves, runMoves } from './moves.ts';
+import { skipUnlessHaproxy } from '../haproxy.ts';
+import { commands } from './commands.ts';
+import { runMoves } from './moves.ts';
+import { formatMoves } from './report.ts';
 
 /* Runs a short version of `pnpm faults moves`, with one move in which each command is killed. */
 it('loses no write, event or change if a tenant moves to another cell while clients use it', {
