@@ -1,6 +1,6 @@
 import type { Ticket } from '@itsm-api/contract';
 import { withEtag } from '../../shared/etag.ts';
-import { serializeTimestamp } from '../../shared/serialize.ts';
+import { serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { formatTicketNumber } from '../shared/ticket-number.ts';
 import type { TicketRow } from './sql.ts';
 
@@ -37,7 +37,6 @@ export function presentTicket(row: TicketRow): Ticket {
     commentCount: row.commentCount,
     attachmentCount: row.attachmentCount,
     linkCount: row.linkCount,
-    createdAt: serializeTimestamp(row.createdAt),
-    updatedAt: serializeTimestamp(row.updatedAt),
+    ...serializeTimestamps(row),
   });
 }
