@@ -197,14 +197,20 @@ export async function readRows(
   await connection.query(
     `DECLARE tenant_rows CURSOR FOR SELECT ${lineOf(columns)} FROM "${name}" WHERE "${owner}" = ${id} ORDER BY ${order}`,
   );
+  const fetch = () => connection.query({ text: `FETCH ${batchSize} FROM tenant_rows`, rowMode: 'array' });
   const digest = createHash('sha256');
+  let next = fetch();
   for (let rows = 0; ; ) {
-    const found = await connection.query({ text: `FETCH ${batchSize} FROM tenant_rows`, rowMode: 'array' });
+    const found = await next;
+    const isLast = found.rows.length < batchSize;
+    // PostgreSQL reads the next rows while this process writes these. If a write fails, nothing awaits the next rows.
+    if (!isLast) next = fetch();
+    next.catch(() => undefined);
     const lines = found.rows.map(([line]: string[]) => `${line}\n`).join('');
     rows += found.rows.length;
     digest.update(lines);
     await onLines?.(lines, rows);
-    if (found.rows.length === batchSize) continue;
+    if (!isLast) continue;
     await connection.query('CLOSE tenant_rows');
     return { rows, sha256: digest.digest('hex') };
   }
