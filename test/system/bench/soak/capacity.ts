@@ -22,10 +22,15 @@ interface CapacityResult {
   example: Example | undefined;
 }
 
-/** The example in docs/scaling.md: what one request costs, and the cores at each rate. */
+/**
+ * The example in docs/scaling.md: the cores at each rate, measured and calculated from those of the idle service and of a
+ * rate between them. A service without a pause needs less CPU time per request, because its requests share the costs of
+ * waking up a process, so it can't predict the other rates.
+ */
 interface Example {
-  idle: Phase;
   busy: Phase;
+  idle: Phase;
+  reference: Phase;
   rates: { perSecond: number; measured: Phase; calculated: { api: number; worker: number; postgres: number } }[];
 }
 
@@ -35,6 +40,8 @@ const warmUpSeconds = 120;
 const measuredSeconds = 60;
 const exampleTenants = 1000;
 const exampleRates = [150, 600];
+const referenceRate = 300;
+const referenceSeconds = 120;
 
 /** The variants of the soak test's maximum. Each differs from the first in one respect. */
 const variants: Record<string, { senders: number; imports: readonly URL[]; hasWebhooks: boolean }> = {
@@ -104,15 +111,20 @@ function measureExample({ minutes, ...options }: CapacityOptions): Promise<Examp
     const busy = await measureBusy(soaked, { clients, kinds: pageKinds, senders: 16 });
     onProgress('Measuring the idle service');
     const idle = await measurePhase(soaked, measuredSeconds);
+    const measureRate = async (perSecond: number, seconds: number) => {
+      onProgress(`Measuring ${perSecond} requests per second for ${seconds / 60} minutes`);
+      const load = startLoad({ url: soaked.apiUrl, clients, kinds: pageKinds, pace: { perSecond } });
+      const phase = await measurePhase(soaked, seconds, load);
+      await load.stop();
+      return phase;
+    };
+    const reference = await measureRate(referenceRate, referenceSeconds);
     const rates: Example['rates'] = [];
     for (const perSecond of exampleRates) {
-      onProgress(`Measuring ${perSecond} requests per second for ${minutes} minutes`);
-      const load = startLoad({ url: soaked.apiUrl, clients, kinds: pageKinds, pace: { perSecond } });
-      const measured = await measurePhase(soaked, minutes * 60, load);
-      await load.stop();
-      rates.push({ perSecond, measured, calculated: calculate({ idle, busy }, measured) });
+      const measured = await measureRate(perSecond, minutes * 60);
+      rates.push({ perSecond, measured, calculated: calculate({ idle, reference }, measured) });
     }
-    return { idle, busy, rates };
+    return { busy, idle, reference, rates };
   });
 }
 
@@ -139,13 +151,13 @@ async function createExampleClients(soaked: Soaked, onProgress: (text: string) =
 }
 
 /** Calculates the cores: those of the idle service, and the CPU time of each request and delivery. */
-function calculate({ idle, busy }: Pick<Example, 'idle' | 'busy'>, { perSecond, deliveriesPerSecond }: Phase) {
-  const of = (name: 'api' | 'worker' | 'postgres', [rate, busyRate]: [number, number]) =>
-    idle.cores[name] + (rate * (busy.cores[name] - idle.cores[name])) / busyRate;
-  const requests: [number, number] = [perSecond, busy.perSecond];
+function calculate({ idle, reference }: Pick<Example, 'idle' | 'reference'>, rate: Phase) {
+  const of = (name: 'api' | 'worker' | 'postgres', factor: number) =>
+    idle.cores[name] + factor * (reference.cores[name] - idle.cores[name]);
+  const requests = rate.perSecond / reference.perSecond;
   return {
     api: of('api', requests),
-    worker: of('worker', [deliveriesPerSecond, busy.deliveriesPerSecond]),
+    worker: of('worker', rate.deliveriesPerSecond / reference.deliveriesPerSecond),
     postgres: of('postgres', requests),
   };
 }
@@ -164,13 +176,15 @@ function rowsOf(example: Example | undefined) {
 }
 
 function tableOf({ maximum, example }: CapacityResult): string {
-  const lines = Object.entries({ ...maximum, ...(example && { 'example, busy': example.busy, idle: example.idle }) });
+  const { busy, idle, reference } = example ?? {};
+  const phases: Record<string, Phase | undefined> = { ...maximum, 'example, busy': busy, idle, reference };
+  const described = Object.entries(phases).flatMap(([name, phase]) => (phase ? [describe(name, phase)] : []));
   const compared = rowsOf(example).map(
     ({ perSecond, name, cores, expected, factor, load }) =>
       `${String(perSecond).padStart(4)}/s  ${name.padEnd(8)}  ${cores.toFixed(3)} cores measured, ${expected.toFixed(3)} ` +
       `calculated, factor ${factor.toFixed(2)}${isWithin(factor) ? '' : ' MISSED'}, load ${load.toFixed(1)}`,
   );
-  return `${[...lines.map(([name, phase]) => describe(name, phase)), ...compared].join('\n')}\n`;
+  return `${[...described, ...compared].join('\n')}\n`;
 }
 
 function describe(name: string, { cores, waits, ...phase }: Phase): string {
