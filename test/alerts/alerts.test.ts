@@ -370,7 +370,7 @@ customFields: { site: { label: site, default: unknown } }
 });
 
 describe('a webhook', () => {
-  /** Reads a payload. Those of Grafana are recordings of Grafana 12 and 13 with other names and texts. */
+  /** Reads a payload. Those of Grafana are recordings from 2025 and 2026, with other names and texts. */
   const fixture = async (name: string) => JSON.parse(await readFile(new URL(`${name}.json`, import.meta.url), 'utf8'));
 
   it('of Grafana creates and resolves a ticket with its links', async () => {
