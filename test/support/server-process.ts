@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { v8Options } from '../../testing/src/v8-options.ts';
 import { compiled } from './compiled.ts';
 
 const main = join(import.meta.dirname, '../../server/src/main.ts');
@@ -17,11 +18,11 @@ export interface ServerProcess {
 }
 
 /**
- * Spawns a server process with the given environment variables instead of those of the test process. `program` can be
- * the main file of another release.
+ * Spawns a server process with the given environment variables instead of those of the test process, and with the same
+ * options of V8 as in production. `program` can be the main file of another release.
  */
 export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], program = main): ServerProcess {
-  const child = spawn(process.execPath, [...nodeOptions, program], {
+  const child = spawn(process.execPath, [...v8Options, ...nodeOptions, program], {
     env: { PATH: process.env.PATH, ...compiled, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -28,7 +28,7 @@ export async function benchFlood({ seconds }: { seconds: number }): Promise<{ ta
   try {
     const limits = { WEBHOOK_HOST_CONCURRENCY: String(connections) };
     const { postgres, runtime, apiUrl, env } = await openInstallation(stops, {}, limits);
-    const server = spawnServer({ ...env, ROLES: 'api,worker' }, []);
+    const server = spawnServer({ ...env, ROLES: 'api,worker' });
     stops.push(async () => {
       server.child.kill('SIGTERM');
       await server.exited;

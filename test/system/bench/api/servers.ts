@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { v8Options } from '../../../../testing/src/v8-options.ts';
 
 type Name = 'api' | 'apiDefaultShare' | 'barePg' | 'securedPg' | 'plainStack';
 
@@ -14,10 +15,11 @@ export interface Measured {
   stop(): Promise<void>;
 }
 
-const programs: Record<Name, { file: string; env?: Record<string, string> }> = {
+const api = { file: '../../../../server/src/main.ts', options: v8Options };
+const programs: Record<Name, { file: string; options?: string[]; env?: Record<string, string> }> = {
   // Raises the concurrency limit, because one tenant sends all requests.
-  api: { file: '../../../../server/src/main.ts', env: { TENANT_CONCURRENCY_SHARE: '1' } },
-  apiDefaultShare: { file: '../../../../server/src/main.ts' },
+  api: { ...api, env: { TENANT_CONCURRENCY_SHARE: '1' } },
+  apiDefaultShare: api,
   barePg: { file: './bare.ts' },
   securedPg: { file: './bare.ts', env: { ROW_LEVEL_SECURITY: '1' } },
   plainStack: { file: './plain.ts' },
@@ -40,8 +42,9 @@ export async function startServer(
   { env = {}, nodeOptions = [] }: ServerOptions = {},
 ): Promise<Measured> {
   const port = await freePort();
-  const program = fileURLToPath(new URL(programs[name].file, import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [...nodeOptions, program], {
+  const { file, options = [], env: defaults } = programs[name];
+  const program = fileURLToPath(new URL(file, import.meta.url));
+  const child: ChildProcess = spawn(process.execPath, [...options, ...nodeOptions, program], {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
@@ -52,7 +55,7 @@ export async function startServer(
       STATEMENT_TIMEOUT_MS: '60000',
       RATE_LIMIT_GLOBAL: '1000000000',
       RATE_LIMIT_GROUP: '1000000000',
-      ...programs[name].env,
+      ...defaults,
       ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -68,7 +68,7 @@ async function startServers(
   for (const name of ['api', 'worker']) {
     const port = await steadyPort();
     const settings = { ...env, ROLES: name, OPERATIONS_PORT: String(port), TENANT_CONCURRENCY_SHARE: '' };
-    const server = spawnServer(settings, ['--expose-gc', ...imports]);
+    const server = spawnServer(settings, imports);
     stops.push(async () => {
       server.child.kill('SIGKILL');
       await server.exited;
