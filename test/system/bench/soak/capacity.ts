@@ -23,9 +23,9 @@ interface CapacityResult {
 }
 
 /**
- * The example in docs/scaling.md: the cores at each rate, measured and calculated from those of the idle service and of a
- * rate between them. A service without a pause needs less CPU time per request, because its requests share the costs of
- * waking up a process, so it can't predict the other rates.
+ * The example in docs/scaling.md: the cores at each rate, measured and calculated. The calculation uses the cores of the
+ * idle service and those at `referenceRate`. The busy service is unsuitable: its requests share the costs of waking up a
+ * process, so each takes less CPU time.
  */
 interface Example {
   busy: Phase;
