@@ -83,13 +83,19 @@ function toName(value: unknown, kind: ReferencePlace['kind']): string | undefine
   return typeof value === 'string' ? nameSchemas[kind].safeParse(value).data : undefined;
 }
 
-/** Returns the names at a place, also those in invalid items of a bulk request. */
-function findNames(value: unknown, path: readonly string[], kind: ReferencePlace['kind']): string[] {
-  if (value instanceof InvalidItem) return findNames(value.input, path, kind);
-  const [field, ...rest] = path;
-  if (field === undefined) return [toName(value, kind) ?? []].flat();
-  if (Array.isArray(value)) return value.flatMap((each) => findNames(each, rest, kind));
-  return isObject(value) ? findNames(value[field], rest, kind) : [];
+/**
+ * Returns the names at a place, also those in invalid items of a bulk request.
+ * @param depth the number of fields of the path that lead to `value`
+ */
+function findNames(value: unknown, path: readonly string[], kind: ReferencePlace['kind'], depth = 0): string[] {
+  if (value instanceof InvalidItem) return findNames(value.input, path, kind, depth);
+  const field = path[depth];
+  if (field === undefined) {
+    const name = toName(value, kind);
+    return name === undefined ? [] : [name];
+  }
+  if (Array.isArray(value)) return value.flatMap((each) => findNames(each, path, kind, depth + 1));
+  return isObject(value) ? findNames(value[field], path, kind, depth + 1) : [];
 }
 
 /** Returns a copy of a value in which `replace` has replaced the values at a place. */

@@ -82,10 +82,7 @@ type AnyStatement = Statement<object, unknown> | SystemStatement<object, unknown
 
 /** Returns the methods of a tenant client that run statements. */
 export function tenantDoor(pool: Pool, tenantId: TenantId): TenantDoor {
-  const bind = (statement: AnyStatement, given: object = {}) => ({
-    ...toConfig(statement, { ...given, [tenant.name]: tenantId }),
-    tenantId,
-  });
+  const bind = (statement: AnyStatement, given: object = {}): Bound => toConfig(statement, given, tenantId);
   const run = (configs: pg.QueryConfig[], options?: { setsTenant: boolean }) =>
     withinTenant(tenantId, () => pool.runPipeline(configs, options));
 
@@ -148,13 +145,13 @@ async function runDynamic(
   return result as pg.QueryResult;
 }
 
-function toConfig({ name, text, names }: AnyStatement, given: object): pg.QueryConfig & { values: unknown[] } {
+function toConfig({ name, text, names }: AnyStatement, given: object, tenantId?: TenantId): Bound {
   const values = names.map((each) => {
-    const value = (given as Record<string, unknown>)[each];
+    const value = each === tenant.name ? tenantId : (given as Record<string, unknown>)[each];
     if (value === undefined) throw new TypeError(`The parameter ${each} has no value. Pass null for no value: ${text}`);
     return value;
   });
-  return { name, text, values, types };
+  return { name, text, values, types, tenantId };
 }
 
 function toResult({ form }: AnyStatement, result: pg.QueryResult | undefined): unknown {
