@@ -6,7 +6,6 @@ import { steadyPort } from '../../support/postgres-server.ts';
 import { rawClient } from '../../support/raw-client.ts';
 import { type ServerProcess, spawnServer } from '../../support/server-process.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from '../../support/subscribed-workspaces.ts';
-import { type Deletion, measureDeletion } from './deletion.ts';
 import { measureLatency } from './latency.ts';
 import { loadDeliveries } from './load.ts';
 import { type Delay, type Receivers, startReceivers } from './receiver.ts';
@@ -38,7 +37,6 @@ interface Result {
   latency?: LatencySeries;
   latencyWithClosingEndpoint?: LatencySeries;
   latencyWithHangingEndpoint?: LatencySeries;
-  deletion?: { before: Percentiles; runs: Deletion[] };
 }
 
 interface Series {
@@ -66,12 +64,6 @@ const deliveries = 20_000;
 const tenants = 10;
 const subscriptionsPerTenant = 5;
 const backlog = 100_000;
-const pendingAtDelete = 500_000;
-/**
- * The number of events per second during a deletion. It is lower than in the latency measurement, because loading and
- * cancelling deliveries take half of the CPU time.
- */
-const eventsPerSecondBeside = 50;
 const eventsPerSecond = 200;
 const latencySeconds = 12;
 
@@ -82,8 +74,8 @@ const concurrency = tenants * 64;
 const oneHost = { WEBHOOK_HOST_CONCURRENCY: '1024', WEBHOOK_HOST_PER_SECOND: '1000000' };
 
 /**
- * Measures the throughput and latency of deliveries, and the duration of a subscription's deletion
- * (test/system/bench/README.md). As in production, the worker and the API are separate processes.
+ * Measures the throughput and latency of deliveries (test/system/bench/README.md). As in production, the worker and the
+ * API are separate processes.
  */
 export async function benchWebhooks(options: BenchOptions): Promise<BenchResult> {
   const { only, onProgress } = options;
@@ -100,7 +92,6 @@ export async function benchWebhooks(options: BenchOptions): Promise<BenchResult>
     };
     if (wants('throughput')) await throughput(bench, result, onProgress);
     if (wants('latency')) await latency(bench, result, onProgress);
-    if (wants('delete')) await deletion(bench, result, onProgress);
     return { table: format(result), result };
   } finally {
     for (const stop of stops.reverse()) await stop();
@@ -190,30 +181,6 @@ async function latency(bench: Bench, result: Result, onProgress: BenchOptions['o
   result.latencyWithHangingEndpoint = await measure('latency with a dead endpoint that hangs');
 }
 
-/**
- * Measures how long it takes to delete a subscription with many pending deliveries. Also measures the latency of other
- * deliveries during the deletion.
- */
-async function deletion(bench: Bench, result: Result, onProgress: BenchOptions['onProgress']): Promise<void> {
-  const { databaseUrl, apiUrl, receivers, runtime } = bench;
-  const workspaces: Workspace[] = [];
-  await subscribeTenants(bench, 'beside', 0, { tenants, each: 1, made: workspaces });
-  const measureOthers = () => {
-    const load = { perSecond: eventsPerSecondBeside, seconds: latencySeconds };
-    return measureLatency({ databaseUrl, apiUrl, workspaces, receivers, ...load });
-  };
-  const before = await measureOthers();
-  onProgress(`other deliveries before a DELETE: ${JSON.stringify(before)}`);
-  const measured: Deletion[] = [];
-  for (let run = 1; run <= runs; run++) {
-    const options = { runtime, databaseUrl, apiUrl, name: `deleted ${run}`, pending: pendingAtDelete, measureOthers };
-    const deletion = await measureDeletion(options);
-    measured.push(deletion);
-    onProgress(`DELETE, run ${run}: ${JSON.stringify(deletion)}`);
-  }
-  result.deletion = { before, runs: measured };
-}
-
 /** Creates tenants with subscriptions to endpoints that respond after `delay`. Returns the subscriptions. */
 async function subscribeTenants(
   { runtime, receivers }: Bench,
@@ -276,14 +243,6 @@ function format(result: Result): string {
   p95(`p95, commit to receipt, ${eventsPerSecond} events/s`, '150 ms', latency);
   p95("Others' p95, 100,000 pending, closed port", '', result.latencyWithClosingEndpoint);
   p95("Others' p95, 100,000 pending, no response", '', result.latencyWithHangingEndpoint);
-  if (result.deletion !== undefined) {
-    const { before, runs } = result.deletion;
-    const deleted = (name: string, goal: string, unit: string, of: (run: Deletion) => number) =>
-      lines.push(row(name, goal, `${whole(median(runs.map(of)))} ${unit}`, runs.map(of).map(whole).join(' ')));
-    deleted(`DELETE with ${whole(pendingAtDelete)} pending`, '100 ms', 'ms', ({ request }) => request);
-    deleted('  until all are cancelled', '', 's', ({ cancelled }) => cancelled);
-    deleted(`  others' p95, ${whole(before.p95)} ms before`, '', 'ms', ({ others }) => others.p95);
-  }
   return `${lines.join('\n')}\n`;
 }
 
