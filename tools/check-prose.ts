@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { TextlintKernel } from '@textlint/kernel';
 import markdown from '@textlint/textlint-plugin-markdown';
@@ -11,7 +13,8 @@ import { maskCode } from './prose/mask.ts';
 import { terms } from './prose/terms.ts';
 
 /*
- * Checks Markdown, comments, strings and SQL for terms that docs/STYLE.md excludes.
+ * Checks Markdown, comments, strings and SQL for terms that docs/STYLE.md excludes. Skips files that had no findings in
+ * the last run and haven't changed since then, unless the terms have changed.
  * Usage: `node tools/check-prose.ts [folder or file …]`
  */
 
@@ -26,8 +29,23 @@ interface Finding {
   message: string;
 }
 
+const cleanFile = join(import.meta.dirname, 'node_modules/.cache/clean-prose.json');
+/** The hashes of the files that had no findings in the last run, by name. */
+const clean: Record<string, string> = existsSync(cleanFile) ? JSON.parse(await readFile(cleanFile, 'utf8')) : {};
+const rules = ['check-prose.ts', 'prose/exceptions.ts', 'prose/mask.ts', 'prose/terms.ts'].map((name) =>
+  readFileSync(join(import.meta.dirname, name)),
+);
+
 async function check(file: string): Promise<Finding[]> {
   const source = await readFile(join(root, file), 'utf8');
+  const hash = createHash('sha256').update(Buffer.concat(rules)).update(source).digest('base64');
+  if (clean[file] === hash) return [];
+  const findings = (await lint(file, source)).filter((finding) => !isExcepted(finding));
+  if (findings.length === 0) clean[file] = hash;
+  return findings;
+}
+
+async function lint(file: string, source: string): Promise<Finding[]> {
   const extension = extname(file);
   const isMarkdown = extension === '.md';
   const { messages } = await kernel.lintText(isMarkdown ? source : maskCode(source, extension), {
@@ -53,7 +71,9 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 })
   .split('\n')
   .filter((file) => extensions.has(extname(file)) && !/(^|\/)generated|CHANGELOG\.md$|prose\/terms\.ts$/.test(file));
-const findings = (await Promise.all(files.map(check))).flat().filter((finding) => !isExcepted(finding));
+const findings = (await Promise.all(files.map(check))).flat();
+await mkdir(dirname(cleanFile), { recursive: true });
+await writeFile(cleanFile, JSON.stringify(clean));
 for (const { file, line, message } of findings) console.error(`${file}:${line} ${message}`);
 console.error(`${findings.length} findings in ${files.length} files.`);
 if (findings.length > 0) process.exitCode = 1;
