@@ -26,8 +26,15 @@ try {
   if (values.help) process.stdout.write(usage);
   else {
     const settings = readSettings(values.config ?? 'alerts.yaml', process.env);
-    const alerts = values.check ? undefined : await startAlerts(settings);
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => alerts?.close());
+    const starting = values.check ? undefined : startAlerts(settings);
+    const close = () =>
+      starting?.then(
+        (alerts) => alerts.close(),
+        () => undefined,
+      );
+    // A signal can arrive before the server listens.
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, close);
+    await starting;
   }
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
