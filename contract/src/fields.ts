@@ -74,11 +74,6 @@ export function responseText(given: z.ZodString): z.ZodString {
   return meta === undefined ? schema : schema.meta(meta);
 }
 
-/** Returns the response schema of a list of ids. The schema checks the ids, but not the limits of the request schema. */
-export function responseIds({ description }: z.ZodArray<typeof Id>) {
-  return z.array(Id).meta({ description });
-}
-
 const utf8 = new TextEncoder();
 
 /**
