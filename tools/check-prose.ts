@@ -13,8 +13,8 @@ import { maskCode } from './prose/mask.ts';
 import { terms } from './prose/terms.ts';
 
 /*
- * Checks Markdown, comments, strings and SQL for terms that docs/STYLE.md excludes. Skips files that had no findings in
- * the last run and haven't changed since then, unless the terms have changed.
+ * Checks Markdown, comments, strings and SQL for terms that docs/STYLE.md excludes. Skips a file if it had no findings
+ * in an earlier run, and neither the file nor the terms have changed since then.
  * Usage: `node tools/check-prose.ts [folder or file …]`
  */
 
@@ -30,15 +30,14 @@ interface Finding {
 }
 
 const cleanFile = join(import.meta.dirname, 'node_modules/.cache/clean-prose.json');
-/** The hashes of the files that had no findings in the last run, by name. */
+/** The hashes of the files without findings, by name. Each hash includes the terms. */
 const clean: Record<string, string> = existsSync(cleanFile) ? JSON.parse(await readFile(cleanFile, 'utf8')) : {};
-const rules = ['check-prose.ts', 'prose/exceptions.ts', 'prose/mask.ts', 'prose/terms.ts'].map((name) =>
-  readFileSync(join(import.meta.dirname, name)),
-);
+const ruleFiles = ['check-prose.ts', 'prose/exceptions.ts', 'prose/mask.ts', 'prose/terms.ts'];
+const rules = Buffer.concat(ruleFiles.map((name) => readFileSync(join(import.meta.dirname, name))));
 
 async function check(file: string): Promise<Finding[]> {
   const source = await readFile(join(root, file), 'utf8');
-  const hash = createHash('sha256').update(Buffer.concat(rules)).update(source).digest('base64');
+  const hash = createHash('sha256').update(rules).update(source).digest('base64');
   if (clean[file] === hash) return [];
   const findings = (await lint(file, source)).filter((finding) => !isExcepted(finding));
   if (findings.length === 0) clean[file] = hash;
