@@ -468,9 +468,21 @@ export interface Approvals {
   list(query?: ApprovalQuery, options?: RequestOptions): ApiList<Approval>;
 
   /**
+   * Get an approval.
+   *
+   * Requires the scope `tickets:read`: list and read tickets and their categories.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const approval = await client.approvals.get(1);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<Approval>;
+
+  /**
    * Decide about a change.
    *
-   * Requires an API key of the approver. Repeating the same decision with the same comment changes nothing. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
+   * Requires an API key of the approver. Repeating the same decision with the same comment changes nothing, with any `If-Match`. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *
@@ -484,7 +496,7 @@ export interface Approvals {
   /**
    * Withdraw the request for an approval.
    *
-   * Returns the withdrawn approval. Only a PENDING approval can be withdrawn. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
+   * Returns the withdrawn approval. Requires an API key of its approver or of the user who requested it. Only a PENDING approval can be withdrawn, by the user who requested it only while no approver of the ticket has decided. Administrators can withdraw any approval in the developer area. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *

@@ -682,8 +682,12 @@ export interface Approval {
   comment: string | null;
   /** When the approver decided, or null while PENDING. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   decidedAt: string | null;
-  /** When the approval was requested. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
+  /** When the approval, or what the approver decides about, last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The version of the approval. It also changes if the change that the approver decides about is edited. Read it before you read the ticket, and send it in `If-Match` with the decision. */
+  etag: Etag;
 }
 
 /** The page and the filters of a list of approvals. */
@@ -719,7 +723,7 @@ export interface ApprovalQuery {
 
 /** The decision of the approver. */
 export interface Decision {
-  /** The decision. A request can't change it later. */
+  /** The decision. The approver can change REJECTED to APPROVED later, but not APPROVED to REJECTED. */
   decision: 'APPROVED' | 'REJECTED';
   /** The reason for the decision. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   comment?: string | null | undefined;
@@ -2135,6 +2139,7 @@ export const routes = {
     ofTicket: 'GET /tickets/:id/approvals tickets:read query',
     create: 'POST /tickets/:id/approvals tickets:write body',
     list: 'GET /approvals tickets:read query',
+    get: 'GET /approvals/:id tickets:read',
     decide: 'PATCH /approvals/:id tickets:write body',
     delete: 'DELETE /approvals/:id tickets:write',
   },

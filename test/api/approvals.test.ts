@@ -20,14 +20,16 @@ afterAll(() => api.close());
 interface Approver {
   id: number;
   email: string;
-  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
 async function addApprover(overrides: Parameters<Workspace['createUser']>[0] = {}): Promise<Approver> {
   const { id, email } = await workspace.createUser(overrides);
   const scopes = ['tickets:read', 'tickets:write', 'users:read'] as const;
   const { key } = await createKey(workspace.context, { user: email, name: 'test', scopes: [...scopes] });
-  return { id, email, call: (method, path, body) => api.call({ method, path: `/api/public/v1${path}`, key, body }) };
+  const call: Approver['call'] = (method, path, body, headers) =>
+    api.call({ method, path: `/api/public/v1${path}`, key, body, ...(headers && { headers }) });
+  return { id, email, call };
 }
 
 const createChange = (overrides: Partial<NewTicket> = {}) => workspace.createTicket({ type: 'CHANGE', ...overrides });
@@ -44,8 +46,14 @@ async function request(ticketId: number, { id }: Approver, note?: string): Promi
   return body.data;
 }
 
-const decide = (by: Approver, { id }: Approval, decision: string, comment?: string) =>
-  by.call('PATCH', `/approvals/${id}`, { decision, comment });
+const decide = (by: Approver, { id }: Approval, decision: string, comment?: string, etag?: string) =>
+  by.call('PATCH', `/approvals/${id}`, { decision, comment }, etag === undefined ? undefined : { 'if-match': etag });
+
+const readApproval = async (id: number): Promise<Approval> =>
+  (await workspace.call('GET', `/approvals/${id}`)).body.data;
+
+/** The fields of an approval that each of its writes changes. */
+const newVersion = { etag: expect.any(String), updatedAt: expect.any(String) };
 
 describe('POST /tickets/{id}/approvals', () => {
   it('requests an approval, and changes the ticket', async () => {
@@ -57,8 +65,11 @@ describe('POST /tickets/{id}/approvals', () => {
       ...{ id: expect.any(Number), ticketId: ticket.id, approverId: approver.id, createdById: workspace.userId },
       ...{ note: 'Tested.', decision: 'PENDING', comment: null, decidedAt: null },
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      updatedAt: body.data.createdAt,
+      etag: expect.stringMatching(/^"1-\w+"$/),
     });
     expect(await list(ticket.id)).toEqual([body.data]);
+    expect(await readApproval(body.data.id)).toEqual(body.data);
     const after = await read(ticket.id);
     expect(after).toMatchObject({ ...ticket, approvalStatus: 'PENDING', updatedAt: after.updatedAt, etag: after.etag });
     expect([after.updatedAt > ticket.updatedAt, after.etag === ticket.etag]).toEqual([true, false]);
@@ -144,7 +155,9 @@ describe('PATCH /approvals/{id}', () => {
     expect(status).toBe(200);
     expect(body.data).toEqual({
       ...{ ...one, decision: 'APPROVED', comment: 'After the backup.', decidedAt: expect.any(String) },
+      ...newVersion,
     });
+    expect(await readApproval(one.id)).toEqual(body.data);
     expect((await read(id)).approvalStatus).toBe('PENDING');
     await decide(second, two, 'APPROVED');
     expect((await read(id)).approvalStatus).toBe('APPROVED');
@@ -171,21 +184,83 @@ describe('PATCH /approvals/{id}', () => {
     expect((await read(id)).approvalStatus).toBe('REJECTED');
   });
 
-  it('rejects another decision, and accepts the same decision again without a change', async () => {
+  it.each([
+    ['APPROVED', [['REJECTED'], ['APPROVED', 'Other.'], ['APPROVED']], "is already APPROVED, and can't change"],
+    ['REJECTED', [['REJECTED', 'Other.'], ['REJECTED']], 'is already REJECTED. Only APPROVED can replace it.'],
+  ] as const)(
+    'rejects other decisions after %s, and repeats the same one without a change',
+    async (decision, others, message) => {
+      const approver = await addApprover();
+      const { id } = await createChange();
+      const approval = await request(id, approver);
+      const first = await decide(approver, approval, decision, 'Fine.');
+      const { etag } = await read(id);
+      for (const tag of [undefined, approval.etag]) {
+        expect((await decide(approver, approval, decision, 'Fine.', tag)).body).toEqual(first.body);
+      }
+      for (const [other, comment] of others) {
+        expect(errorOf(await decide(approver, approval, other, comment))).toMatchObject({
+          code: 'VALIDATION_ERROR',
+          details: [{ path: 'decision', message }],
+        });
+      }
+      expect((await read(id)).etag).toBe(etag);
+    },
+  );
+
+  it('lets the approver replace a rejection with an approval', async () => {
     const approver = await addApprover();
     const { id } = await createChange();
     const approval = await request(id, approver);
-    const first = await decide(approver, approval, 'APPROVED', 'Fine.');
-    const { etag } = await read(id);
-    expect((await decide(approver, approval, 'APPROVED', 'Fine.')).body).toEqual(first.body);
-    for (const [decision, comment] of [['REJECTED'], ['APPROVED', 'Other.'], ['APPROVED']] as const) {
-      expect(errorOf(await decide(approver, approval, decision, comment))).toMatchObject({
-        code: 'VALIDATION_ERROR',
-        details: [{ path: 'decision', message: "is already APPROVED, and can't change" }],
-      });
-    }
-    expect((await read(id)).etag).toBe(etag);
+    const { body: rejected } = await decide(approver, approval, 'REJECTED', 'No backup.');
+    const { status, body } = await decide(approver, approval, 'APPROVED', 'Now with a backup.');
+    expect([status, body.data]).toEqual([
+      200,
+      {
+        ...rejected.data,
+        decision: 'APPROVED',
+        comment: 'Now with a backup.',
+        decidedAt: expect.any(String),
+        ...newVersion,
+      },
+    ]);
+    expect((await read(id)).approvalStatus).toBe('APPROVED');
+    const changed = { id: approval.id, approverId: approver.id };
+    expect((await activityOf(id))[0].changes).toEqual({
+      approvalStatus: { from: 'REJECTED', to: 'APPROVED' },
+      approvals: { from: [{ ...changed, decision: 'REJECTED' }], to: [{ ...changed, decision: 'APPROVED' }] },
+    });
   });
+
+  it('rejects the decision of a user who has become a REQUESTER', async () => {
+    const approver = await addApprover();
+    const { id } = await createChange();
+    const approval = await request(id, approver);
+    await decide(approver, approval, 'REJECTED');
+    await updateUser(workspace.context, approver.id, { role: 'REQUESTER' }, { keepKeys: true });
+    expect(errorOf(await decide(approver, approval, 'APPROVED'))).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      message: expect.stringContaining('REQUESTER'),
+    });
+    expect((await read(id)).approvalStatus).toBe('REJECTED');
+  });
+
+  it.each([['PENDING'], ['REJECTED']])(
+    'rejects an approval after %s with the ETag from before an edit',
+    async (before) => {
+      const approver = await addApprover();
+      const { id } = await createChange();
+      const { etag } = await request(id, approver);
+      const [approval] = (await list(id)) as [Approval];
+      if (before === 'REJECTED') await decide(approver, approval, before, undefined, etag);
+      const { etag: seen } = await readApproval(approval.id);
+      await workspace.call('PATCH', `/tickets/${id}`, { description: 'Drop all tables.' });
+      expect(errorOf(await decide(approver, approval, 'APPROVED', undefined, seen)).code).toBe('PRECONDITION_FAILED');
+      expect((await read(id)).approvalStatus).toBe(before);
+      const { etag: current } = await readApproval(approval.id);
+      expect((await decide(approver, approval, 'APPROVED', undefined, current)).status).toBe(200);
+    },
+  );
 
   it('rejects a decision with the key of another user, also of an administrator', async () => {
     const { id } = await createChange();
@@ -208,20 +283,62 @@ describe('PATCH /approvals/{id}', () => {
 });
 
 describe('DELETE /approvals/{id}', () => {
-  it('withdraws a pending approval', async () => {
+  it('withdraws a pending approval with a key of the user who requested it', async () => {
     const [first, second] = [await addApprover(), await addApprover()];
     const { id } = await createChange();
     const [one, two] = [await request(id, first), await request(id, second)];
-    await decide(first, one, 'APPROVED');
     expect((await workspace.call('DELETE', `/approvals/${two.id}`)).body.data).toEqual(two);
-    expect((await read(id)).approvalStatus).toBe('APPROVED');
+    expect(await list(id)).toEqual([one]);
     expect((await activityOf(id))[0].changes.approvals).toEqual({
       from: [{ id: two.id, approverId: second.id, decision: 'PENDING' }],
       to: [],
     });
-    const decided = await workspace.call('DELETE', `/approvals/${one.id}`);
-    expect(errorOf(decided)).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('APPROVED') });
     expect((await workspace.call('DELETE', `/approvals/${two.id}`)).status).toBe(404);
+  });
+
+  it('rejects the user who requested it after another decision, but not its approver', async () => {
+    const [first, second] = [await addApprover(), await addApprover()];
+    const { id } = await createChange();
+    const [one, two] = [await request(id, first), await request(id, second)];
+    await decide(first, one, 'APPROVED');
+    const message = expect.stringMatching(/Another approver .* has decided.* administrator/);
+    const rejected = await workspace.call('DELETE', `/approvals/${two.id}`);
+    expect([rejected.status, errorOf(rejected)]).toMatchObject([400, { code: 'VALIDATION_ERROR', message }]);
+    expect((await read(id)).approvalStatus).toBe('PENDING');
+    expect((await second.call('DELETE', `/approvals/${two.id}`)).status).toBe(200);
+    expect((await read(id)).approvalStatus).toBe('APPROVED');
+  });
+
+  it.each(['APPROVED', 'REJECTED'])(
+    'rejects the withdrawal of the decision %s, also by its approver',
+    async (decision) => {
+      const approver = await addApprover();
+      const approval = await request((await createChange()).id, approver);
+      await decide(approver, approval, decision);
+      for (const call of [workspace.call, approver.call]) {
+        const response = await call('DELETE', `/approvals/${approval.id}`);
+        const message = expect.stringContaining(decision);
+        expect([response.status, errorOf(response)]).toMatchObject([400, { code: 'VALIDATION_ERROR', message }]);
+      }
+      expect(await list(approval.ticketId)).toMatchObject([{ id: approval.id, decision }]);
+    },
+  );
+
+  it.each(['ADMIN', 'AGENT', 'REQUESTER'] as const)('rejects a key of another user with the role %s', async (role) => {
+    const approval = await request((await createChange()).id, await addApprover());
+    const response = await (await addApprover({ role })).call('DELETE', `/approvals/${approval.id}`);
+    const message = expect.stringContaining('Only its approver and the user who requested it');
+    expect([response.status, errorOf(response)]).toMatchObject([400, { code: 'VALIDATION_ERROR', message }]);
+    expect(await list(approval.ticketId)).toEqual([approval]);
+  });
+
+  it('rejects an outdated If-Match', async () => {
+    const approval = await request((await createChange()).id, await addApprover());
+    await workspace.call('PATCH', `/tickets/${approval.ticketId}`, { title: 'Other' });
+    const withTag = (tag: string) =>
+      workspace.call('DELETE', `/approvals/${approval.id}`, undefined, { 'if-match': tag });
+    expect((await withTag(approval.etag)).status).toBe(412);
+    expect((await withTag((await readApproval(approval.id)).etag)).status).toBe(200);
   });
 });
 
@@ -239,30 +356,74 @@ describe('a material change', () => {
     return { ticket: await read(id), approval };
   }
 
-  it.each<[patch: object]>([
-    [{ title: 'Another title' }],
-    [{ description: 'Another description' }],
-    [{ plannedStartAt: '2026-12-01T20:00:00Z', plannedEndAt: '2026-12-01T22:00:00Z' }],
-    [{ title: 'Another title', status: 'PENDING' }],
-  ])('resets the decisions after %j', async (patch) => {
-    const { ticket, approval } = await approved();
-    const { body } = await workspace.call('PATCH', `/tickets/${ticket.id}`, patch);
-    expect(body.data).toMatchObject({ approvalStatus: 'PENDING' });
-    expect(await list(ticket.id)).toEqual([approval]);
-    const { id, approverId } = approval;
-    expect((await activityOf(ticket.id))[0].changes).toMatchObject({
-      approvalStatus: { from: 'APPROVED', to: 'PENDING' },
-      approvals: { from: [{ id, approverId, decision: 'APPROVED' }], to: [{ id, approverId, decision: 'PENDING' }] },
-    });
-    expect((await decide(approver, approval, 'REJECTED')).status).toBe(200);
+  const window = { plannedStartAt: '2026-12-01T20:00:00Z', plannedEndAt: '2026-12-01T22:00:00Z' };
+  const assets = async () => ({ assetIds: [(await workspace.createAsset()).id] });
+  const patch = (id: number, body: object) => workspace.call('PATCH', `/tickets/${id}`, body);
+
+  const before = [
+    ['title', (id: number) => patch(id, { title: 'Another title' })],
+    ['planned window', (id: number) => patch(id, window)],
+    ['assets', async (id: number) => patch(id, await assets())],
+    ['description', (id: number) => patch(id, { description: 'Another description' })],
+    ['custom fields', (id: number) => patch(id, { customFields: { rollback: 'None' } })],
+    ['attachments, by one more', (id: number) => workspace.createAttachment(id)],
+    [
+      'attachments, by one less',
+      async (id: number) => {
+        const { body } = await workspace.call('GET', `/tickets/${id}/attachments`);
+        return workspace.call('DELETE', `/attachments/${body.data[0].id}`);
+      },
+    ],
+  ] as const;
+  const other = [
+    ['priority', (id: number) => patch(id, { priority: 'HIGH' })],
+    ['assignee and tags', (id: number) => patch(id, { assigneeId: workspace.userId, tags: ['urgent'] })],
+    ['title, which stays the same', (id: number) => patch(id, { title: 'VPN drops' })],
+    ['comments', (id: number) => workspace.call('POST', `/tickets/${id}/comments`, { body: 'Ready.' })],
+  ] as const;
+  const during = before.slice(0, 3);
+  const cases = (['OPEN', 'PENDING', 'IN_PROGRESS', 'RESOLVED'] as const).flatMap((status) =>
+    [...before, ...other].map((edit) => {
+      const material: readonly unknown[] = { OPEN: before, PENDING: before, IN_PROGRESS: during, RESOLVED: [] }[status];
+      return [material.includes(edit) ? 'resets' : 'keeps', status, ...edit] as const;
+    }),
+  );
+
+  it.each(cases)(
+    '%s the decisions of a ticket that is %s after a change of its %s',
+    async (effect, status, _, edit) => {
+      const { ticket, approval } = await approved({ title: 'VPN drops' });
+      await workspace.createAttachment(ticket.id);
+      // The attachment resets the decision, which is not part of the case.
+      await decide(approver, approval, 'APPROVED', 'Fine.');
+      if (status !== 'OPEN') await patch(ticket.id, { status });
+      const [decided] = (await list(ticket.id)) as [Approval];
+      expect(decided.decision).toBe('APPROVED');
+      await edit(ticket.id);
+      const [after] = (await list(ticket.id)) as [Approval];
+      const { approvalStatus } = await read(ticket.id);
+      if (effect === 'keeps') return expect([approvalStatus, after]).toEqual(['APPROVED', decided]);
+      const pending = { decision: 'PENDING', comment: null, decidedAt: null, ...newVersion };
+      expect([approvalStatus, after]).toEqual(['PENDING', { ...decided, ...pending }]);
+      expect(after.etag).not.toBe(decided.etag);
+      const { id, approverId } = approval;
+      expect((await activityOf(ticket.id))[0].changes).toMatchObject({
+        approvalStatus: { from: 'APPROVED', to: 'PENDING' },
+        approvals: { from: [{ id, approverId, decision: 'APPROVED' }], to: [{ id, approverId, decision: 'PENDING' }] },
+      });
+    },
+  );
+
+  it('resets the decisions if the request also changes the status', async () => {
+    const { ticket } = await approved();
+    const { body } = await patch(ticket.id, { title: 'Another title', status: 'PENDING' });
+    expect(body.data.approvalStatus).toBe('PENDING');
   });
 
-  it('resets the decisions after other assets, also in a bulk request', async () => {
-    const { ticket } = await approved();
-    const { ticket: other } = await approved();
-    const assetIds = [(await workspace.createAsset()).id];
+  it('resets the decisions also in a bulk request', async () => {
+    const [{ ticket }, { ticket: other }] = [await approved(), await approved()];
     const tickets = [
-      { id: ticket.id, assetIds },
+      { id: ticket.id, ...(await assets()) },
       { id: other.id, priority: 'HIGH' },
     ];
     const { body } = await workspace.call('PATCH', '/tickets/bulk', { tickets });
@@ -270,33 +431,42 @@ describe('a material change', () => {
     expect(statuses).toEqual(['PENDING', 'APPROVED']);
   });
 
+  it('keeps a rejection with its comment, and gives it a new ETag', async () => {
+    const { ticket } = await approved();
+    const second = await addApprover();
+    await decide(second, await request(ticket.id, second), 'REJECTED', 'Too risky.');
+    const [rejected] = (await list(ticket.id)) as [Approval];
+    await patch(ticket.id, { title: 'Another title' });
+    const [after, reset] = (await list(ticket.id)) as [Approval, Approval];
+    expect([after, reset.decision]).toEqual([{ ...rejected, ...newVersion }, 'PENDING']);
+    expect(after.etag).not.toBe(rejected.etag);
+    expect((await activityOf(ticket.id))[0].changes).toEqual({
+      title: { from: ticket.title, to: 'Another title' },
+      approvals: {
+        from: [{ id: reset.id, approverId: approver.id, decision: 'APPROVED' }],
+        to: [{ id: reset.id, approverId: approver.id, decision: 'PENDING' }],
+      },
+    });
+    expect((await read(ticket.id)).approvalStatus).toBe('REJECTED');
+  });
+
   it.each<[string, (id: number) => Promise<unknown>]>([
     ['inactive users', (id) => deactivateUser(workspace.context, id)],
     ['users who became requesters', (id) => updateUser(workspace.context, id, { role: 'REQUESTER' })],
-  ])('resets the decision of each approver, and withdraws the approvals of %s', async (_, remove) => {
-    const { ticket, approval } = await approved();
+  ])('withdraws the approvals of %s, but keeps their rejections', async (_, remove) => {
+    const [agreed, refused] = [await approved(), await approved()];
     const gone = await addApprover();
-    await decide(gone, await request(ticket.id, gone), 'REJECTED');
+    await decide(gone, await request(agreed.ticket.id, gone), 'APPROVED');
+    const rejection = await request(refused.ticket.id, gone);
+    await decide(gone, rejection, 'REJECTED', 'No.');
     await remove(gone.id);
-    expect((await read(ticket.id)).approvalStatus).toBe('REJECTED');
-    await workspace.call('PATCH', `/tickets/${ticket.id}`, { title: 'Safer' });
-    expect(await list(ticket.id)).toEqual([approval]);
-  });
-
-  it.each<[patch: object]>([[{ priority: 'HIGH' }], [{ title: 'VPN drops' }], [{ status: 'IN_PROGRESS' }]])(
-    'keeps the decisions after %j',
-    async (patch) => {
-      const { ticket } = await approved();
-      const { body } = await workspace.call('PATCH', `/tickets/${ticket.id}`, patch);
-      expect(body.data.approvalStatus).toBe('APPROVED');
-    },
-  );
-
-  it('keeps the decisions while the ticket is in progress', async () => {
-    const { ticket } = await approved();
-    await workspace.call('PATCH', `/tickets/${ticket.id}`, { status: 'IN_PROGRESS' });
-    const { body } = await workspace.call('PATCH', `/tickets/${ticket.id}`, { description: 'Done by hand.' });
-    expect(body.data.approvalStatus).toBe('APPROVED');
+    for (const { ticket } of [agreed, refused]) await patch(ticket.id, { title: 'Safer' });
+    expect(await list(agreed.ticket.id)).toMatchObject([{ id: agreed.approval.id, decision: 'PENDING' }]);
+    expect(await list(refused.ticket.id)).toMatchObject([
+      { id: rejection.id, decision: 'REJECTED', comment: 'No.' },
+      { id: refused.approval.id, decision: 'PENDING' },
+    ]);
+    expect((await read(refused.ticket.id)).approvalStatus).toBe('REJECTED');
   });
 });
 

@@ -4,12 +4,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ItsmClient, type Ticket } from '@itsm-api/client';
+import { type Approval, ItsmClient, type Ticket, type User } from '@itsm-api/client';
 import { signTestEvent } from '@itsm-api/client/webhooks';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually, type Sender, startSender } from '../support/receiver.ts';
-import { createWorkspace } from '../support/workspace.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const secret = 'a secret of the test, long enough';
 let sender: Sender;
@@ -40,6 +40,7 @@ function run(name: string, { args = [], env = {} }: { args?: string[]; env?: Rec
   child.stderr.on('data', (chunk) => (output += chunk));
   return {
     output: () => output,
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
     exit: new Promise<number | null>((resolve) => child.on('exit', resolve)),
     /** Waits until the program prints a URL, and returns the URL. */
     url: () => eventually(() => /http:\S+/.exec(output)?.[0] ?? expect.fail(`It did not listen: ${output}`)),
@@ -244,28 +245,121 @@ describe('examples/ticket-form.ts', () => {
 });
 
 describe('examples/deploy-gate.ts', () => {
+  let own: Workspace;
+  let approver: User;
+  beforeAll(async () => {
+    own = await createWorkspace(sender.api);
+    approver = await own.createUser({ role: 'AGENT' });
+  });
+
+  /** Runs the gate with a command in Node.js. */
+  const runGate = (code: string, env: Record<string, string> = {}) =>
+    run('deploy-gate', {
+      args: ['Deploy the shop', process.execPath, '-e', code],
+      env: { ITSM_KEY: own.key, APPROVERS: String(approver.id), POLL_MS: '100', ...env },
+    });
+  const changes = async (): Promise<Ticket[]> => (await own.call('GET', '/tickets?type=CHANGE')).body.data;
+
+  /** Waits until the gate has requested an approval of a change that is still open. */
+  function pending(gate: ReturnType<typeof run>): Promise<Approval> {
+    return eventually(async () => {
+      const [open] = (await own.call('GET', '/tickets?status=OPEN&approvalStatus=PENDING')).body.data;
+      if (open === undefined) return expect.fail(`There is no change: ${gate.output()}`);
+      return (await own.call('GET', `/tickets/${open.id}/approvals`)).body.data[0];
+    });
+  }
+
+  async function callAs(user: User, method: string, path: string, body?: object): Promise<void> {
+    const { key } = await createKey(own.context, { user: user.email, name: 'approver', scopes: ['tickets:write'] });
+    const { status } = await sender.api.call({ method, path: `/api/public/v1${path}`, key, body });
+    expect(status).toBe(200);
+  }
+  const decide = ({ id }: Approval, decision: string, comment?: string) =>
+    callAs(approver, 'PATCH', `/approvals/${id}`, { decision, comment });
+
   it.each([
     ['resolves the change if the command succeeds', 'APPROVED', 'console.log("Deployed.")', 'RESOLVED', 'Deployed.'],
     ['cancels the change if the command fails', 'APPROVED', 'console.log("No."); process.exit(3)', 'CANCELLED', 'No.'],
     ['runs nothing if an approver rejects the change', 'REJECTED', 'console.log("Deployed.")', 'CANCELLED', undefined],
   ] as const)('%s', async (_, decision, code, status, output) => {
-    const own = await createWorkspace(sender.api);
-    const approver = await own.createUser({ role: 'AGENT' });
-    const env = { ITSM_KEY: own.key, APPROVERS: String(approver.id), POLL_MS: '100' };
-    const gate = run('deploy-gate', { args: ['Deploy the shop', process.execPath, '-e', code], env });
-    const approval = await eventually(async () => {
-      const { body } = await own.call('GET', '/approvals?decision=PENDING');
-      return body.data[0] ?? expect.fail(`There is no approval: ${gate.output()}`);
-    });
-    const { key } = await createKey(own.context, { user: approver.email, name: 'approver', scopes: ['tickets:write'] });
-    const path = `/api/public/v1/approvals/${approval.id}`;
-    expect((await sender.api.call({ method: 'PATCH', path, key, body: { decision } })).status).toBe(200);
+    const gate = runGate(code);
+    const approval = await pending(gate);
+    await decide(approval, decision, 'Decided.');
     expect(await gate.exit, gate.output()).toBe(decision === 'REJECTED' ? 1 : code.includes('3') ? 3 : 0);
     const ticket = (await own.call('GET', `/tickets/${approval.ticketId}`)).body.data;
     expect(ticket).toMatchObject({ type: 'CHANGE', title: 'Deploy the shop', status, attachmentCount: output ? 1 : 0 });
-    if (output === undefined) return;
+    if (output === undefined) return expect(ticket.resolution).toBe('REJECTED: Decided.');
     const [file] = (await own.call('GET', `/tickets/${ticket.id}/attachments`)).body.data;
     expect((await own.call('GET', `/attachments/${file.id}/content`)).text).toBe(`${output}\n`);
+  });
+
+  it('runs nothing if an approver withdraws, and the others have approved', async () => {
+    const other = await own.createUser({ role: 'AGENT' });
+    const gate = runGate('console.log("Deployed.")', { APPROVERS: `${approver.id}, ${other.email}` });
+    const { ticketId } = await pending(gate);
+    const approvals = await eventually(async () => {
+      const { body } = await own.call('GET', `/tickets/${ticketId}/approvals`);
+      expect(body.data).toHaveLength(2);
+      return body.data as Approval[];
+    });
+    const ofUser = ({ id }: User) => approvals.find(({ approverId }) => approverId === id) as Approval;
+    await callAs(other, 'DELETE', `/approvals/${ofUser(other).id}`);
+    await decide(ofUser(approver), 'APPROVED');
+    expect(await gate.exit, gate.output()).toBe(1);
+    const ticket = (await own.call('GET', `/tickets/${ticketId}`)).body.data;
+    expect(ticket).toMatchObject({ status: 'CANCELLED', resolution: 'Approvals were withdrawn or added.' });
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'cancels the change on %s, while it waits and while the command runs',
+    async (name) => {
+      const waiting = runGate('');
+      const { ticketId } = await pending(waiting);
+      await eventually(() => expect(waiting.output()).toContain('waits for'));
+      waiting.kill(name);
+      expect(await waiting.exit, waiting.output()).toBe(1);
+      const resolution = `Stopped by ${name}.`;
+      expect((await own.call('GET', `/tickets/${ticketId}`)).body.data).toMatchObject({
+        status: 'CANCELLED',
+        resolution,
+      });
+
+      const running = runGate('console.log("Runs", process.pid); setInterval(() => {}, 1000)');
+      const approval = await pending(running);
+      await decide(approval, 'APPROVED');
+      const pid = await eventually(() => /Runs (\d+)/.exec(running.output())?.[1] ?? expect.fail(running.output()));
+      running.kill(name);
+      expect(await running.exit, running.output()).toBe(1);
+      expect((await own.call('GET', `/tickets/${approval.ticketId}`)).body.data).toMatchObject({
+        status: 'CANCELLED',
+        resolution,
+      });
+      expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+    },
+  );
+
+  it.each([
+    ['APPROVERS is empty', { APPROVERS: ' , ' }, 'Set APPROVERS'],
+    ['an approver is unknown', { APPROVERS: 'nobody@example.com' }, 'the workspace has no such user'],
+    ['the requester is an approver', { APPROVERS: 'OWN' }, "can't approve it"],
+    ['the command does not exist', { PATH: '' }, 'is not an executable file'],
+    ['the key lacks a scope', { ITSM_KEY: 'READER' }, 'lacks the scopes tickets:write, users:read'],
+  ])('creates no change if %s', async (_, given, message) => {
+    const before = await changes();
+    const reader = await createKey(own.context, { user: approver.email, name: 'reader', scopes: ['tickets:read'] });
+    const env = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [
+        name,
+        value.replace('OWN', `${own.userId}`).replace('READER', reader.key),
+      ]),
+    );
+    const gate =
+      'PATH' in given
+        ? run('deploy-gate', { args: ['Deploy', 'no-such-command'], env: { ITSM_KEY: own.key } })
+        : runGate('', env);
+    expect(await gate.exit).toBe(1);
+    expect(gate.output()).toContain(message);
+    expect(await changes()).toEqual(before);
   });
 });
 

@@ -29,22 +29,58 @@ describe('/developer/approvals', () => {
     const { text } = await agent.get(list);
     expect(text).toContain(`href="${list}/${own.id}"`);
     expect(text).not.toContain(`href="${list}/${other.id}"`);
-    await workspace.call('DELETE', `/approvals/${own.id}`);
+    const withdrawn = await agent.submit(`${list}/${own.id}`, 'decide', {
+      ...{ decision: 'APPROVED', comment: '', etag: await etagOf(agent, `${list}/${own.id}`) },
+    });
+    expect(withdrawn.status).toBe(303);
     expect((await agent.get(list)).text).toContain('No change waits for your decision.');
   });
 
-  it('lets the approver decide once', async () => {
+  it('lets the approver reject, and approve afterwards', async () => {
     const { id, ticketId } = await workspace.createApproval(agentId);
     const path = `${list}/${id}`;
-    const etag = await etagOf(agent, path);
-    expect((await agent.submit(path, 'decide', { decision: '', comment: '', etag })).status).toBe(400);
-    const { headers } = await agent.submit(path, 'decide', { decision: 'REJECTED', comment: 'Too\r\nrisky.', etag });
-    expect(headers.location).toBe(list);
+    const submit = async (decision: string, comment = '') =>
+      agent.submit(path, 'decide', { decision, comment, etag: await etagOf(agent, path) });
+    expect((await submit('')).status).toBe(400);
+    expect((await submit('REJECTED', 'Too\r\nrisky.')).headers.location).toBe(list);
     expect(await read(id)).toMatchObject({ decision: 'REJECTED', comment: 'Too\nrisky.' });
-    const { text } = await agent.get(path);
-    expect(text).toContain('REJECTED');
-    expect(text).not.toContain('form-decide');
     expect((await agent.get(`/developer/tickets/${ticketId}`)).text).toContain('Too\nrisky.');
+    const { text } = await agent.get(path);
+    expect(text).toContain('You have rejected this change.');
+    expect(text).not.toContain('value="REJECTED"');
+    expect((await submit('APPROVED')).headers.location).toBe(list);
+    expect(await read(id)).toMatchObject({ decision: 'APPROVED', comment: null });
+    expect((await agent.get(path)).text).not.toContain('form-decide');
+  });
+
+  it('shows the custom fields and attachments that the approver decides about', async () => {
+    const { id, ticketId } = await workspace.createApproval(agentId);
+    await workspace.call('PATCH', `/tickets/${ticketId}`, { customFields: { rollback: 'Restore the snapshot' } });
+    const { id: attachmentId } = await workspace.createAttachment(ticketId, { name: 'plan.txt' });
+    const { text } = await agent.get(`${list}/${id}`);
+    expect(text).toContain('Restore the snapshot');
+    expect(text).toContain(`href="/developer/attachments/${attachmentId}/content">plan.txt`);
+  });
+
+  it.each(['PENDING', 'REJECTED'])('lets only administrators withdraw an approval that is %s', async (decision) => {
+    const { id, ticketId } = await workspace.createApproval(agentId);
+    const path = `${list}/${id}`;
+    const etag = async () => etagOf(agent, path);
+    if (decision === 'REJECTED') await agent.submit(path, 'decide', { decision, comment: 'No.', etag: await etag() });
+    expect((await agent.get(path)).text).not.toContain('form-withdraw');
+    expect((await agent.submit(path, 'withdraw', { etag: await etag() })).status).toBe(403);
+    const admin = await signIn(api, { tenantId: workspace.tenantId, userId: workspace.userId });
+    expect((await admin.get(path)).text).toContain('form-withdraw');
+    const old = await etag();
+    await workspace.call('PATCH', `/tickets/${ticketId}`, { description: 'Other.' });
+    expect((await admin.submit(path, 'withdraw', { etag: old })).status).toBe(412);
+    const { headers } = await admin.submit(path, 'withdraw', { etag: await etag() });
+    expect(headers.location).toBe(`/developer/tickets/${ticketId}`);
+    expect(await read(id)).toBeUndefined();
+    const { approvalStatus } = (await workspace.call('GET', `/tickets/${ticketId}`)).body.data;
+    expect(approvalStatus).toBe('NONE');
+    const { text } = await admin.get('/developer/audit?action=approval.withdrawn');
+    expect(text).toContain(decision);
   });
 
   it('rejects a decision about a change that has changed since the page was opened', async () => {

@@ -149,6 +149,11 @@ const formSamples: Record<string, FormSample> = {
     fields: { decision: 'APPROVED', comment: '' },
     hasEtag: true,
   },
+  '/developer/approvals/:id withdraw': {
+    make: async () => `/developer/approvals/${(await mine.createApproval(mine.userId)).id}`,
+    fields: {},
+    hasEtag: true,
+  },
   '/developer/teams/new create': { fields: { name: 'Network', description: '', memberIds: '' } },
   '/developer/teams/:id change': {
     make: async () => `/developer/teams/${(await mine.createTeam()).id}`,

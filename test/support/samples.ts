@@ -71,11 +71,13 @@ const samples: Samples = {
       body: { approverId: (await workspace.createUser()).id },
     }),
     list: async () => ({}),
+    get: async (workspace) => ({ params: { id: (await workspace.createApproval()).id } }),
     decide: async (workspace) => ({
       params: { id: (await workspace.createApproval(workspace.userId)).id },
       body: { decision: 'APPROVED' },
     }),
-    delete: async (workspace) => ({ params: { id: (await workspace.createApproval()).id } }),
+    // Only the approver and the user who requested the approval can withdraw it.
+    delete: async (workspace) => ({ params: { id: (await workspace.createApproval(workspace.userId)).id } }),
   },
   assets: {
     list: async () => ({}),

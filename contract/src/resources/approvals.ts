@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { Id, longText, numberFromText, responseText, Timestamp } from '../fields.ts';
+import { Id, longText, numberFromText, responseText, Timestamp, versionFields } from '../fields.ts';
 import { EmailAddress, NamedUser, reference } from '../references.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 
@@ -48,7 +48,13 @@ export const Approval = z
     decision: ApprovalDecision,
     comment: responseText(DecisionComment).nullable(),
     decidedAt: Timestamp.nullable().meta({ description: 'When the approver decided, or null while PENDING.' }),
-    createdAt: Timestamp.meta({ description: 'When the approval was requested.' }),
+    ...versionFields,
+    updatedAt: Timestamp.meta({ description: 'When the approval, or what the approver decides about, last changed.' }),
+    etag: versionFields.etag.meta({
+      description:
+        'The version of the approval. It also changes if the change that the approver decides about is edited. Read it ' +
+        'before you read the ticket, and send it in `If-Match` with the decision.',
+    }),
   })
   .meta({
     id: 'Approval',
@@ -63,6 +69,8 @@ export const Approval = z
       comment: null,
       decidedAt: null,
       createdAt: '2026-11-20T10:05:00.000Z',
+      updatedAt: '2026-11-20T10:05:00.000Z',
+      etag: '"1-mi77wsg0"',
     },
   });
 export type Approval = z.output<typeof Approval>;
@@ -85,7 +93,9 @@ export type NewApproval = z.output<typeof NewApproval>;
 
 export const Decision = z
   .strictObject({
-    decision: z.enum(['APPROVED', 'REJECTED']).meta({ description: "The decision. A request can't change it later." }),
+    decision: z.enum(['APPROVED', 'REJECTED']).meta({
+      description: 'The decision. The approver can change REJECTED to APPROVED later, but not APPROVED to REJECTED.',
+    }),
     comment: DecisionComment.nullish(),
   })
   .meta({
@@ -151,11 +161,22 @@ export const approvals = endpoints({
     query: ApprovalQuery,
     responses: { 200: list(Approval) },
   },
+  get: {
+    method: 'GET',
+    path: '/approvals/:id',
+    summary: 'Get an approval',
+    metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
+    pathParams: IdParam,
+    query: NoQuery,
+    responses: { 200: item(Approval) },
+  },
   decide: {
     method: 'PATCH',
     path: '/approvals/:id',
     summary: 'Decide about a change',
-    description: `Requires an API key of the approver. Repeating the same decision with the same comment changes nothing. ${effects}`,
+    description:
+      'Requires an API key of the approver. Repeating the same decision with the same comment changes nothing, with any ' +
+      `\`If-Match\`. ${effects}`,
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: IdParam,
     query: NoQuery,
@@ -166,7 +187,10 @@ export const approvals = endpoints({
     method: 'DELETE',
     path: '/approvals/:id',
     summary: 'Withdraw the request for an approval',
-    description: `Returns the withdrawn approval. Only a PENDING approval can be withdrawn. ${effects}`,
+    description:
+      'Returns the withdrawn approval. Requires an API key of its approver or of the user who requested it. Only a ' +
+      'PENDING approval can be withdrawn, by the user who requested it only while no approver of the ticket has decided. ' +
+      `Administrators can withdraw any approval in the developer area. ${effects}`,
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: IdParam,
     query: NoQuery,

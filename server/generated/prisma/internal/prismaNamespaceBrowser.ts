@@ -468,7 +468,9 @@ export const ApprovalScalarFieldEnum = {
   decision: 'decision',
   comment: 'comment',
   decidedAt: 'decidedAt',
-  createdAt: 'createdAt'
+  createdAt: 'createdAt',
+  version: 'version',
+  updatedAt: 'updatedAt'
 } as const
 
 export type ApprovalScalarFieldEnum = (typeof ApprovalScalarFieldEnum)[keyof typeof ApprovalScalarFieldEnum]

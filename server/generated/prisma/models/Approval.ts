@@ -34,6 +34,7 @@ export type ApprovalAvgAggregateOutputType = {
   ticketId: number | null
   approverId: number | null
   createdById: number | null
+  version: number | null
 }
 
 export type ApprovalSumAggregateOutputType = {
@@ -42,6 +43,7 @@ export type ApprovalSumAggregateOutputType = {
   ticketId: bigint | null
   approverId: bigint | null
   createdById: bigint | null
+  version: number | null
 }
 
 export type ApprovalMinAggregateOutputType = {
@@ -55,6 +57,8 @@ export type ApprovalMinAggregateOutputType = {
   comment: string | null
   decidedAt: Date | null
   createdAt: Date | null
+  version: number | null
+  updatedAt: Date | null
 }
 
 export type ApprovalMaxAggregateOutputType = {
@@ -68,6 +72,8 @@ export type ApprovalMaxAggregateOutputType = {
   comment: string | null
   decidedAt: Date | null
   createdAt: Date | null
+  version: number | null
+  updatedAt: Date | null
 }
 
 export type ApprovalCountAggregateOutputType = {
@@ -81,6 +87,8 @@ export type ApprovalCountAggregateOutputType = {
   comment: number
   decidedAt: number
   createdAt: number
+  version: number
+  updatedAt: number
   _all: number
 }
 
@@ -91,6 +99,7 @@ export type ApprovalAvgAggregateInputType = {
   ticketId?: true | runtime.Types.Skip
   approverId?: true | runtime.Types.Skip
   createdById?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type ApprovalSumAggregateInputType = {
@@ -99,6 +108,7 @@ export type ApprovalSumAggregateInputType = {
   ticketId?: true | runtime.Types.Skip
   approverId?: true | runtime.Types.Skip
   createdById?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
 }
 
 export type ApprovalMinAggregateInputType = {
@@ -112,6 +122,8 @@ export type ApprovalMinAggregateInputType = {
   comment?: true | runtime.Types.Skip
   decidedAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
+  updatedAt?: true | runtime.Types.Skip
 }
 
 export type ApprovalMaxAggregateInputType = {
@@ -125,6 +137,8 @@ export type ApprovalMaxAggregateInputType = {
   comment?: true | runtime.Types.Skip
   decidedAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
+  updatedAt?: true | runtime.Types.Skip
 }
 
 export type ApprovalCountAggregateInputType = {
@@ -138,6 +152,8 @@ export type ApprovalCountAggregateInputType = {
   comment?: true | runtime.Types.Skip
   decidedAt?: true | runtime.Types.Skip
   createdAt?: true | runtime.Types.Skip
+  version?: true | runtime.Types.Skip
+  updatedAt?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
 }
 
@@ -238,6 +254,8 @@ export type ApprovalGroupByOutputType = {
   comment: string | null
   decidedAt: Date | null
   createdAt: Date
+  version: number
+  updatedAt: Date
   _count: ApprovalCountAggregateOutputType | null
   _avg: ApprovalAvgAggregateOutputType | null
   _sum: ApprovalSumAggregateOutputType | null
@@ -274,6 +292,8 @@ export type ApprovalWhereInput = {
   comment?: Prisma.StringNullableFilter<"Approval"> | string | null | runtime.Types.Skip
   decidedAt?: Prisma.DateTimeNullableFilter<"Approval"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Approval"> | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Approval"> | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFilter<"Approval"> | Date | string | runtime.Types.Skip
   ticket?: Prisma.XOR<Prisma.TicketScalarRelationFilter, Prisma.TicketWhereInput> | runtime.Types.Skip
   approver?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
   createdBy?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
@@ -290,6 +310,8 @@ export type ApprovalOrderByWithRelationInput = {
   comment?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   decidedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
+  updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   ticket?: Prisma.TicketOrderByWithRelationInput | runtime.Types.Skip
   approver?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
   createdBy?: Prisma.UserOrderByWithRelationInput | runtime.Types.Skip
@@ -311,6 +333,8 @@ export type ApprovalWhereUniqueInput = Prisma.AtLeast<{
   comment?: Prisma.StringNullableFilter<"Approval"> | string | null | runtime.Types.Skip
   decidedAt?: Prisma.DateTimeNullableFilter<"Approval"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Approval"> | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Approval"> | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFilter<"Approval"> | Date | string | runtime.Types.Skip
   ticket?: Prisma.XOR<Prisma.TicketScalarRelationFilter, Prisma.TicketWhereInput> | runtime.Types.Skip
   approver?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
   createdBy?: Prisma.XOR<Prisma.UserScalarRelationFilter, Prisma.UserWhereInput> | runtime.Types.Skip
@@ -327,6 +351,8 @@ export type ApprovalOrderByWithAggregationInput = {
   comment?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   decidedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
+  updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.ApprovalCountOrderByAggregateInput | runtime.Types.Skip
   _avg?: Prisma.ApprovalAvgOrderByAggregateInput | runtime.Types.Skip
   _max?: Prisma.ApprovalMaxOrderByAggregateInput | runtime.Types.Skip
@@ -348,6 +374,8 @@ export type ApprovalScalarWhereWithAggregatesInput = {
   comment?: Prisma.StringNullableWithAggregatesFilter<"Approval"> | string | null | runtime.Types.Skip
   decidedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Approval"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Approval"> | Date | string | runtime.Types.Skip
+  version?: Prisma.IntWithAggregatesFilter<"Approval"> | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Approval"> | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalCreateInput = {
@@ -357,6 +385,8 @@ export type ApprovalCreateInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
   ticket: Prisma.TicketCreateNestedOneWithoutApprovalsInput
   approver: Prisma.UserCreateNestedOneWithoutApprovalsInput
   createdBy: Prisma.UserCreateNestedOneWithoutCreatedApprovalsInput
@@ -373,6 +403,8 @@ export type ApprovalUncheckedCreateInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUpdateInput = {
@@ -382,6 +414,8 @@ export type ApprovalUpdateInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   ticket?: Prisma.TicketUpdateOneRequiredWithoutApprovalsNestedInput | runtime.Types.Skip
   approver?: Prisma.UserUpdateOneRequiredWithoutApprovalsNestedInput | runtime.Types.Skip
   createdBy?: Prisma.UserUpdateOneRequiredWithoutCreatedApprovalsNestedInput | runtime.Types.Skip
@@ -398,6 +432,8 @@ export type ApprovalUncheckedUpdateInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalCreateManyInput = {
@@ -411,6 +447,8 @@ export type ApprovalCreateManyInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUpdateManyMutationInput = {
@@ -420,6 +458,8 @@ export type ApprovalUpdateManyMutationInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUncheckedUpdateManyInput = {
@@ -433,6 +473,8 @@ export type ApprovalUncheckedUpdateManyInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalListRelationFilter = {
@@ -467,6 +509,8 @@ export type ApprovalCountOrderByAggregateInput = {
   comment?: Prisma.SortOrder | runtime.Types.Skip
   decidedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
+  updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ApprovalAvgOrderByAggregateInput = {
@@ -475,6 +519,7 @@ export type ApprovalAvgOrderByAggregateInput = {
   ticketId?: Prisma.SortOrder | runtime.Types.Skip
   approverId?: Prisma.SortOrder | runtime.Types.Skip
   createdById?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ApprovalMaxOrderByAggregateInput = {
@@ -488,6 +533,8 @@ export type ApprovalMaxOrderByAggregateInput = {
   comment?: Prisma.SortOrder | runtime.Types.Skip
   decidedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
+  updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ApprovalMinOrderByAggregateInput = {
@@ -501,6 +548,8 @@ export type ApprovalMinOrderByAggregateInput = {
   comment?: Prisma.SortOrder | runtime.Types.Skip
   decidedAt?: Prisma.SortOrder | runtime.Types.Skip
   createdAt?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
+  updatedAt?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ApprovalSumOrderByAggregateInput = {
@@ -509,6 +558,7 @@ export type ApprovalSumOrderByAggregateInput = {
   ticketId?: Prisma.SortOrder | runtime.Types.Skip
   approverId?: Prisma.SortOrder | runtime.Types.Skip
   createdById?: Prisma.SortOrder | runtime.Types.Skip
+  version?: Prisma.SortOrder | runtime.Types.Skip
 }
 
 export type ApprovalCreateNestedManyWithoutApproverInput = {
@@ -644,6 +694,8 @@ export type ApprovalCreateWithoutApproverInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
   ticket: Prisma.TicketCreateNestedOneWithoutApprovalsInput
   createdBy: Prisma.UserCreateNestedOneWithoutCreatedApprovalsInput
 }
@@ -657,6 +709,8 @@ export type ApprovalUncheckedCreateWithoutApproverInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ApprovalCreateOrConnectWithoutApproverInput = {
@@ -676,6 +730,8 @@ export type ApprovalCreateWithoutCreatedByInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
   ticket: Prisma.TicketCreateNestedOneWithoutApprovalsInput
   approver: Prisma.UserCreateNestedOneWithoutApprovalsInput
 }
@@ -689,6 +745,8 @@ export type ApprovalUncheckedCreateWithoutCreatedByInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ApprovalCreateOrConnectWithoutCreatedByInput = {
@@ -731,6 +789,8 @@ export type ApprovalScalarWhereInput = {
   comment?: Prisma.StringNullableFilter<"Approval"> | string | null | runtime.Types.Skip
   decidedAt?: Prisma.DateTimeNullableFilter<"Approval"> | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFilter<"Approval"> | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFilter<"Approval"> | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFilter<"Approval"> | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUpsertWithWhereUniqueWithoutCreatedByInput = {
@@ -756,6 +816,8 @@ export type ApprovalCreateWithoutTicketInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
   approver: Prisma.UserCreateNestedOneWithoutApprovalsInput
   createdBy: Prisma.UserCreateNestedOneWithoutCreatedApprovalsInput
 }
@@ -769,6 +831,8 @@ export type ApprovalUncheckedCreateWithoutTicketInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ApprovalCreateOrConnectWithoutTicketInput = {
@@ -806,6 +870,8 @@ export type ApprovalCreateManyApproverInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ApprovalCreateManyCreatedByInput = {
@@ -817,6 +883,8 @@ export type ApprovalCreateManyCreatedByInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUpdateWithoutApproverInput = {
@@ -826,6 +894,8 @@ export type ApprovalUpdateWithoutApproverInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   ticket?: Prisma.TicketUpdateOneRequiredWithoutApprovalsNestedInput | runtime.Types.Skip
   createdBy?: Prisma.UserUpdateOneRequiredWithoutCreatedApprovalsNestedInput | runtime.Types.Skip
 }
@@ -839,6 +909,8 @@ export type ApprovalUncheckedUpdateWithoutApproverInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUncheckedUpdateManyWithoutApproverInput = {
@@ -850,6 +922,8 @@ export type ApprovalUncheckedUpdateManyWithoutApproverInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUpdateWithoutCreatedByInput = {
@@ -859,6 +933,8 @@ export type ApprovalUpdateWithoutCreatedByInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   ticket?: Prisma.TicketUpdateOneRequiredWithoutApprovalsNestedInput | runtime.Types.Skip
   approver?: Prisma.UserUpdateOneRequiredWithoutApprovalsNestedInput | runtime.Types.Skip
 }
@@ -872,6 +948,8 @@ export type ApprovalUncheckedUpdateWithoutCreatedByInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUncheckedUpdateManyWithoutCreatedByInput = {
@@ -883,6 +961,8 @@ export type ApprovalUncheckedUpdateManyWithoutCreatedByInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalCreateManyTicketInput = {
@@ -894,6 +974,8 @@ export type ApprovalCreateManyTicketInput = {
   comment?: string | null | runtime.Types.Skip
   decidedAt?: Date | string | null | runtime.Types.Skip
   createdAt?: Date | string | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUpdateWithoutTicketInput = {
@@ -903,6 +985,8 @@ export type ApprovalUpdateWithoutTicketInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   approver?: Prisma.UserUpdateOneRequiredWithoutApprovalsNestedInput | runtime.Types.Skip
   createdBy?: Prisma.UserUpdateOneRequiredWithoutCreatedApprovalsNestedInput | runtime.Types.Skip
 }
@@ -916,6 +1000,8 @@ export type ApprovalUncheckedUpdateWithoutTicketInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 export type ApprovalUncheckedUpdateManyWithoutTicketInput = {
@@ -927,6 +1013,8 @@ export type ApprovalUncheckedUpdateManyWithoutTicketInput = {
   comment?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   decidedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
 }
 
 
@@ -942,6 +1030,8 @@ export type ApprovalSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   comment?: boolean | runtime.Types.Skip
   decidedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
+  updatedAt?: boolean | runtime.Types.Skip
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   approver?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   createdBy?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -958,6 +1048,8 @@ export type ApprovalSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   comment?: boolean | runtime.Types.Skip
   decidedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
+  updatedAt?: boolean | runtime.Types.Skip
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   approver?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   createdBy?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -974,6 +1066,8 @@ export type ApprovalSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   comment?: boolean | runtime.Types.Skip
   decidedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
+  updatedAt?: boolean | runtime.Types.Skip
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   approver?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   createdBy?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -990,9 +1084,11 @@ export type ApprovalSelectScalar = {
   comment?: boolean | runtime.Types.Skip
   decidedAt?: boolean | runtime.Types.Skip
   createdAt?: boolean | runtime.Types.Skip
+  version?: boolean | runtime.Types.Skip
+  updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type ApprovalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "approverId" | "createdById" | "note" | "decision" | "comment" | "decidedAt" | "createdAt", ExtArgs["result"]["approval"], runtime.Types.Skip>
+export type ApprovalOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "ticketId" | "approverId" | "createdById" | "note" | "decision" | "comment" | "decidedAt" | "createdAt" | "version" | "updatedAt", ExtArgs["result"]["approval"], runtime.Types.Skip>
 export type ApprovalInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   ticket?: boolean | Prisma.TicketDefaultArgs<ExtArgs> | runtime.Types.Skip
   approver?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -1030,6 +1126,11 @@ export type $ApprovalPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     comment: string | null
     decidedAt: Date | null
     createdAt: Date
+    /**
+     * Each write of the approval and each material change of its ticket sets a new version (docs/decisions/changes.md).
+     */
+    version: number
+    updatedAt: Date
   }, ExtArgs["result"]["approval"]>
   composites: {}
 }
@@ -1466,6 +1567,8 @@ export interface ApprovalFieldRefs {
   readonly comment: Prisma.FieldRef<"Approval", 'String'>
   readonly decidedAt: Prisma.FieldRef<"Approval", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Approval", 'DateTime'>
+  readonly version: Prisma.FieldRef<"Approval", 'Int'>
+  readonly updatedAt: Prisma.FieldRef<"Approval", 'DateTime'>
 }
     
 

@@ -70,3 +70,14 @@ export function toPatch(before: CustomFields, lines: CustomFields): CustomFields
   const changed = Object.entries(lines).filter(([name, value]) => before[name] !== value);
   return Object.fromEntries([...removed, ...changed]);
 }
+
+/** Returns the names and values of all custom fields as texts of limited length, for a list of facts. */
+export function formatCustomFields(fields: CustomFields): Record<string, string> {
+  const entries = Object.entries(fields).map(([name, value]): [string, string] => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    // Adds quotation marks to the names of custom fields, because a custom field can have the same name as a ticket
+    // field.
+    return [`“${name}”`, text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text];
+  });
+  return Object.fromEntries(entries);
+}

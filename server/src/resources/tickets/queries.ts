@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type Changes,
   findWindowFault,
@@ -17,7 +16,7 @@ import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { findFieldFilters } from '../custom-fields/filters.ts';
 import { checkCustomFields } from '../custom-fields/value-checks.ts';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
-import { diffFields, mergeCustomFields } from '../shared/diff.ts';
+import { mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalId, mergeExternalId } from '../shared/external-ids.ts';
 import { checkReferences, type Known, listed, type References, reference } from '../shared/foreign-keys.ts';
 import { checkImportFields } from '../shared/imports.ts';
@@ -26,8 +25,8 @@ import { rejectBroadQuery } from '../shared/search.ts';
 import { mergeTags } from '../shared/tags.ts';
 import { resolveTicketId } from '../shared/ticket-reference.ts';
 import type { Rows } from '../sync/change-feed.ts';
-import { resetApprovals } from './approvals/approval-status.ts';
-import { assertChangePolicy, findChangePolicy, isWaiting } from './change-policy.ts';
+import { compareTickets, resetApprovals } from './approvals/approval-status.ts';
+import { assertChangePolicy, findChangePolicy } from './change-policy.ts';
 import { selectTickets } from './list-counted.ts';
 import { findTickets, isCounted } from './list-search.ts';
 import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
@@ -211,25 +210,11 @@ export function computeChange(
   patch: TicketPatch,
   given: { dueAtSet: boolean; now: Date },
 ): Change | undefined {
-  const merged = merge(before, patch, given.now);
-  const resetsApprovals = isMaterial(before, merged);
-  // `resetApprovals` computes the final status. Until then, it must not be APPROVED, so that the policy rejects a
-  // request that also starts the work.
-  const after = resetsApprovals ? { ...merged, approvalStatus: 'PENDING' as const } : merged;
-  const changes = diffFields(before, after);
+  const { after, changes, resetsApprovals } = compareTickets(before, merge(before, patch, given.now));
   const dueAtSet = given.dueAtSet || patch.dueAt !== undefined;
   if (Object.keys(changes).length === 0 && dueAtSet === given.dueAtSet) return undefined;
   const references = collectReferences(patch, before);
   return { before, after, dueAtSet, changes, resetsApprovals, references, customFields: patch.customFields };
-}
-
-/** The fields of a CHANGE on which approvers decide. */
-const approvedFields = ['title', 'description', 'plannedStartAt', 'plannedEndAt', 'assetIds'] as const;
-
-/** Returns true if a change invalidates the decisions of the approvers (docs/decisions/changes.md). */
-function isMaterial(before: Ticket, after: Ticket): boolean {
-  if (before.approvalStatus === 'NONE' || !isWaiting(before.status)) return false;
-  return approvedFields.some((field) => !isDeepStrictEqual(before[field], after[field]));
 }
 
 /**

@@ -1,37 +1,44 @@
-import { Decision, IdParam } from '@itsm-api/contract';
+import { type Approval, Decision, IdParam } from '@itsm-api/contract';
 import * as z from 'zod';
 import { findAssetNames } from '../../../resources/assets/queries.ts';
-import { decide, getApproval } from '../../../resources/tickets/approvals/queries.ts';
+import { decide, getApproval, withdrawApproval } from '../../../resources/tickets/approvals/queries.ts';
+import { listAttachments } from '../../../resources/tickets/attachments/queries.ts';
 import { getTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
-import { form, page } from '../../framework/page.ts';
+import { type FormState, form, page } from '../../framework/page.ts';
 import { decisionBadge, plannedWindow } from '../../ui/approvals.ts';
+import { attachmentTable } from '../../ui/attachment-table.ts';
+import { formatCustomFields } from '../../ui/custom-fields.ts';
+import { PageNumber, perPage } from '../../ui/filtered-list.ts';
 import { emptyAsNull, renderForm, selectField, submit, textArea, unixLines } from '../../ui/form-fields.ts';
-import { facts, html, section } from '../../ui/html.ts';
+import { facts, folded, html, pager, type SafeHtml, section } from '../../ui/html.ts';
 
 const path = '/developer/approvals';
 const { decision, comment } = Decision.shape;
 
-const choices = [
-  { value: '', label: 'Choose' },
-  { value: 'APPROVED', label: 'Approve' },
-  { value: 'REJECTED', label: 'Reject' },
-];
-
-/** The page on which an approver decides about a change. Other users can only read it. */
+/**
+ * The page on which an approver decides about a change, and on which administrators withdraw approvals. It shows all
+ * that the approver decides about. Other users can only read it.
+ */
 export const approval = page({
   path: `${path}/:id`,
   roles: ['ADMIN', 'AGENT'],
   params: IdParam,
+  query: z.strictObject({ page: PageNumber }),
   async show(request) {
-    const { visit, params } = request;
+    const { visit, params, query, address } = request;
     const { context } = visit;
+    // The approval is read first, so that its ETag is never newer than the shown change.
     const approval = await getApproval(context, params.id);
     const ticket = await getTicket(context, approval.ticketId);
     const assets = await findAssetNames(context, ticket.assetIds);
-    const names = await findUserNames(context, [approval.createdById, approval.approverId, ticket.requesterId]);
-    const isOpen = approval.decision === 'PENDING' && approval.approverId === Number(context.userId);
+    const attachments = await listAttachments(context, ticket.id, { ...query, perPage });
+    const uploaders = attachments.data.map(({ uploaderId }) => uploaderId);
+    const people = [approval.createdById, approval.approverId, ticket.requesterId, ...uploaders];
+    const names = await findUserNames(context, people);
+    const canDecide = approval.decision !== 'APPROVED' && approval.approverId === Number(context.userId);
+    const canWithdraw = visit.user.account.role === 'ADMIN';
     return {
       title: `Approve ${ticket.ticketNumber}: ${ticket.title}`,
       body: html`<p><a href="${path}">My approvals</a></p>
@@ -41,6 +48,7 @@ ${facts({
   Priority: ticket.priority,
   'Planned window': plannedWindow(visit, ticket),
   Assets: assets.join(', ') || null,
+  ...formatCustomFields(ticket.customFields),
   Requester: names.get(ticket.requesterId) ?? null,
   Approver: names.get(approval.approverId) ?? null,
   'Requested by': names.get(approval.createdById) ?? null,
@@ -50,18 +58,21 @@ ${facts({
 ${section('Description', html`<div class="prose">${ticket.description}</div>`)}
 ${approval.note && section('Note', html`<div class="prose">${approval.note}</div>`)}
 ${approval.comment && section('Comment', html`<div class="prose">${approval.comment}</div>`)}
+${section(`Attachments (${attachments.meta.totalCount})`, html`${attachmentTable(visit, attachments.data, names)}${pager(attachments.meta, address, { label: 'Pages of attachments' })}`)}
 ${
-  isOpen
+  canDecide
     ? section(
         'Your decision',
-        renderForm(
-          request,
-          'decide',
-          (
-            sent,
-          ) => html`${etagField(ticket)}${selectField(sent, { name: 'decision', label: 'Decision', options: choices, required: true })}
-${textArea(sent, { name: 'comment', label: 'Comment', hint: "You can't change the decision later." })}${submit('Decide')}`,
-        ),
+        renderForm(request, 'decide', (sent) => decisionFields(sent, approval)),
+      )
+    : null
+}
+${
+  canWithdraw
+    ? folded(
+        'Withdraw',
+        request.sent.withdraw !== undefined,
+        renderForm(request, 'withdraw', () => withdrawalFields(approval)),
       )
     : null
 }`,
@@ -81,5 +92,42 @@ ${textArea(sent, { name: 'comment', label: 'Comment', hint: "You can't change th
         return { redirect: path, subject: ticketNumber, target };
       },
     }),
+    withdraw: form({
+      params: IdParam,
+      fields: z.strictObject({ etag: Etag }),
+      audit: 'approval.withdrawn',
+      roles: ['ADMIN'],
+      async run({ visit, params, fields: { etag } }) {
+        const { ticketId, approverId, decision } = await changeIfUnchanged(visit.context, etag, (context) =>
+          withdrawApproval(context, params.id),
+        );
+        const { ticketNumber } = await getTicket(visit.context, ticketId);
+        return {
+          redirect: `/developer/tickets/${ticketId}`,
+          subject: ticketNumber,
+          target: { type: 'ticket', id: ticketId } as const,
+          changes: { approverId: { from: approverId, to: null }, decision: { from: decision, to: null } },
+        };
+      },
+    }),
   },
 });
+
+function decisionFields(sent: FormState | undefined, approval: Approval): SafeHtml {
+  const isRejected = approval.decision === 'REJECTED';
+  const options = [
+    { value: '', label: 'Choose' },
+    { value: 'APPROVED', label: 'Approve' },
+    ...(isRejected ? [] : [{ value: 'REJECTED', label: 'Reject' }]),
+  ];
+  const hint = isRejected
+    ? "You have rejected this change. An approval replaces your comment, and you can't take it back."
+    : "You can approve the change after a rejection, but you can't take back an approval.";
+  return html`${etagField(approval)}${selectField(sent, { name: 'decision', label: 'Decision', options, required: true })}
+${textArea(sent, { name: 'comment', label: 'Comment', hint })}${submit('Decide')}`;
+}
+
+function withdrawalFields(approval: Approval): SafeHtml {
+  return html`<p>The approval is removed, also if the approver has decided. The activity of the change and the audit log
+ keep the decision.</p>${etagField(approval)}${submit('Withdraw approval', 'danger')}`;
+}

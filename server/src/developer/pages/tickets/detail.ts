@@ -2,7 +2,6 @@ import {
   type Approval,
   type Attachment,
   type Comment,
-  type CustomFields,
   FileName,
   IdParam,
   integerFromText,
@@ -29,6 +28,8 @@ import { type FormState, form, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { activityTable } from '../../ui/activity-table.ts';
 import { decisionBadge, plannedWindow } from '../../ui/approvals.ts';
+import { attachmentTable } from '../../ui/attachment-table.ts';
+import { formatCustomFields } from '../../ui/custom-fields.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
 import {
   checkboxes,
@@ -41,7 +42,6 @@ import {
   submit,
   textField,
 } from '../../ui/form-fields.ts';
-import { formatSize } from '../../ui/format-size.ts';
 import {
   badge,
   emptyState,
@@ -271,28 +271,6 @@ function approvalTable(visit: UserContext, approvals: readonly Approval[], names
 /** Returns true if the filter `overdue` finds the ticket. */
 function isOverdue({ context }: UserContext, { dueAt, status }: Ticket): boolean {
   return isUnresolved(status) && dueAt !== null && Date.parse(dueAt) < context.now().getTime();
-}
-
-function formatCustomFields(fields: CustomFields): Record<string, string> {
-  const entries = Object.entries(fields).map(([name, value]): [string, string] => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    // Adds quotation marks to the names of custom fields, because a custom field can have the same name as a ticket
-    // field.
-    return [`“${name}”`, text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text];
-  });
-  return Object.fromEntries(entries);
-}
-
-function attachmentTable(
-  visit: UserContext,
-  attachments: readonly Attachment[],
-  names: ReadonlyMap<number, string>,
-): SafeHtml {
-  const rows = attachments.map(({ id, name, size, uploaderId, createdAt }) => {
-    const link = html`<a href="/developer/attachments/${id}/content">${name}</a>`;
-    return [link, formatSize(size), names.get(uploaderId) ?? `user ${uploaderId}`, visit.time(createdAt)];
-  });
-  return table('Attachments', ['Name', 'Size', 'Uploaded by', 'Time'], rows, 'No attachments yet.');
 }
 
 function commentList(

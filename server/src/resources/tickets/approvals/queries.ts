@@ -10,8 +10,8 @@ import {
 import type { Approval as ApprovalRow, Prisma } from '../../../../generated/prisma/client.ts';
 import { lockRow } from '../../../database/row-lock.ts';
 import { ApiError, invalidField, notFound } from '../../../shared/errors.ts';
-import { requireMatch } from '../../../shared/etag.ts';
-import { serializeId, serializeTimestamp } from '../../../shared/serialize.ts';
+import { requireMatch, withEtag } from '../../../shared/etag.ts';
+import { serializeId, serializeTimestamp, serializeTimestamps } from '../../../shared/serialize.ts';
 import { chunksOf } from '../../shared/chunks.ts';
 import { type Context, type Transaction, transaction } from '../../shared/context.ts';
 import { diffFields } from '../../shared/diff.ts';
@@ -85,7 +85,8 @@ export function createApproval(
     }
     const before = await db.approval.findMany({ where: { ticketId } });
     await checkApprover(context, { approverId, ticket, before });
-    const data = { ticketId, approverId, createdById: userId, note, createdAt: now() };
+    const at = now();
+    const data = { ticketId, approverId, createdById: userId, note, createdAt: at, updatedAt: at };
     const row = await db.approval.create({ data });
     await writeChanges(context, [toChange(ticket, [...before, row], { to: row })]);
     return presentApproval(row);
@@ -94,28 +95,31 @@ export function createApproval(
 
 /** Checks that a user can approve a locked ticket. @throws ApiError INVALID_REFERENCE, VALIDATION_ERROR */
 async function checkApprover(
-  { db, userId }: ApproverContext,
+  context: ApproverContext,
   { approverId, ticket, before }: { approverId: number; ticket: TicketRow; before: readonly ApprovalRow[] },
 ): Promise<void> {
-  const isApprover = { id: approverId, active: true, role: { not: 'REQUESTER' as const } };
-  if ((await db.user.count({ where: isApprover })) === 0) {
+  if (!(await isApprover(context, approverId))) {
     throw invalidField('INVALID_REFERENCE', 'approverId', 'must be an active ADMIN or AGENT of this workspace');
   }
   const reject = (message: string) => invalidField('VALIDATION_ERROR', 'approverId', message);
   if (approverId === ticket.requesterId) throw reject('must not be the requester of the ticket');
-  if (approverId === Number(userId)) throw reject('must not be the user who requests the approval');
+  if (approverId === Number(context.userId)) throw reject('must not be the user who requests the approval');
   if (before.some((approval) => Number(approval.approverId) === approverId)) {
     throw reject('already has an approval of this ticket');
   }
   if (before.length >= maxApprovals) throw reject(`can't be added, because the ticket has ${maxApprovals} approvals`);
 }
 
+/** Returns true if a user can approve changes. */
+async function isApprover({ db }: Context, id: number | bigint): Promise<boolean> {
+  return (await db.user.count({ where: { id, active: true, role: { not: 'REQUESTER' } } })) > 0;
+}
+
 /**
  * Records the decision of an approver. Changes the ticket, and emits `ticket.updated`. Repeating the same decision with
- * the same comment changes nothing. In the developer area, `ifMatch` contains the ETag of the ticket that the approver
- * saw.
- * @throws ApiError NOT_FOUND; PRECONDITION_FAILED; VALIDATION_ERROR if the user isn't the approver, or has already decided
- * with another decision or comment
+ * the same comment changes nothing, with any `If-Match`.
+ * @throws ApiError NOT_FOUND; PRECONDITION_FAILED; VALIDATION_ERROR if the user isn't the approver or can no longer
+ * approve, or if the decision can't change to this one
  */
 export function decide(
   context: ApproverContext,
@@ -124,40 +128,85 @@ export function decide(
 ): Promise<Approval> {
   return transaction(context, async (context) => {
     const { db, ifMatch, now, userId } = context;
-    const { ticket, approval } = await lockApproval(context, id);
+    const { ticket, approval, others } = await lockApproval(context, id);
     if (approval.approverId !== userId) {
       throw new ApiError('VALIDATION_ERROR', 'Only the approver can decide. Use an API key of the approver.');
     }
-    if (approval.decision !== 'PENDING') {
-      if (approval.decision === decision && approval.comment === comment) return presentApproval(approval);
-      throw invalidField('VALIDATION_ERROR', 'decision', `is already ${approval.decision}, and can't change`);
+    if (approval.decision === decision && approval.comment === comment) return presentApproval(approval);
+    requireMatch(ifMatch, presentApproval(approval));
+    assertCanBecome(approval, decision);
+    if (!(await isApprover(context, userId))) {
+      throw new ApiError(
+        'VALIDATION_ERROR',
+        `You can no longer approve changes, because you are a REQUESTER. ${askAdministrator}`,
+      );
     }
-    requireMatch(ifMatch, presentTicket(ticket));
-    const decided = { ...approval, decision, comment, decidedAt: now() };
-    await db.approval.updateMany({ where: { id }, data: { decision, comment, decidedAt: decided.decidedAt } });
-    const others = await db.approval.findMany({ where: { ticketId: ticket.id, id: { not: id } } });
+    const data = { decision, comment, decidedAt: now(), updatedAt: now() };
+    const [decided] = await db.approval.updateManyAndReturn({ where: { id }, data });
+    if (decided === undefined) throw notFound('approval');
     await writeChanges(context, [toChange(ticket, [...others, decided], { from: approval, to: decided })]);
     return presentApproval(decided);
   });
 }
 
+const askAdministrator = 'Ask an administrator to withdraw this approval in the developer area.';
+
+/** Checks that an approver can make a decision. REJECTED can become APPROVED. @throws ApiError VALIDATION_ERROR */
+function assertCanBecome(approval: ApprovalRow, decision: Decision['decision']): void {
+  if (approval.decision === 'PENDING' || (approval.decision === 'REJECTED' && decision === 'APPROVED')) return;
+  const message =
+    approval.decision === 'APPROVED'
+      ? "is already APPROVED, and can't change"
+      : 'is already REJECTED. Only APPROVED can replace it.';
+  throw invalidField('VALIDATION_ERROR', 'decision', message);
+}
+
 /**
  * Withdraws a pending approval. Changes the ticket, and emits `ticket.updated`.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the approver has decided
+ * @throws ApiError NOT_FOUND; PRECONDITION_FAILED; VALIDATION_ERROR if the approver has decided, if the user is neither
+ * the approver nor the user who requested the approval, or if that user sends the request after another decision
  */
-export function deleteApproval(context: Context, id: number): Promise<Approval> {
+export function deleteApproval(context: ApproverContext, id: number): Promise<Approval> {
   return transaction(context, async (context) => {
-    const { db } = context;
-    const { ticket, approval } = await lockApproval(context, id);
-    if (approval.decision !== 'PENDING') {
-      const message = `This approval is ${approval.decision}. Only a PENDING approval can be withdrawn.`;
-      throw new ApiError('VALIDATION_ERROR', message);
+    const { ifMatch, userId } = context;
+    const locked = await lockApproval(context, id);
+    const { approval, others } = locked;
+    if (approval.approverId !== userId && approval.createdById !== userId) {
+      const allowed = 'Only its approver and the user who requested it can withdraw an approval';
+      throw new ApiError('VALIDATION_ERROR', `${allowed}. Use an API key of one of them. ${orAdministrator}`);
     }
-    await db.approval.deleteMany({ where: { id } });
-    const others = await db.approval.findMany({ where: { ticketId: ticket.id } });
-    await writeChanges(context, [toChange(ticket, others, { from: approval })]);
-    return presentApproval(approval);
+    requireMatch(ifMatch, presentApproval(approval));
+    if (approval.decision !== 'PENDING') {
+      const message = `This approval is ${approval.decision}. Only a PENDING approval can be withdrawn by a request.`;
+      throw new ApiError('VALIDATION_ERROR', `${message} ${orAdministrator}`);
+    }
+    if (approval.approverId !== userId && others.some(({ decision }) => decision !== 'PENDING')) {
+      const message = 'Another approver of this ticket has decided, so only the approver can withdraw this approval.';
+      throw new ApiError('VALIDATION_ERROR', `${message} ${orAdministrator}`);
+    }
+    return removeApproval(context, locked);
   });
+}
+
+const orAdministrator = 'Or ask an administrator to withdraw it in the developer area.';
+
+/**
+ * Withdraws any approval, also a decided one. Changes the ticket, and emits `ticket.updated`. The caller must check that
+ * the user is an administrator.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED
+ */
+export function withdrawApproval(context: Context, id: number): Promise<Approval> {
+  return transaction(context, async (context) => {
+    const locked = await lockApproval(context, id);
+    requireMatch(context.ifMatch, presentApproval(locked.approval));
+    return removeApproval(context, locked);
+  });
+}
+
+async function removeApproval(context: Context & Transaction, { ticket, approval, others }: LockedApproval) {
+  await context.db.approval.deleteMany({ where: { id: approval.id } });
+  await writeChanges(context, [toChange(ticket, others, { from: approval })]);
+  return presentApproval(approval);
 }
 
 /** The number of tickets that one statement changes. */
@@ -189,11 +238,19 @@ export function withdrawApprovals(context: Context, userId: number | bigint): Pr
   });
 }
 
+/** An approval with its locked ticket, and the other approvals of the ticket. */
+interface LockedApproval {
+  ticket: TicketRow;
+  approval: ApprovalRow;
+  others: ApprovalRow[];
+}
+
 /** Locks the ticket of an approval, and reads the approval again, because an earlier transaction may have changed it. */
-async function lockApproval(context: Context & Transaction, id: number) {
+async function lockApproval(context: Context & Transaction, id: number): Promise<LockedApproval> {
   const { ticketId } = await findApproval(context, id);
   const ticket = await lockTicket(context, serializeId(ticketId));
-  return { ticket, approval: await findApproval(context, id) };
+  const approval = await findApproval(context, id);
+  return { ticket, approval, others: await context.db.approval.findMany({ where: { ticketId, id: { not: id } } }) };
 }
 
 async function lockTicket({ db }: Context & Transaction, id: number): Promise<TicketRow> {
@@ -219,7 +276,7 @@ function toChange(
 }
 
 function presentApproval(row: ApprovalRow): Approval {
-  return {
+  return withEtag(row.version, {
     id: serializeId(row.id),
     ticketId: serializeId(row.ticketId),
     approverId: serializeId(row.approverId),
@@ -228,6 +285,6 @@ function presentApproval(row: ApprovalRow): Approval {
     decision: row.decision,
     comment: row.comment,
     decidedAt: serializeTimestamp(row.decidedAt),
-    createdAt: serializeTimestamp(row.createdAt),
-  };
+    ...serializeTimestamps(row),
+  });
 }

@@ -6,6 +6,7 @@ import { serializeId, serializeTimestamp } from '../../../shared/serialize.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../../shared/context.ts';
 import type { Page } from '../../shared/lists.ts';
 import { resolveTicketId } from '../../shared/ticket-reference.ts';
+import { compareTickets } from '../approvals/approval-status.ts';
 import { presentTicket } from '../presenter.ts';
 import { writeChanges } from '../queries.ts';
 import { lockTickets, type TicketRow } from '../sql.ts';
@@ -223,10 +224,11 @@ async function changeTicket(
   row: TicketRow,
   attachments: { from: AttachmentSummary; to: AttachmentSummary },
 ): Promise<void> {
-  const { attachmentCount, dueAtSet } = row;
-  const after = { ...presentTicket(row), attachmentCount: attachmentCount + (attachments.to === null ? -1 : 1) };
-  const changes = { attachmentCount: { from: attachmentCount, to: after.attachmentCount }, attachments };
-  await writeChanges(context, [{ after, dueAtSet, changes }]);
+  const before = presentTicket(row);
+  const attachmentCount = before.attachmentCount + (attachments.to === null ? -1 : 1);
+  const change = compareTickets(before, { ...before, attachmentCount });
+  const changes = { ...change.changes, attachments };
+  await writeChanges(context, [{ ...change, changes, dueAtSet: row.dueAtSet }]);
 }
 
 function presentAttachment({ id, ticketId, name, contentType, size, sha256, uploaderId, createdAt }: Attachment) {
