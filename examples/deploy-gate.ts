@@ -57,8 +57,8 @@ async function start({ id }: Ticket, requested: ReadonlySet<number>): Promise<vo
     const approvals = await client.approvals.ofTicket(id, {}, { signal }).toArray();
     const rejection = approvals.find(({ decision }) => decision === 'REJECTED');
     if (rejection !== undefined) throw new Error(`REJECTED: ${rejection.comment ?? 'without a comment'}`);
-    const ids = new Set(approvals.map((approval) => approval.id));
-    if (ids.symmetricDifference(requested).size > 0) throw new Error('Approvals were withdrawn or added.');
+    const isSame = approvals.length === requested.size && approvals.every((approval) => requested.has(approval.id));
+    if (!isSame) throw new Error('Approvals were withdrawn or added.');
     if (approvals.every(({ decision }) => decision === 'APPROVED')) {
       const options = { ifMatch: etag, signal };
       const started = await client.tickets.update(id, { status: 'IN_PROGRESS' }, options).catch((error) => {

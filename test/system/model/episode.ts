@@ -2,9 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, runCommand } from './commands/index.ts';
 import { ExpectedEvents } from './events.ts';
 import { comparePoint } from './quiet.ts';
-import { send } from './send.ts';
+import { type WithApprovals, withdrawApproval } from './resources/approvals.ts';
+import { type Answer, send } from './send.ts';
+import { approved } from './steps.ts';
 import type { System, Victim } from './system.ts';
-import { type Finding, requestText, World } from './world.ts';
+import { type Finding, type Key, requestText, type Sent, World } from './world.ts';
 
 export interface EpisodeOptions {
   /** The name of the episode, which is unique within a run. Receiver URLs contain this name. */
@@ -74,6 +76,8 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
     await isUp(system);
     await system.settled();
     await comparePoint(world, system.servers, expectedEvents, seed * 1000 + begin / perRound);
+    if (begin / perRound === 1) await removeApprovers(world, system, 'demote');
+    if (begin / perRound === 2) await removeApprovers(world, system, 'deactivate');
   }
   await Promise.all(world.background);
   lookForFailures(world, system);
@@ -97,6 +101,27 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
     };
   };
   return { hasFailed: world.findings.length > 0, delivered };
+}
+
+/** Demotes or deactivates an approver of each workspace, whose pending approvals the server withdraws. */
+async function removeApprovers(world: World, { servers }: System, how: 'demote' | 'deactivate'): Promise<void> {
+  for (const workspace of world.workspaces) {
+    const { leaving, tickets } = workspace;
+    const userId = leaving[how];
+    const request = { method: how, path: `/users/${userId}` };
+    const [begin, beganAt] = [world.next(), Date.now()];
+    workspace.users = await servers.removeApprover(workspace, userId, how);
+    const answer: Answer = { status: 200, headers: {}, body: {} };
+    const sent: Sent = { request, begin, end: world.next(), beganAt, endedAt: Date.now(), answer };
+    const [{ id, userId: administrator }] = workspace.members as [Key];
+    const actor = { userId: administrator, keyId: id };
+    for (const row of tickets.rows.values()) {
+      if (row.state === undefined) continue;
+      const change = (ticket: WithApprovals) => withdrawApproval(ticket, userId);
+      row.steps.push(approved({ sent, answer }, { actor, change }) as never);
+    }
+    if (how === 'deactivate') workspace.members = workspace.members.filter((key) => key.userId !== userId);
+  }
 }
 
 /** Waits until the first API process responds to requests. */

@@ -232,7 +232,8 @@ async function readHistories(turn: Turn, { tickets, assets }: Workspace): Promis
     const isWritten = (path: string) => row.steps.some((step) => !step.isRead && step.describe().includes(path));
     if (isWritten('/comments')) await read(tickets, 'comments.list', 'comments', row.id);
     if (isWritten('/attachments')) await read(tickets, 'attachments.list', 'attachments', row.id);
-    if (isWritten('approvals')) await read(tickets, 'approvals.ofTicket', 'approvals', row.id);
+    const hasApprovals = (row.state?.row as WithApprovals | undefined)?.[approvalsOf]?.length ?? 0;
+    if (hasApprovals > 0 || isWritten('approvals')) await read(tickets, 'approvals.ofTicket', 'approvals', row.id);
     if (isWritten('/links')) await read(tickets, 'links.list', 'links', row.id);
   }
   for (const row of assets.rows.values()) {

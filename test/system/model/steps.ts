@@ -1,6 +1,12 @@
 import type { Actor, Attachment, Comment, ErrorCode, EventComment, Link } from '@itsm-api/contract';
 import type { Step } from './linearize.ts';
-import { type ApprovalOutcome, approvalChanges, approvalsOf, type WithApprovals } from './resources/approvals.ts';
+import {
+  type ApprovalOutcome,
+  approvalChanges,
+  approvalsOf,
+  resetDecisions,
+  type WithApprovals,
+} from './resources/approvals.ts';
 import type { Added } from './resources/comments.ts';
 import { anyOf } from './resources/lists.ts';
 import { changesBetween, keptChanges, type Mutation, type Outcome, type State } from './resources/rows.ts';
@@ -309,16 +315,15 @@ interface Attaching {
   actor: Actor;
   /** Returns the changed attachments of the ticket, or undefined if the server must respond with 404. */
   change(attachments: readonly Attachment[]): Attachment[] | undefined;
+  /** Returns true if a user can approve changes. */
+  isApprover(id: number): boolean;
 }
 
 /** Returns the step for a request that adds or deletes an attachment. */
-export function attached<Row extends { attachmentCount: number }>(
-  reported: RowResponse,
-  { actor, change }: Attaching,
-): Step<State<Row>> {
+export function attached(reported: RowResponse, { actor, change, isApprover }: Attaching): Step<State<WithApprovals>> {
   const { sent, answer } = reported;
   const isRejected = answer !== undefined && answer.status >= 400;
-  return step<Row>(reported, {
+  return step<WithApprovals>(reported, {
     isRead: isRejected,
     after: (state) => {
       if (state === undefined) return undefined;
@@ -330,11 +335,15 @@ export function attached<Row extends { attachmentCount: number }>(
       const [from = null] = state.attachments.filter((each) => !attachments.includes(each));
       const [to = null] = attachments.filter((each) => !state.attachments.includes(each));
       if (answer !== undefined && !agrees(to ?? from, answer.body.data)) return undefined;
-      const counts = { from: state.row.attachmentCount, to: attachments.length };
-      const row = { ...state.row, attachmentCount: counts.to, etag: unknownText, updatedAt: unknownText };
+      const counted = { ...state.row, attachmentCount: attachments.length, etag: unknownText, updatedAt: unknownText };
+      const row = resetDecisions(state.row, counted, isApprover);
       const summarize = (each: Attachment | null) => each && { id: each.id, name: each.name };
-      const changes = { attachmentCount: counts, attachments: { from: summarize(from), to: summarize(to) } };
-      const mutation: Mutation<Row> = { action: 'UPDATED', actor, changes, after: row, ...placeOf(sent) };
+      const changes = {
+        ...changesBetween(state.row, row),
+        ...approvalChanges(state.row, row),
+        attachments: { from: summarize(from), to: summarize(to) },
+      };
+      const mutation: Mutation<WithApprovals> = { action: 'UPDATED', actor, changes, after: row, ...placeOf(sent) };
       return {
         ...{ ...state, row, attachments },
         formerTags: formerTagsAfter(state),
@@ -395,7 +404,10 @@ export function listed<Row>(
         const all = rows.filter((row) => anyOf(externalId, (row as Partial<Comment>).externalId));
         const expected = all.toReversed().slice((page - 1) * perPage, page * perPage);
         const { data, meta } = answer.body;
-        return meta.totalCount === all.length && agrees(expected, data) ? state : undefined;
+        if (meta.totalCount !== all.length || !agrees(expected, data)) return undefined;
+        // A reset gives each approval an ETag that only a list contains.
+        const isLearned = kind === 'approvals' && data.length === all.length;
+        return isLearned ? { ...state, row: { ...state.row, [approvalsOf]: data.toReversed() } } : state;
       },
     },
   );

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Article, type NewUser, type Scope, scopes } from '@itsm-api/contract';
+import { type Article, type NewUser, type Scope, scopes, type User } from '@itsm-api/contract';
 import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
@@ -18,7 +18,7 @@ import {
 } from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
 import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
-import { createUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
+import { createUser, deactivateUser, listUsers, updateUser } from '@itsm-api/server/resources/users/queries.ts';
 import { openInstallation } from '../../support/installation.ts';
 import { type Postgres, steadyPort } from '../../support/postgres-server.ts';
 import { startProxy } from '../../support/proxy.ts';
@@ -113,6 +113,7 @@ export async function openSystem(): Promise<System> {
         newKey: (workspace) => addKey(contexts.get(workspace), 'short-lived').catch(() => undefined),
         revokeKey: (workspace, { id }) => revoke(contexts.get(workspace), id),
         setFilter: (workspace, field, isOn) => setFilter(runtime, contexts.get(workspace), field, isOn),
+        removeApprover: (workspace, userId, how) => removeApprover(contexts.get(workspace), userId, how),
       },
       receiver,
       outages,
@@ -228,6 +229,15 @@ async function setFilter(
   }
 }
 
+/** Demotes or deactivates a user. A demoted user keeps their keys. Resolves to all users of the workspace. */
+async function removeApprover(made: Made | undefined, userId: number, how: 'demote' | 'deactivate'): Promise<User[]> {
+  if (made === undefined) throw new Error('The workspace belongs to another system.');
+  const { context } = made;
+  if (how === 'demote') await updateUser(context, userId, { role: 'REQUESTER' }, { keepKeys: true });
+  else await deactivateUser(context, userId);
+  return (await listUsers(context, { page: 1, perPage: 100 })).data;
+}
+
 /**
  * Creates the users, teams, ticket categories, fields, projects and API keys of a workspace. Doesn't use the API,
  * because the API can't create them.
@@ -238,6 +248,8 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   for (const [index, role] of roles.entries()) {
     await createUser(context, { name: `User ${index}`, email: `user${index}@example.com`, role });
   }
+  const leaver = (name: string) => createUser(context, { name, email: `${name}@example.com`, role: 'AGENT' });
+  const [demoted, deactivated] = [await leaver('demoted'), await leaver('deactivated')];
   await context.db.user.updateMany({ where: { email: 'user3@example.com' }, data: { active: false } });
   for (const status of ['ACTIVE', 'PLANNED'] as const) {
     await createProject(context, { key: status, name: `Project ${status} vpn`, status, description: 'New router.' });
@@ -282,12 +294,16 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   const first: Key = { id, key, userId, scopes: allScopes, isImport: false, line: [id] };
   const rotated = await addKey(made, 'rotated');
   await context.db.apiKey.updateMany({ where: { id: rotated.id }, data: { rotatedFrom: context.keyId } });
-  const other = await addKey(made, 'other', { user: 'user0@example.com' });
+  const others: Key[] = [];
+  for (const user of ['user0@example.com', 'user2@example.com', demoted.email, deactivated.email]) {
+    others.push(await addKey(made, 'other', { user }));
+  }
   const walkers = () => [0, 1].map((): Walker => ({ cursor: undefined, copy: new Map(), isBusy: false }));
   return {
     name,
     tenantId,
-    members: [first, { ...rotated, line: [rotated.id, id] }, other],
+    members: [first, { ...rotated, line: [rotated.id, id] }, ...others],
+    leaving: { demote: demoted.id, deactivate: deactivated.id },
     reader: await addKey(made, 'reader', { scopes: readScopes }),
     importer: await addKey(made, 'importer', { isImport: true }),
     users,

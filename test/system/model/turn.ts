@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CustomFieldResource } from '@itsm-api/contract';
+import type { CustomFieldResource, User } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import { hasAddress, withAddresses } from './addresses.ts';
 import { scopeOf } from './resources/keys.ts';
@@ -15,7 +15,7 @@ export interface Sender {
    * The API key of the request: the index of a key with all scopes, an import key, a read-only key, an unknown key, or
    * no key.
    */
-  who: 0 | 1 | 2 | 'importer' | 'reader' | 'stranger' | 'none';
+  who: number | 'importer' | 'reader' | 'stranger' | 'none';
 }
 
 /**
@@ -51,6 +51,8 @@ export interface Servers {
     field: { resource: CustomFieldResource; key: string },
     isOn: boolean,
   ): Promise<boolean>;
+  /** Demotes a user to REQUESTER, or deactivates the user. Resolves to all users of the workspace. */
+  removeApprover(workspace: Workspace, userId: number, how: 'demote' | 'deactivate'): Promise<User[]>;
 }
 
 const strangeKey = 'itsm_0000000000000000000000000000000000000';
@@ -99,6 +101,7 @@ export class Turn {
       hasChangePolicy: this.workspace.hasChangePolicy && !this.key.isImport,
       isActiveUser: (id) => users.some((user) => user.id === id && user.active),
       isUser: (id) => users.some((user) => user.id === id),
+      isApprover: (id) => users.some((user) => user.id === id && user.active && user.role !== 'REQUESTER'),
       isActiveTeam: (id) => teams.some((team) => team.id === id && team.active),
       isTicket: (id) => tickets.has(id),
       isAsset: (id) => assets.has(id),

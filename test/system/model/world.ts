@@ -180,8 +180,13 @@ interface FieldFilter {
 export interface Workspace {
   name: string;
   tenantId: bigint;
-  /** The keys with all scopes. The second key replaced the first key in a rotation. */
+  /**
+   * The keys with all scopes. The second key replaced the first key in a rotation. The others belong to an AGENT, to a
+   * REQUESTER, and to the users in `leaving`.
+   */
   members: readonly Key[];
+  /** The approvers who become a REQUESTER and who are deactivated between two rounds of commands. */
+  leaving: { demote: number; deactivate: number };
   /** A key without write scopes. */
   reader: Key;
   importer: Key;

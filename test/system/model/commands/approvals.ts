@@ -1,4 +1,4 @@
-import type { Approval, Decision, Ticket, User } from '@itsm-api/contract';
+import type { Approval, Decision, Ticket } from '@itsm-api/contract';
 import fc from 'fast-check';
 import {
   type ApprovalOutcome,
@@ -56,16 +56,11 @@ function pickChange({ workspace: { changes } }: Turn, place: number): number | u
   return changes[Math.floor(place * Math.min(changes.length, maxChanges))];
 }
 
-/** Returns true if a user can approve changes. */
-function isApprover({ active, role }: User): boolean {
-  return active && role !== 'REQUESTER';
-}
-
 /** Selects a user. Most of them can approve, and half of them have an API key with which they can decide. */
 function pickApprover(turn: Turn, { kind, place }: UserRef): number {
   const withKey = turn.workspace.members.filter(({ userId }) => userId !== turn.key.userId);
   if (kind === 'active' && place < 0.5) return withKey[Math.floor(2 * place * withKey.length)]?.userId ?? missingId;
-  const approvers = turn.workspace.users.filter(isApprover);
+  const approvers = turn.workspace.users.filter(({ id }) => turn.references.isApprover(id));
   if (kind === 'active') return approvers[Math.floor(place * approvers.length)]?.id ?? missingId;
   return userId(turn, { kind, place }) ?? missingId;
 }
@@ -116,14 +111,15 @@ export const approvals = {
       });
       if (sent === undefined) return;
       const made = (sent.answer?.body?.data ?? {}) as Partial<Approval>;
-      const { id: approvalId = unknownId, createdAt = unknownText } = made;
+      const { id: approvalId = unknownId, createdAt = unknownText, updatedAt = unknownText, etag = unknownText } = made;
       if (approvalId !== unknownId)
         workspace.approvals.push({ id: approvalId, ticketId: id, approverId: body.approverId });
       const approval: Approval = {
         ...{ id: approvalId, ticketId: id, approverId: body.approverId, createdById: key.userId, note },
         ...{ decision: 'PENDING', comment: null, decidedAt: null, createdAt },
+        ...{ updatedAt, etag },
       };
-      const canApprove = workspace.users.some((each) => each.id === body.approverId && isApprover(each));
+      const canApprove = turn.references.isApprover(body.approverId);
       noteApproval(turn, sent, id, (row) => addApproval(row, approval, canApprove));
     },
   ),
@@ -138,11 +134,13 @@ export const approvals = {
       if (known === undefined) return;
       const sent = await turn.ask('approvals.decide', { params: { id: known.id }, body });
       if (sent === undefined) return;
-      const by = { ...body, userId: turn.key.userId };
+      const { userId } = turn.key;
+      const by = { ...body, userId, isApprover: turn.references.isApprover(userId) };
       noteApproval(turn, sent, known.ticketId, (row) => {
         const outcome = decideApproval(row, known.id, by);
-        const { decidedAt } = (sent.answer?.body?.data ?? {}) as Partial<Approval>;
-        return decidedAt == null ? outcome : withTime(outcome, known.id, decidedAt);
+        // A repeated decision changes nothing.
+        if ('row' in outcome && outcome.row === row) return outcome;
+        return withVersion(outcome, (sent.answer?.body?.data ?? {}) as Partial<Approval>);
       });
     },
   ),
@@ -152,13 +150,14 @@ export const approvals = {
     if (known === undefined) return;
     const sent = await turn.ask('approvals.delete', { params: { id: known.id } });
     if (sent === undefined) return;
-    noteApproval(turn, sent, known.ticketId, (row) => removeApproval(row, known.id));
+    noteApproval(turn, sent, known.ticketId, (row) => removeApproval(row, known.id, turn.key.userId));
   }),
 };
 
-/** Replaces the unknown time of a decision with the time in the response. */
-function withTime(outcome: ApprovalOutcome, id: number, decidedAt: string): ApprovalOutcome {
-  if ('codes' in outcome || outcome.approval?.decidedAt !== unknownText) return outcome;
-  const timed = (outcome.row[approvalsOf] ?? []).map((each) => (each.id === id ? { ...each, decidedAt } : each));
-  return { row: { ...outcome.row, [approvalsOf]: timed }, approval: { ...outcome.approval, decidedAt } };
+/** Replaces the unknown times and the unknown ETag of a decision with the values in the response. */
+function withVersion(outcome: ApprovalOutcome, { id, decidedAt, updatedAt, etag }: Partial<Approval>): ApprovalOutcome {
+  if ('codes' in outcome || outcome.approval?.etag !== unknownText || etag === undefined) return outcome;
+  const version = { decidedAt: decidedAt as string, updatedAt: updatedAt as string, etag };
+  const approvals = (outcome.row[approvalsOf] ?? []).map((each) => (each.id === id ? { ...each, ...version } : each));
+  return { row: { ...outcome.row, [approvalsOf]: approvals }, approval: { ...outcome.approval, ...version } };
 }

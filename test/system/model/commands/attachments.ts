@@ -1,4 +1,4 @@
-import type { Attachment, Ticket } from '@itsm-api/contract';
+import type { Attachment } from '@itsm-api/contract';
 import fc from 'fast-check';
 import { attached, listed } from '../steps.ts';
 import type { Turn } from '../turn.ts';
@@ -71,11 +71,11 @@ export const attachments = {
       ...{ id: attachmentId, ticketId: id, name, contentType: 'text/plain', size, sha256, createdAt },
       uploaderId: actor.userId,
     };
-    const step = attached<Ticket>(
+    const step = attached(
       { sent, answer: sent.answer },
-      { actor, change: (before) => [...before, attachment] },
+      { actor, change: (before) => [...before, attachment], isApprover: turn.references.isApprover },
     );
-    workspace.tickets.of(id).steps.push(step);
+    workspace.tickets.of(id).steps.push(step as never);
   }),
 
   delete: kind(3, fc.record({ place }), async (turn, { place }) => {
@@ -89,6 +89,11 @@ export const attachments = {
       before.some(isThis) ? before.filter((each) => !isThis(each)) : undefined;
     turn.workspace.tickets
       .of(known.ticketId)
-      .steps.push(attached<Ticket>({ sent, answer: sent.answer }, { actor: turn.actor, change }));
+      .steps.push(
+        attached(
+          { sent, answer: sent.answer },
+          { actor: turn.actor, change, isApprover: turn.references.isApprover },
+        ) as never,
+      );
   }),
 };

@@ -67,7 +67,8 @@ export interface Command {
 const by: Arbitrary<Sender> = fc.record({
   workspace: fc.nat(2),
   who: fc.oneof(
-    { weight: 82, arbitrary: fc.constantFrom(0 as const, 1 as const, 2 as const) },
+    // The index of a key in `members`. The first three send most of the requests.
+    { weight: 82, arbitrary: fc.constantFrom(0, 0, 1, 1, 2, 2, 3, 4, 5) },
     { weight: 12, arbitrary: fc.constant('importer' as const) },
     { weight: 4, arbitrary: fc.constant('reader' as const) },
     { weight: 2, arbitrary: fc.constantFrom('stranger' as const, 'none' as const) },

@@ -1,7 +1,7 @@
 import { type ListQuery, pageOf } from '../resources/lists.ts';
-import { isSame } from '../resources/rows.ts';
 import { readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
+import { agrees } from '../values.ts';
 import { isRejection, type Sent, searchOf, type Table } from '../world.ts';
 import { missingId } from './arbitraries.ts';
 
@@ -53,7 +53,7 @@ export function expectList<Row extends { id: number }>(
   const expected = pageOf(rows.filter(isIn), query);
   const reported = { data: sent.answer.body?.data, meta: sent.answer.body?.meta };
   world.expect(
-    isSame(expected, reported),
+    agrees(expected, reported),
     `a list differs from the model: expected ${JSON.stringify(expected.meta)} ${idsOf(expected.data)}`,
     sent,
   );

@@ -27,15 +27,45 @@ function withApprovals(ticket: WithApprovals, approvals: readonly Approval[]): W
   return { ...ticket, [approvalsOf]: approvals, approvalStatus: toStatus(approvals), ...times };
 }
 
-/** Resets the decisions of a ticket if a patch changes what the approvers decided on. */
-export function resetDecisions(before: WithApprovals, after: WithApprovals): WithApprovals {
+/** Values of an approval that each of its writes changes, and that the model learns from responses. */
+const newVersion = { etag: unknownText, updatedAt: unknownText };
+
+/**
+ * Resets the approvals of a ticket if a request changes what the approvers decided on. Rejections stay.
+ * @param isApprover whether a user is an active ADMIN or AGENT
+ */
+export function resetDecisions(
+  before: WithApprovals,
+  after: WithApprovals,
+  isApprover: (id: number) => boolean,
+): WithApprovals {
   const approvals = before[approvalsOf] ?? [];
   const isWaiting = before.status === 'OPEN' || before.status === 'PENDING';
-  const fields = ['title', 'description', 'plannedStartAt', 'plannedEndAt', 'assetIds'] as const;
-  const isSameChange = fields.every((field) => isSame(before[field], after[field]));
-  if (approvals.length === 0 || !isWaiting || isSameChange) return after;
-  const reset = approvals.map((each) => ({ ...each, decision: 'PENDING' as const, comment: null, decidedAt: null }));
-  return { ...after, [approvalsOf]: reset, approvalStatus: 'PENDING' };
+  const isMaterial =
+    ((isWaiting || before.status === 'IN_PROGRESS') &&
+      (['title', 'plannedStartAt', 'plannedEndAt', 'assetIds'] as const).some(
+        (field) => !isSame(before[field], after[field]),
+      )) ||
+    (isWaiting &&
+      (['description', 'customFields', 'attachmentCount'] as const).some(
+        (field) => !isSame(before[field], after[field]),
+      ));
+  if (approvals.length === 0 || !isMaterial) return after;
+  const reset = approvals
+    .filter(({ decision, approverId }) => decision === 'REJECTED' || isApprover(approverId))
+    .map((each) =>
+      each.decision === 'REJECTED'
+        ? { ...each, ...newVersion }
+        : { ...each, decision: 'PENDING' as const, comment: null, decidedAt: null, ...newVersion },
+    );
+  return { ...after, [approvalsOf]: reset, approvalStatus: toStatus(reset) };
+}
+
+/** Withdraws the pending approval of a user who is deactivated or becomes a REQUESTER. */
+export function withdrawApproval(ticket: WithApprovals, userId: number): ApprovalOutcome {
+  const approvals = ticket[approvalsOf] ?? [];
+  const others = approvals.filter(({ approverId, decision }) => approverId !== userId || decision !== 'PENDING');
+  return { row: others.length < approvals.length ? withApprovals(ticket, others) : ticket };
 }
 
 /** Returns the changed approvals between two states of a ticket, in the format of activity and events. */
@@ -67,31 +97,32 @@ export function addApproval(ticket: WithApprovals, approval: Approval, isApprove
   return codes.length > 0 ? { codes } : { row: withApprovals(ticket, [...approvals, approval]), approval };
 }
 
-/** Decides about a ticket. */
+/** Decides about a ticket. @param by `isApprover` is true if the user is an active ADMIN or AGENT */
 export function decideApproval(
   ticket: WithApprovals,
   id: number,
-  { decision, comment = null, userId }: Decision & { userId: number },
+  { decision, comment = null, userId, isApprover }: Decision & { userId: number; isApprover: boolean },
 ): ApprovalOutcome {
   const approvals = ticket[approvalsOf] ?? [];
   const before = approvals.find((each) => each.id === id);
   if (before === undefined) return { codes: ['NOT_FOUND'] };
   if (before.approverId !== userId) return { codes: ['VALIDATION_ERROR'] };
-  if (before.decision !== 'PENDING') {
-    const isRepeated = before.decision === decision && before.comment === comment;
-    return isRepeated ? { row: ticket, approval: before } : { codes: ['VALIDATION_ERROR'] };
-  }
-  const approval = { ...before, decision, comment, decidedAt: unknownText };
+  if (before.decision === decision && before.comment === comment) return { row: ticket, approval: before };
+  const isReplaced = before.decision === 'REJECTED' && decision === 'APPROVED';
+  if ((before.decision !== 'PENDING' && !isReplaced) || !isApprover) return { codes: ['VALIDATION_ERROR'] };
+  const approval = { ...before, decision, comment, decidedAt: unknownText, ...newVersion };
   const after = approvals.map((each) => (each === before ? approval : each));
   return { row: withApprovals(ticket, after), approval };
 }
 
-/** Withdraws a pending approval. */
-export function removeApproval(ticket: WithApprovals, id: number): ApprovalOutcome {
+/** Withdraws a pending approval for its approver, or for the user who requested it and if no approver has decided. */
+export function removeApproval(ticket: WithApprovals, id: number, userId: number): ApprovalOutcome {
   const approvals = ticket[approvalsOf] ?? [];
   const approval = approvals.find((each) => each.id === id);
   if (approval === undefined) return { codes: ['NOT_FOUND'] };
-  if (approval.decision !== 'PENDING') return { codes: ['VALIDATION_ERROR'] };
+  const isOpen = approvals.every(({ decision }) => decision === 'PENDING');
+  const isAllowed = approval.approverId === userId || (approval.createdById === userId && isOpen);
+  if (approval.decision !== 'PENDING' || !isAllowed) return { codes: ['VALIDATION_ERROR'] };
   const others = approvals.filter((each) => each !== approval);
   return { row: withApprovals(ticket, others), approval };
 }

@@ -165,7 +165,7 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
     if (patch.plannedStartAt === undefined) after.plannedStartAt = null;
     if (patch.plannedEndAt === undefined) after.plannedEndAt = null;
   }
-  const decided = resetDecisions(before, after);
+  const decided = resetDecisions(before, after, references.isApprover);
   const isMove = after.status !== before.status;
   const added = after.watcherUserIds.filter((id) => !before.watcherUserIds.includes(id));
   const codes = [

@@ -8,6 +8,8 @@ import { holdsWords } from './search.ts';
 export interface References {
   isActiveUser(id: number): boolean;
   isUser(id: number): boolean;
+  /** Returns true if the user can approve changes: an active ADMIN or AGENT. */
+  isApprover(id: number): boolean;
   isActiveTeam(id: number): boolean;
   isTicket(id: number): boolean;
   isAsset(id: number): boolean;
