@@ -1,8 +1,9 @@
 import { EventType } from '@itsm-api/contract';
-import { downgrade, eventJsonSchema, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
+import { downgrade, eventJsonSchema } from '@itsm-api/contract/openapi';
 import type { FastifyInstance } from 'fastify';
 import { stringify } from 'yaml';
 import { serveSharedFiles } from '../http/shared-files.ts';
+import { findApiDocument } from '../shared/api-document.ts';
 import { lazy } from '../shared/lazy.ts';
 import { policy } from './inlined-assets.ts';
 import { listOfPages, sourceOf, withLinksToMarkdown } from './page-source.ts';
@@ -15,18 +16,17 @@ import { linkToMarkdown, markdownPath, type Page, pages, reference } from './sit
  * file when a client first requests it (docs/decisions/api-documentation.md).
  */
 export async function addSite(app: FastifyInstance): Promise<void> {
-  const document = openApiDocument();
   await app.register(async (scope) => {
     serveSharedFiles(scope, 'public, no-cache');
-    addDocument(scope, document);
+    addDocument(scope);
     for (const type of EventType.options) {
       serve(scope, `/schemas/${type}.json`, json, () => JSON.stringify(eventJsonSchema(type)));
     }
-    for (const page of pages) addPage(scope, page, document);
+    for (const page of pages) addPage(scope, page);
     serve(scope, '/llms.txt', { 'content-type': 'text/plain; charset=utf-8' }, listOfPages);
     serve(scope, '/docs/search.json', json, async () => {
       const { searchIndex } = await import('./search-index.ts');
-      return JSON.stringify(await searchIndex(document));
+      return JSON.stringify(await searchIndex());
     });
     serve(scope, '/favicon.ico', { 'content-type': 'image/svg+xml' }, () => icon);
   });
@@ -35,17 +35,17 @@ export async function addSite(app: FastifyInstance): Promise<void> {
 
 const json = { 'content-type': 'application/json; charset=utf-8' };
 
-function addDocument(scope: FastifyInstance, document: OpenApi): void {
-  serve(scope, '/openapi.json', json, () => JSON.stringify(document));
-  serve(scope, '/openapi-3.0.json', json, () => JSON.stringify(downgrade(document)));
-  serve(scope, '/openapi.yaml', { 'content-type': 'application/yaml; charset=utf-8' }, () =>
-    stringify(document, { aliasDuplicateObjects: false, lineWidth: 0 }),
+function addDocument(scope: FastifyInstance): void {
+  serve(scope, '/openapi.json', json, async () => JSON.stringify(await findApiDocument()));
+  serve(scope, '/openapi-3.0.json', json, async () => JSON.stringify(downgrade(await findApiDocument())));
+  serve(scope, '/openapi.yaml', { 'content-type': 'application/yaml; charset=utf-8' }, async () =>
+    stringify(await findApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }),
   );
 }
 
-function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
+function addPage(scope: FastifyInstance, page: Page): void {
   serve(scope, markdownPath(page), { 'content-type': 'text/markdown; charset=utf-8' }, async () =>
-    withLinksToMarkdown(page, await sourceOf(page, () => document)),
+    withLinksToMarkdown(page, await sourceOf(page)),
   );
   // Skips the HTML of the API reference, because reference.ts serves it.
   if (page === reference) return;
@@ -57,7 +57,7 @@ function addPage(scope: FastifyInstance, page: Page, document: OpenApi): void {
   };
   serve(scope, page.path, headers, async () => {
     const { toPage } = await import('./article.ts');
-    return toPage(page, await sourceOf(page, () => document));
+    return toPage(page, await sourceOf(page));
   });
 }
 

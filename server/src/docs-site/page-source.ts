@@ -1,17 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
-import type { OpenApi } from '@itsm-api/contract/openapi';
+import { findApiDocument } from '../shared/api-document.ts';
 import { groups, landing, markdownPath, type Page, pages } from './site-pages.ts';
 
 const root = new URL('../../../', import.meta.url);
 
 /**
  * Returns the Markdown of a page. Its links refer to files in the repository.
- * @param document builds the OpenAPI document, which takes a few hundred milliseconds; called only if necessary
  * @throws Error if the page's source file doesn't exist
  */
-export async function sourceOf({ source, title, about }: Page, document: () => OpenApi): Promise<string> {
-  if (typeof source === 'function') return source(document());
+export async function sourceOf({ source, title, about }: Page): Promise<string> {
+  if (typeof source === 'function') return source(await findApiDocument());
   const text = await readFile(new URL(source, root), 'utf8');
   return source.endsWith('.md') ? text : `# ${title}\n\n${about}\n\n\`\`\`ts ${source}\n${text}\`\`\`\n`;
 }

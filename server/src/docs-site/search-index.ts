@@ -1,7 +1,7 @@
 // The search doesn't use MiniSearch 7, because MiniSearch would replace only 25 of the 110 lines of search code. It
 // would also add 86 kB of script to the site.
 
-import type { OpenApi } from '@itsm-api/contract/openapi';
+import { findApiDocument } from '../shared/api-document.ts';
 import { operationsOf } from './contract-pages.ts';
 import { sectionsOf, textOf } from './markdown.ts';
 import { sourceOf } from './page-source.ts';
@@ -20,10 +20,10 @@ export interface SearchEntry {
  * Builds the search index. The index contains an entry for each section of a page and for each API operation. The script
  * docs.js searches the index in the browser.
  */
-export async function searchIndex(document: OpenApi): Promise<SearchEntry[]> {
+export async function searchIndex(): Promise<SearchEntry[]> {
   const written = pages.filter((page) => page !== reference);
-  const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page, () => document))));
-  return [...found.flat(), ...operationsOf(document).map(entryOf)];
+  const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page))));
+  return [...found.flat(), ...operationsOf(await findApiDocument()).map(entryOf)];
 }
 
 function entriesOf(page: Page, markdown: string): SearchEntry[] {

@@ -8,11 +8,15 @@ import { requestIdHeader } from './request-id.ts';
  */
 const responseHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The headers of a deprecated endpoint. */
-    deprecationHeaders?: ReturnType<typeof deprecationHeaders>;
-  }
+/** The headers of deprecated endpoints, and null for other endpoints. The first request for an endpoint adds them. */
+const deprecations = new WeakMap<object, ReturnType<typeof deprecationHeaders> | null>();
+
+function findDeprecation(route: Parameters<typeof deprecationHeaders>[0]) {
+  const known = deprecations.get(route);
+  if (known !== undefined) return known;
+  const found = deprecationHeaders(route) ?? null;
+  deprecations.set(route, found);
+  return found;
 }
 
 /** The header that makes browsers use HTTPS for this host for one year. It doesn't affect subdomains. */
@@ -23,16 +27,14 @@ const strictTransport = { 'strict-transport-security': 'max-age=31536000' };
  * files override the defaults.
  */
 export function addDefaultHeaders(app: FastifyInstance): void {
-  app.addHook('onRoute', ({ config }) => {
-    if (config?.tsRestRoute !== undefined) config.deprecationHeaders = deprecationHeaders(config.tsRestRoute);
-  });
   app.addHook('onRequest', (request, reply, done) => {
     setDefaultHeaders(request, reply);
-    const { deprecationHeaders: deprecation } = request.routeOptions.config;
-    if (deprecation !== undefined) reply.headers(deprecation);
+    const { tsRestRoute: route } = request.routeOptions.config;
+    const deprecation = route && findDeprecation(route);
+    if (deprecation) reply.headers(deprecation);
     // Some caches ignore `no-store`. `Vary` prevents them from returning the response to a client with a different API
     // key.
-    if (request.routeOptions.config.tsRestRoute?.metadata.scope) reply.header('vary', 'Authorization, X-API-Key');
+    if (route?.metadata.scope) reply.header('vary', 'Authorization, X-API-Key');
     done();
   });
 }

@@ -1,4 +1,3 @@
-import { openApiDocument } from '@itsm-api/contract/openapi';
 import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
 import { listOfPages, sourceOf, withLinksToMarkdown } from '../docs-site/page-source.ts';
 import { markdownPath, pages } from '../docs-site/site-pages.ts';
@@ -42,7 +41,7 @@ const resources: readonly Resource[] = [
         name: page.title,
         description: page.about,
         mimeType: 'text/markdown',
-        read: async () => withLinksToMarkdown(page, await sourceOf(page, openApiDocument)),
+        read: async () => withLinksToMarkdown(page, await sourceOf(page)),
       }),
     ),
 ];
