@@ -1,7 +1,7 @@
 import { hasBody } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
-import { callOf, endpoints, keyedEndpoints } from '../support/samples.ts';
+import { type Api, type Call, errorOf, startApi } from '../support/api.ts';
+import { createSender, endpoints, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, ticket, type Workspace, webhook } from '../support/workspace.ts';
 
 let api: Api;
@@ -14,58 +14,59 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
+  const send = createSender(endpoint, () => ({ api, workspace }));
+
   it('returns 400 and names the unknown query parameter in a request', async () => {
-    const sample = await endpoint.sample(workspace);
-    const answer = await api.call({ ...callOf(endpoint, sample, 'surprise=1'), key: workspace.key });
+    const answer = await send({ query: 'surprise=1' });
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'surprise' }] });
   });
 });
 
+const invalidBodies: [what: string, body: Call['body'], headers: Record<string, string>, code: string][] = [
+  ['no body', undefined, {}, 'INVALID_JSON'],
+  ['an empty body', '', {}, 'INVALID_JSON'],
+  ['malformed JSON', '{"title":', {}, 'INVALID_JSON'],
+  ['invalid UTF-8', new Uint8Array([0x22, 0xff, 0x22]), {}, 'INVALID_JSON'],
+  ['__proto__', '{"__proto__":{"admin":true}}', {}, 'INVALID_JSON'],
+  ['text/plain', '{}', { 'content-type': 'text/plain' }, 'UNSUPPORTED_MEDIA_TYPE'],
+  ['no content type', '{}', { 'content-type': '' }, 'UNSUPPORTED_MEDIA_TYPE'],
+  ['another charset', '{}', { 'content-type': 'application/json; charset=latin1' }, 'UNSUPPORTED_MEDIA_TYPE'],
+  ['JSON nested 5,000 deep', '['.repeat(5000) + ']'.repeat(5000), {}, 'PAYLOAD_TOO_LARGE'],
+  ['JSON nested 33 deep', '['.repeat(33) + ']'.repeat(33), {}, 'PAYLOAD_TOO_LARGE'],
+  ['20,001 values', `[${'0,'.repeat(19_999)}0]`, {}, 'PAYLOAD_TOO_LARGE'],
+  ['500,001 values', `{"title":[${'0,'.repeat(500_000)}0]}`, {}, 'PAYLOAD_TOO_LARGE'],
+  ['20,001 objects', `[${'{ },'.repeat(19_999)}{}]`, {}, 'PAYLOAD_TOO_LARGE'],
+  ['20,000 values', `[${'[ ],'.repeat(19_998)}0]`, {}, 'VALIDATION_ERROR'],
+  ['a string that looks like many values', JSON.stringify(['\\"[,'.repeat(20_000), '\\']), {}, 'VALIDATION_ERROR'],
+  ['more than a mebibyte', `{"title":"${'x'.repeat(2 ** 20)}"}`, {}, 'PAYLOAD_TOO_LARGE'],
+  ['an array', '[]', {}, 'VALIDATION_ERROR'],
+  ['null', 'null', {}, 'VALIDATION_ERROR'],
+  ['an empty object', '{}', {}, 'VALIDATION_ERROR'],
+  ['field names with NUL or lone surrogates', '{"a\\u0000b":1,"\\ud800":1}', {}, 'VALIDATION_ERROR'],
+];
+
 const withBody = keyedEndpoints.filter(({ route }) => hasBody(route));
 
 describe.each(withBody)('$title with an invalid body', (endpoint) => {
-  async function send(body: unknown, headers: Record<string, string> = {}) {
-    const { params } = await endpoint.sample(workspace);
-    return api.call({ ...callOf(endpoint, { params }), key: workspace.key, body, headers });
-  }
+  const send = createSender(endpoint, () => ({ api, workspace }));
 
   it('returns 400 and names the unknown field in a request body', async () => {
-    const { body } = await endpoint.sample(workspace);
-    const answer = await send({ ...body, surprise: 1 });
+    const answer = await send(({ body }) => ({ body: { ...body, surprise: 1 } }));
     expect(answer.status).toBe(400);
     expect(errorOf(answer)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'surprise' }] });
   });
 
-  it.each([
-    ['no body', undefined, {}, 'INVALID_JSON'],
-    ['an empty body', '', {}, 'INVALID_JSON'],
-    ['malformed JSON', '{"title":', {}, 'INVALID_JSON'],
-    ['invalid UTF-8', new Uint8Array([0x22, 0xff, 0x22]), {}, 'INVALID_JSON'],
-    ['__proto__', '{"__proto__":{"admin":true}}', {}, 'INVALID_JSON'],
-    ['text/plain', '{}', { 'content-type': 'text/plain' }, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['no content type', '{}', { 'content-type': '' }, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['another charset', '{}', { 'content-type': 'application/json; charset=latin1' }, 'UNSUPPORTED_MEDIA_TYPE'],
-    ['JSON nested 5,000 deep', '['.repeat(5000) + ']'.repeat(5000), {}, 'PAYLOAD_TOO_LARGE'],
-    ['JSON nested 33 deep', '['.repeat(33) + ']'.repeat(33), {}, 'PAYLOAD_TOO_LARGE'],
-    ['20,001 values', `[${'0,'.repeat(19_999)}0]`, {}, 'PAYLOAD_TOO_LARGE'],
-    ['500,001 values', `{"title":[${'0,'.repeat(500_000)}0]}`, {}, 'PAYLOAD_TOO_LARGE'],
-    ['20,001 objects', `[${'{ },'.repeat(19_999)}{}]`, {}, 'PAYLOAD_TOO_LARGE'],
-    ['20,000 values', `[${'[ ],'.repeat(19_998)}0]`, {}, 'VALIDATION_ERROR'],
-    ['a string that looks like many values', JSON.stringify(['\\"[,'.repeat(20_000), '\\']), {}, 'VALIDATION_ERROR'],
-    ['more than a mebibyte', `{"title":"${'x'.repeat(2 ** 20)}"}`, {}, 'PAYLOAD_TOO_LARGE'],
-    ['an array', '[]', {}, 'VALIDATION_ERROR'],
-    ['null', 'null', {}, 'VALIDATION_ERROR'],
-    ['an empty object', '{}', {}, 'VALIDATION_ERROR'],
-  ])('returns 400 for an invalid body: %s', async (_, body, headers, code) => {
-    const answer = await send(body, headers);
-    expect(answer.status, answer.text).toBe(400);
-    expect(errorOf(answer).code).toBe(code);
+  it('returns 400 for each invalid body', async () => {
+    for (const [what, body, headers, code] of invalidBodies) {
+      const answer = await send({ body, headers });
+      expect.soft([answer.status, errorOf(answer)?.code], `${what}: ${answer.text}`).toEqual([400, code]);
+    }
   });
 
   it('rejects a body with too many values before it parses the JSON', async () => {
     // The JSON text is truncated, so the server would return INVALID_JSON if it parsed the text.
-    const answer = await send(`{"title":[${'0,'.repeat(20_000)}`);
+    const answer = await send({ body: `{"title":[${'0,'.repeat(20_000)}` });
     expect(errorOf(answer)).toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
       message: 'The body has more than 20000 values. Send less data in each request.',
@@ -74,39 +75,33 @@ describe.each(withBody)('$title with an invalid body', (endpoint) => {
 
   it('reports at most 20 unknown fields and truncates their names to 100 characters', async () => {
     const names = Array.from({ length: 15_000 }, (_, i) => (i === 0 ? 'n'.repeat(5000) : `k${i}`));
-    const answer = await send(Object.fromEntries(names.map((name) => [name, 1])));
+    const answer = await send({ body: Object.fromEntries(names.map((name) => [name, 1])) });
     expect(answer.status).toBe(400);
     const { details = [] } = errorOf(answer);
     expect(details).toHaveLength(20);
     expect(Math.max(...details.map(({ path }) => path.length))).toBeLessThanOrEqual(101);
   });
-
-  it('returns 400 if field names contain NUL or lone surrogates', async () => {
-    const answer = await send('{"a\\u0000b":1,"\\ud800":1}');
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
-  });
 });
 
+const invalidIds = ['0', '-1', '1e3', '0x10', '9007199254740993', '1.5', ' 1', '01', 'abc', '%00', 'null', '٣'];
 const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
 
 describe.each(withId)('$title with an invalid id', (endpoint) => {
-  it.each(['0', '-1', '1e3', '0x10', '9007199254740993', '1.5', ' 1', '01', 'abc', '%00', 'null', '٣'])(
-    'returns 400 for the invalid id %s in the path',
-    async (id) => {
-      const { body } = await endpoint.sample(workspace);
-      const path = endpoint.route.path.replace(/:\w+/, encodeURI(id));
-      const answer = await api.call({ method: endpoint.route.method, path, body, key: workspace.key });
-      expect(answer.status, answer.text).toBe(400);
-      expect(errorOf(answer).code).toBe('VALIDATION_ERROR');
-      expect(errorOf(answer).details?.[0]?.path).toMatch(/id$/i);
-    },
-  );
+  const send = createSender(endpoint, () => ({ api, workspace }));
+
+  it('returns 400 for each invalid id in the path', async () => {
+    for (const id of invalidIds) {
+      const answer = await send({ path: endpoint.route.path.replace(/:\w+/, encodeURI(id)) });
+      const { code, details } = errorOf(answer) ?? {};
+      expect.soft([answer.status, code], `${id}: ${answer.text}`).toEqual([400, 'VALIDATION_ERROR']);
+      expect.soft(details?.[0]?.path, id).toMatch(/id$/i);
+    }
+  });
 
   it('returns 404 for an unknown id in the path', async () => {
-    const { params = {}, ...sample } = await endpoint.sample(workspace);
-    const unknown = Object.fromEntries(Object.keys(params).map((name) => [name, 9007199254740991]));
-    const answer = await api.call({ ...callOf(endpoint, { ...sample, params: unknown }), key: workspace.key });
+    const answer = await send(({ params = {} }) => ({
+      params: Object.fromEntries(Object.keys(params).map((name) => [name, 9007199254740991])),
+    }));
     expect(answer.status).toBe(404);
     expect(errorOf(answer).code).toBe('NOT_FOUND');
   });
@@ -115,62 +110,50 @@ describe.each(withId)('$title with an invalid id', (endpoint) => {
 const withoutBody = endpoints.filter(({ route }) => !hasBody(route) && route.metadata.binary !== 'request');
 
 describe.each(withoutBody)('$title, which needs no body', (endpoint) => {
-  it.each(['application/json', 'text/plain', 'nonsense'])(
-    'accepts an empty body with the content type %s if the endpoint requires no body',
-    async (contentType) => {
-      const sample = await endpoint.sample(workspace);
-      const headers = { 'content-type': contentType };
-      const answer = await api.call({ ...callOf(endpoint, sample), key: workspace.key, headers });
-      expect(answer.status, answer.text).toBe(endpoint.success);
-    },
-  );
+  const send = createSender(endpoint, () => ({ api, workspace }));
+
+  it('accepts an empty body with any content type', async () => {
+    for (const contentType of ['application/json', 'text/plain', 'nonsense']) {
+      const answer = await send({ headers: { 'content-type': contentType } });
+      expect.soft(answer.status, `${contentType}: ${answer.text}`).toBe(endpoint.success);
+    }
+  });
 });
 
+const invalidPages = [
+  ...['page=0', 'page=-1', 'page=1.5', 'page=1e3', 'page=', 'page=abc', 'page=1&page=2', 'page=9007199254740993'],
+  ...['perPage=0', 'perPage=101', 'perPage=20&perPage=20', 'perPage=0x10'],
+];
 const lists = keyedEndpoints.filter(({ route }) => 'page' in ((route.query as { shape?: object }).shape ?? {}));
 
 describe.each(lists)('$title as a list', (endpoint) => {
-  async function list(query: string) {
-    const sample = await endpoint.sample(workspace);
-    return api.call({ ...callOf(endpoint, sample, query), key: workspace.key });
-  }
+  const send = createSender(endpoint, () => ({ api, workspace }));
 
-  it.each([
-    'page=0',
-    'page=-1',
-    'page=1.5',
-    'page=1e3',
-    'page=',
-    'page=abc',
-    'page=1&page=2',
-    'page=9007199254740993',
-    'perPage=0',
-    'perPage=101',
-    'perPage=20&perPage=20',
-    'perPage=0x10',
-  ])('returns 400 for the list query %s', async (query) => {
-    const answer = await list(query);
-    expect(answer.status, answer.text).toBe(400);
-    expect(errorOf(answer).details?.[0]?.path).toBe(query.split('=')[0]);
+  it('returns 400 for each invalid page', async () => {
+    for (const query of invalidPages) {
+      const answer = await send({ query });
+      expect.soft(answer.status, `${query}: ${answer.text}`).toBe(400);
+      expect.soft(errorOf(answer)?.details?.[0]?.path, query).toBe(query.split('=')[0]);
+    }
   });
 
-  it.each([99_999_999_999, Number.MAX_SAFE_INTEGER])(
-    'returns an empty list page and the totalCount for page %s',
-    async (page) => {
-      const [first, past] = [await list('perPage=1'), await list(`page=${page}&perPage=100`)];
+  it('returns an empty page and the totalCount for a page after the last one', async () => {
+    for (const page of [99_999_999_999, Number.MAX_SAFE_INTEGER]) {
+      const [first, past] = [await send({ query: 'perPage=1' }), await send({ query: `page=${page}&perPage=100` })];
       expect(past.status).toBe(200);
       expect(past.body.data).toEqual([]);
       expect(past.body.meta).toEqual({ page, perPage: 100, totalCount: first.body.meta.totalCount });
-    },
-  );
+    }
+  });
 
   it('returns page 1 with up to 20 rows of a list by default', async () => {
-    expect((await list('')).body.meta).toMatchObject({ page: 1, perPage: 20 });
+    expect((await send({})).body.meta).toMatchObject({ page: 1, perPage: 20 });
   });
 
   it('returns 400 for an empty or invalid value of each filter of a list', async () => {
     const shape = (endpoint.route.query as unknown as { shape: object }).shape;
     for (const name of Object.keys(shape).filter((each) => each !== 'page' && each !== 'perPage')) {
-      const answer = await list(`${name}=`);
+      const answer = await send({ query: `${name}=` });
       expect(answer.status, `${name}= answered ${answer.text}`).toBe(400);
       // The filters `email` and `q` accept any text, so no value is invalid.
       if (name === 'email' || name === 'q') continue;
@@ -185,7 +168,7 @@ describe.each(lists)('$title as a list', (endpoint) => {
         ...(acceptsText || name === 'tag' ? [] : ['NONSENSE']),
       ];
       for (const value of invalid) {
-        const wrong = await list(`${name}=${value}`);
+        const wrong = await send({ query: `${name}=${value}` });
         expect(wrong.status, `${name}=${value} answered ${wrong.text}`).toBe(400);
         expect(errorOf(wrong).details?.[0]?.path).toMatch(new RegExp(`^${name}`));
       }

@@ -1,9 +1,9 @@
 import { acceptsIfMatch, acceptsIfNoneMatch, errors, isVersioned } from '@itsm-api/contract';
 import { openApiDocument } from '@itsm-api/contract/openapi';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { specifiedStatuses as specified } from '../openapi/operations.ts';
 import { type Answer, type Api, startApi } from '../support/api.ts';
-import { callOf, endpoints, type SampledEndpoint } from '../support/samples.ts';
+import { createSender, endpoints, type SampledEndpoint } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
@@ -44,44 +44,40 @@ it('documents the statuses 304 and 412 only for operations that accept the condi
 });
 
 describe.each(endpoints)('$title', (endpoint) => {
-  // Each test uses a new workspace, because the API limits the number of some resources per workspace.
-  beforeEach(async () => {
+  const send = createSender(endpoint, () => ({ api, workspace }));
+  let reader: string;
+
+  // Each endpoint has a new workspace, because the API limits the number of some resources per workspace.
+  beforeAll(async () => {
     workspace = await createWorkspace(api);
+    reader = await workspace.createKey({ scopes: ['kb:read'] });
   });
 
   /** Sends one valid request and several invalid requests, each with a different error. */
   async function sendRequests(headers: Record<string, string>): Promise<Answer[]> {
-    const call = async (change: object = {}) => {
-      const sample = await endpoint.sample(workspace);
-      return api.call({ ...callOf(endpoint, sample), key: workspace.key, headers, ...change });
-    };
     const absent = endpoint.route.path.replace(/:\w+/, '9007199254740991');
-    return [
-      await call(),
-      await call({ path: absent }),
-      await call({ path: `${absent}?surprise=1` }),
-      await call({ body: '{' }),
-      await call({ key: undefined }),
-      await call({ key: await workspace.createKey({ scopes: ['kb:read'] }) }),
-    ];
+    const changes = [{}, { path: absent }, { path: `${absent}?surprise=1` }, { body: '{' }, { key: undefined }];
+    const answers: Answer[] = [];
+    for (const change of [...changes, { key: reader }]) answers.push(await send({ headers, ...change }));
+    return answers;
   }
 
   it('returns only statuses from the specification for requests without conditional headers', async () => {
     for (const { status, text } of await sendRequests({})) expect(specified, text).toContain(status);
   });
 
-  it.each(['', '*', '"1"', 'W/"1"', 'nonsense', '"', `"${'x'.repeat(5000)}`])(
-    'returns only documented statuses for a conditional request with the ETags %s',
-    async (tags) => {
-      const conditions = { 'if-match': tags, 'if-none-match': tags };
-      const more = [
-        ...(acceptsIfMatch(endpoint.route) ? [412] : []),
-        ...(acceptsIfNoneMatch(endpoint.route) ? [304] : []),
-      ];
-      for (const { status, text } of await sendRequests(conditions))
-        expect([...specified, ...more], text).toContain(status);
-    },
-  );
+  it('returns only documented statuses for conditional requests', async () => {
+    const documented = [
+      ...specified,
+      ...(acceptsIfMatch(endpoint.route) ? [412] : []),
+      ...(acceptsIfNoneMatch(endpoint.route) ? [304] : []),
+    ];
+    for (const tags of ['', '*', '"1"', 'W/"1"', 'nonsense', '"', `"${'x'.repeat(5000)}`]) {
+      const answers = await sendRequests({ 'if-match': tags, 'if-none-match': tags });
+      for (const { status, text } of answers)
+        expect.soft(documented, `${tags.slice(0, 20)}: ${text}`).toContain(status);
+    }
+  });
 });
 
 it('supports conditional requests for resources with a version, but not for comments', () => {

@@ -1,6 +1,6 @@
 import { type Endpoint, pathPrefix } from '@itsm-api/contract';
 import { type Contract, contract } from '@itsm-api/contract/ts-rest';
-import type { Call } from './api.ts';
+import type { Answer, Api, Call } from './api.ts';
 import { comment, ticket, unique, type Workspace, webhook } from './workspace.ts';
 
 /** The path parameters and the body of a valid request to an endpoint. */
@@ -196,5 +196,25 @@ export function callOf({ route }: SampledEndpoint, { params = {}, body, file }: 
     path: parameters === '' ? path : `${path}?${parameters}`,
     body: file?.content ?? body,
     ...(file && { headers: { 'content-type': 'text/plain' } }),
+  };
+}
+
+/** The parts of a valid request that a test changes. */
+type ChangedCall = Partial<Call> & Pick<Sample, 'params'> & { query?: string };
+
+/**
+ * Returns a function that sends a valid request with changes, by default with the key of the workspace. All requests use
+ * the same sample, until the server accepts one that may have changed its row.
+ */
+export function createSender(endpoint: SampledEndpoint, server: () => { api: Api; workspace: Workspace }) {
+  let sample: Sample | undefined;
+  return async (given: ChangedCall | ((sample: Sample) => ChangedCall) = {}): Promise<Answer> => {
+    const { api, workspace } = server();
+    sample ??= await endpoint.sample(workspace);
+    const { params = sample.params, query, ...changes } = typeof given === 'function' ? given(sample) : given;
+    const call = callOf(endpoint, { ...sample, ...(params && { params }) }, query);
+    const answer = await api.call({ key: workspace.key, ...call, ...changes });
+    if (endpoint.route.method !== 'GET' && answer.status < 400) sample = undefined;
+    return answer;
   };
 }
