@@ -8,7 +8,7 @@ it('runs the next task after a task exceeds the timeout of the worker pool', asy
     worker: new URL('endless-worker.ts', import.meta.url),
     ...{ maxQueued: 1, maxPerTenant: 1, retryAfterSeconds: 5 },
     tooMany: (count) => `more than ${count}`,
-    timeout: { maxMs: 3000, tooLong: () => new ApiError('VALIDATION_ERROR', 'too long') },
+    timeout: { maxMs: 300, tooLong: () => new ApiError('VALIDATION_ERROR', 'too long') },
   });
   const endless = expect(run(toTenantId(1), false)).rejects.toMatchObject({
     code: 'VALIDATION_ERROR',

@@ -6,47 +6,47 @@ import { createLookupQueue } from '@itsm-api/server/auth/api-keys/lookup-queue.t
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { cloneDatabase, execute } from '../support/database.ts';
-import { callOf, keyedEndpoints } from '../support/samples.ts';
+import { createSender, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
 let workspace: Workspace;
 let now = new Date();
+let invalidKeys: [what: string, key: string | undefined, message: string][];
 
 beforeAll(async () => {
   api = await startApi({ now: () => now });
   workspace = await createWorkspace(api);
+  const missing = 'The API key is missing. Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`.';
+  const unknown = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
+  const { key } = workspace;
+  invalidKeys = [
+    ['no key', undefined, missing],
+    ['an empty key', '', unknown],
+    ['a malformed key', 'itsm_short', unknown],
+    ['a key with a typo', `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`, unknown],
+    ['an unknown key', newKey(), unknown],
+    ['a revoked key', await workspace.createKey({ revokedAt: now }), unknown],
+    ['an expired key', await workspace.createKey({ expiresAt: new Date(now.getTime() - 1) }), unknown],
+  ];
 });
 afterAll(() => api.close());
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
-  const missing = 'The API key is missing. Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`.';
-  const unknown = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
+  const send = createSender(endpoint, () => ({ api, workspace }));
 
-  it.each([
-    ['no key', async () => undefined, missing],
-    ['an empty key', async () => '', unknown],
-    ['a malformed key', async () => 'itsm_short', unknown],
-    [
-      'a key with a typo',
-      async () => `${workspace.key.slice(0, -1)}${workspace.key.endsWith('0') ? '1' : '0'}`,
-      unknown,
-    ],
-    ['an unknown key', async () => newKey(), unknown],
-    ['a revoked key', () => workspace.createKey({ revokedAt: now }), unknown],
-    ['an expired key', () => workspace.createKey({ expiresAt: new Date(now.getTime() - 1) }), unknown],
-  ])('returns 401 for a request with %s', async (_, makeKey, message) => {
-    const sample = await endpoint.sample(workspace);
-    const answer = await api.call({ ...callOf(endpoint, sample), key: await makeKey() });
-    expect(answer.status).toBe(401);
-    expect(errorOf(answer)).toMatchObject({ code: 'INVALID_API_KEY', message });
-    expect(answer.headers['www-authenticate']).toBe('Bearer realm="ITSM Public API"');
-    expect(answer.headers.ratelimit).toBeUndefined();
+  it('returns 401 for a request with a missing or invalid key', async () => {
+    for (const [what, key, message] of invalidKeys) {
+      const answer = await send({ key });
+      expect.soft(answer.status, what).toBe(401);
+      expect.soft(errorOf(answer), what).toMatchObject({ code: 'INVALID_API_KEY', message });
+      expect.soft(answer.headers['www-authenticate'], what).toBe('Bearer realm="ITSM Public API"');
+      expect.soft(answer.headers.ratelimit, what).toBeUndefined();
+    }
   });
 
   it('accepts a request with a valid API key', async () => {
-    const sample = await endpoint.sample(workspace);
-    const answer = await api.call({ ...callOf(endpoint, sample), key: workspace.key });
+    const answer = await send();
     expect(answer.status, answer.text).toBe(endpoint.success);
     if (!hasFileResponse(endpoint.route)) expect(answer.body.success).toBe(true);
     expect(answer.headers['x-request-id']).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
@@ -56,16 +56,13 @@ describe.each(keyedEndpoints)('$title', (endpoint) => {
 
   if (scope === 'any') {
     it('accepts any valid API key if the endpoint requires no scope', async () => {
-      const key = await workspace.createKey({ scopes: ['kb:read'] });
-      const answer = await api.call({ ...callOf(endpoint, await endpoint.sample(workspace)), key });
+      const answer = await send({ key: await workspace.createKey({ scopes: ['kb:read'] }) });
       expect(answer.status, answer.text).toBe(endpoint.success);
     });
   } else {
     it('returns 403 and names the required scope if the API key lacks the scope', async () => {
       const others = Object.keys((await import('@itsm-api/contract')).scopes).filter((name) => name !== scope);
-      const key = await workspace.createKey({ scopes: others as never });
-      const sample = await endpoint.sample(workspace);
-      const answer = await api.call({ ...callOf(endpoint, sample), key });
+      const answer = await send({ key: await workspace.createKey({ scopes: others as never }) });
       expect(answer.status).toBe(403);
       expect(errorOf(answer)).toMatchObject({
         code: 'INSUFFICIENT_SCOPE',

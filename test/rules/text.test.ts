@@ -1,9 +1,9 @@
 import { type Endpoint, hasBody } from '@itsm-api/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { execute } from '../support/database.ts';
-import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples.ts';
+import { createSender, keyedEndpoints, type SampledEndpoint } from '../support/samples.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -48,9 +48,14 @@ const fields = keyedEndpoints
     textFields(endpoint.route).map(([name, schema]) => ({ title: endpoint.title, name, schema, endpoint })),
   );
 
-async function send(endpoint: SampledEndpoint, change: Record<string, unknown>) {
-  const sample = await endpoint.sample(workspace);
-  return api.call({ ...callOf(endpoint, sample), key: workspace.key, body: { ...sample.body, ...change } });
+const senders = new Map(
+  keyedEndpoints.map((endpoint) => [endpoint, createSender(endpoint, () => ({ api, workspace }))]),
+);
+
+/** Sends a valid request with a changed body. */
+function send(endpoint: SampledEndpoint, change: Record<string, unknown>): Promise<Answer> {
+  const sender = senders.get(endpoint) as ReturnType<typeof createSender>;
+  return sender(({ body }) => ({ body: { ...body, ...change } }));
 }
 
 it.each(fields)('rejects control characters in the field $name of $title', async ({ name, endpoint }) => {
