@@ -49,6 +49,7 @@ const all = [
   'quota',
   'attachments',
   'exports',
+  'sequences',
   'totals',
 ];
 

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
@@ -8,8 +7,11 @@ import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter
 import { quietAfterMs } from '@itsm-api/server/resources/tenants/maintenance.ts';
 import { deleteTenant } from '@itsm-api/server/resources/tenants/tenant-deletion.ts';
 import { exportTenant } from '@itsm-api/server/resources/tenants/tenant-export.ts';
+import { hashOf, readManifest, verifyTables } from '@itsm-api/server/resources/tenants/tenant-folder.ts';
 import { importTenant } from '@itsm-api/server/resources/tenants/tenant-import.ts';
+import { signManifest } from '@itsm-api/server/resources/tenants/tenant-signature.ts';
 import { findWrongTotals } from '@itsm-api/server/resources/tickets/counters-check.ts';
+import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, startApi } from '../support/api.ts';
@@ -73,10 +75,47 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Starts the maintenance at a time in the past, so that an export doesn't wait for running requests. */
-function beginMaintenance({ tenantId }: Workspace) {
+/** Starts the maintenance at a time in the past, so that no command waits for running requests. */
+function beginMaintenance({ tenantId }: Workspace, databaseUrl = source.databaseUrl) {
   const text = 'UPDATE tenants SET maintenance_since = $2, unavailable_since = $2 WHERE id = $1';
-  return query(source.databaseUrl, text, [tenantId, '2026-01-01T12:00Z']);
+  return query(databaseUrl, text, [tenantId, '2026-01-01T12:00Z']);
+}
+
+/** Signs the manifest in a folder, as `tenants export` does. */
+async function sign(path: string, cipher = source.services.secretCipher): Promise<void> {
+  await writeFile(join(path, 'manifest.sig'), signManifest(await readFile(join(path, 'manifest.json')), cipher));
+}
+
+/** Changes and signs the manifest in a folder until the result is disposed. */
+async function changeManifest(path: string, change: object): Promise<AsyncDisposable> {
+  const file = join(path, 'manifest.json');
+  const before = await readFile(file, 'utf8');
+  const write = async (content: string) => {
+    await writeFile(file, content);
+    await sign(path);
+  };
+  await write(JSON.stringify({ ...JSON.parse(before), ...change }));
+  return { [Symbol.asyncDispose]: () => write(before) };
+}
+
+type Row = Record<string, string | null>;
+
+/** Replaces the rows of a table in the folder `backup`, and their hash in the manifest, but not the signature. */
+async function changeRows(table: string, change: (rows: Row[]) => Row[]): Promise<void> {
+  const [file, manifestFile] = [join(folder, 'backup', `${table}.jsonl`), join(folder, 'backup/manifest.json')];
+  const pairsOf = (row: Row) => Object.entries(row).map(([name, value]) => `"${name}" : ${JSON.stringify(value)}`);
+  const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
+  const rows = change(lines.map((line) => JSON.parse(line)));
+  const content = rows.map((row) => `{${pairsOf(row).join(', ')}}\n`).join('');
+  await writeFile(file, content);
+  const manifest = JSON.parse(await readFile(manifestFile, 'utf8'));
+  manifest.tables[table].sha256 = hashOf(content);
+  await writeFile(manifestFile, JSON.stringify(manifest));
+}
+
+/** Returns a change of the last row of a table. */
+function last(change: Row) {
+  return (rows: Row[]) => [...rows.slice(0, -1), { ...rows.at(-1), ...change }];
 }
 
 /** Runs a command that must succeed, and returns its result. */
@@ -150,7 +189,7 @@ describe('tenants export and import', () => {
       secretKeys: [expect.stringMatching(/^[\da-f]{8}$/)],
     });
     const files = Object.keys(manifest.tables).map((name) => `${name}.jsonl`);
-    expect(await readdir(moved)).toEqual([...files, 'attachments', 'manifest.json'].sort());
+    expect(await readdir(moved)).toEqual([...files, 'attachments', 'manifest.json', 'manifest.sig'].sort());
     const users = (await readFile(join(moved, 'users.jsonl'), 'utf8'))
       .trim()
       .split('\n')
@@ -232,22 +271,22 @@ describe('tenants export and import', () => {
   });
 
   it('rejects an import if the tenant exists', async () => {
-    expect(await fail(atTarget, `tenants import ${moved}`)).toMatch(/with the same id exists\. Delete it/);
+    const { name } = await succeed(atTarget, `tenants show ${mine.tenantId}`);
+    const message = `A tenant with this id already exists: ${name}. Delete it first.`;
+    expect(await fail(atTarget, `tenants import ${moved}`)).toContain(message);
   });
 
   it('names other problems first, before the tenant, which an operator would delete for an unusable backup', async () => {
-    const file = join(moved, 'manifest.json');
-    const manifest = JSON.parse(await readFile(file, 'utf8'));
-    await writeFile(file, JSON.stringify({ ...manifest, schemaVersion: '20260101000000_other' }));
+    await using _ = await changeManifest(moved, { schemaVersion: '20260101000000_other' });
     expect(await fail(atTarget, `tenants import ${moved}`)).toContain('schema version 20260101000000_other');
-    await writeFile(file, JSON.stringify(manifest));
   });
 
   it('marks an export without maintenance as a backup', async () => {
     const backup = join(folder, 'backup');
     const { stdout } = await atSource(`tenants export ${theirs.tenantId} ${backup}`);
     expect(stdout).toContain(
-      'and 1 file of attachments. The export is only a backup, because the tenant is not in maintenance.',
+      `and 1 file of attachments. The SHA-256 of manifest.json is ${hashOf(await readFile(join(backup, 'manifest.json')))}. ` +
+        'The export is only a backup, because the tenant is not in maintenance.',
     );
     expect(JSON.parse(await readFile(join(backup, 'manifest.json'), 'utf8')).maintenanceSince).toBeNull();
     expect(await fail(atSource, `tenants export ${theirs.tenantId} ${backup}`)).toContain('already exists');
@@ -257,14 +296,12 @@ describe('tenants export and import', () => {
     await query(source.databaseUrl, 'UPDATE tenants SET maintenance_since = NULL WHERE id = $1', [theirs.tenantId]);
   });
 
-  it('rejects another schema version or an unknown secret key before it imports a row', async () => {
-    const file = join(folder, 'backup/manifest.json');
-    const manifest = JSON.parse(await readFile(file, 'utf8'));
-    await writeFile(file, JSON.stringify({ ...manifest, schemaVersion: '20260101000000_other' }));
-    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain('schema version 20260101000000_other');
-    await writeFile(file, JSON.stringify({ ...manifest, secretKeys: ['00000000'] }));
-    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain('lacks the keys with the ids 00000000');
-    await writeFile(file, JSON.stringify(manifest));
+  it.each([
+    ['another schema version', { schemaVersion: '20260101000000_other' }, 'schema version 20260101000000_other'],
+    ['an unknown secret key', { secretKeys: ['00000000'] }, 'lacks the keys with the ids 00000000'],
+  ])('rejects %s before it imports a row', async (_what, change, message) => {
+    await using _ = await changeManifest(join(folder, 'backup'), change);
+    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain(message);
     expect((await readTenant(target.url, theirs.tenantId)).tenants).toEqual([]);
   });
 
@@ -303,331 +340,182 @@ describe('tenants export and import', () => {
     await succeed(atTarget, `tenants delete ${theirs.tenantId} --yes`);
   });
 
-  describe('of a manipulated export', () => {
-    type Row = Record<string, string | null>;
+  describe('of a changed export', () => {
     const backup = () => join(folder, 'backup');
-    const manifestFile = () => join(backup(), 'manifest.json');
-    const readRows = async (table: string): Promise<Row[]> =>
-      (await readFile(join(backup(), `${table}.jsonl`), 'utf8'))
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line));
-    const format = (row: Row) =>
-      `{${Object.entries(row)
-        .map(([name, value]) => `"${name}" : ${JSON.stringify(value)}`)
-        .join(', ')}}\n`;
-
-    /** Returns the error of an import. */
-    async function failImport(): Promise<string> {
-      const imported = importTenant(targetApi, { folder: backup(), report: () => undefined });
-      return imported.then(
-        () => 'The import succeeded.',
-        ({ message }: Error) => message,
-      );
-    }
-
-    /** Imports the export after a change of the lines of a table, with a manifest that matches them. */
-    async function importChanged(table: string, change: (rows: Row[]) => Row[] | string): Promise<string> {
-      const file = join(backup(), `${table}.jsonl`);
-      const [original, manifest] = [await readFile(file), await readFile(manifestFile(), 'utf8')];
-      const changed = change(await readRows(table));
-      const content = typeof changed === 'string' ? changed : changed.map(format).join('');
-      const written = JSON.parse(manifest);
-      const sha256 = createHash('sha256').update(content).digest('hex');
-      written.tables[table] = { rows: content.split('\n').length - 1, sha256 };
-      await writeFile(file, content);
-      await writeFile(manifestFile(), JSON.stringify(written));
-      const message = await failImport();
-      await writeFile(file, original);
-      await writeFile(manifestFile(), manifest);
-      return message;
-    }
-
-    const last = (change: Row) => (rows: Row[]) => [...rows.slice(0, -1), { ...rows.at(-1), ...change }];
-    const jsonOf = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
-    const cutOff = (rows: Row[]) => rows.map(format).join('').slice(0, -10);
+    const changeText = (name: string, change: (text: string) => string) => async () => {
+      const file = join(backup(), name);
+      await writeFile(file, change(await readFile(file, 'utf8')));
+    };
+    const replaceByLink = async (name: string) => {
+      const file = join(backup(), name);
+      await rename(file, join(folder, 'linked'));
+      await symlink(join(folder, 'linked'), file);
+    };
+    const attachment = async () => join('attachments', (await readdir(join(backup(), 'attachments')))[0] ?? '');
 
     let sequences: unknown;
     const readSequences = () => query(target.url, 'SELECT sequencename, last_value FROM pg_sequences ORDER BY 1');
     beforeAll(async () => {
       sequences = await readSequences();
+      await cp(backup(), join(folder, 'original'), { recursive: true });
     });
     afterEach(async () => {
-      expect(await query(target.url, 'SELECT name FROM tenants WHERE id = $1', [theirs.tenantId])).toEqual([]);
+      await rm(backup(), { recursive: true });
+      await cp(join(folder, 'original'), backup(), { recursive: true });
     });
     afterAll(async () => {
       expect(Object.values(await readTenant(target.url, theirs.tenantId)).flat()).toEqual([]);
       expect(await readSequences()).toEqual(sequences);
     });
 
-    it.each<[string, string, (rows: Row[]) => Row[] | string, string]>([
+    const otherKeys = createSecretCipher([Buffer.alloc(32, 1).toString('base64')]);
+    const isWrong = /^The signature of the export is wrong: .* Export the tenant again\.$/;
+    const lacksKey =
+      /^WEBHOOK_SECRET_KEY: lacks the key with the id [\da-f]{8}, which signed the export\. Add the keys/;
+    const isUnsigned =
+      /an earlier release made it\. Export the tenant again, or import this folder with `--manifest-sha256`/;
+    it.each<[string, () => Promise<unknown>, RegExp | string]>([
+      ['another role of a user', () => changeRows('users', last({ role: 'ADMIN' })), isWrong],
+      ['another password', () => changeRows('passwords', last({ hash: 'x' })), isWrong],
+      ['another API key', () => changeRows('api_keys', last({ hash: `\\x${'0'.repeat(64)}` })), isWrong],
+      ['another activity', () => changeRows('activities', last({ changes: '[]' })), isWrong],
+      ['another number of tickets', () => changeRows('ticket_sequences', last({ total: '9' })), isWrong],
+      ['another id', () => changeRows('tickets', last({ id: String(2 ** 52) })), isWrong],
+      ['an additional row', () => changeRows('users', (rows) => [...rows, ...rows]), isWrong],
+      ['a missing row', () => changeRows('tickets', (rows) => rows.slice(1)), isWrong],
+      ['a space in the manifest', changeText('manifest.json', (text) => `${text} `), isWrong],
+      ['another form of the manifest', changeText('manifest.json', () => '{}'), isWrong],
+      ['another signature', changeText('manifest.sig', (text) => text.replace(/.$/m, 'x')), isWrong],
+      ['an empty signature', changeText('manifest.sig', () => ''), isWrong],
+      ['the id of another key', changeText('manifest.sig', () => `00000000 ${'0'.repeat(64)}\n`), lacksKey],
+      ['a signature by another key', () => sign(backup(), otherKeys), lacksKey],
+      ['no signature, as in an earlier release', () => rm(join(backup(), 'manifest.sig')), isUnsigned],
+      ['another text', changeText('comments.jsonl', (text) => text.replace('a', 'b')), 'comments.jsonl differs from'],
+      ['a truncated table', changeText('events.jsonl', (text) => text.slice(0, -9)), 'events.jsonl differs from'],
+      ['an empty table', changeText('tenants.jsonl', () => ''), 'tenants.jsonl differs from manifest.json.'],
+      ['a missing table', () => rm(join(backup(), 'users.jsonl')), 'The file users.jsonl is missing.'],
+      ['a link to a table', () => replaceByLink('users.jsonl'), "users.jsonl isn't a regular file."],
+      ['a link to a manifest', () => replaceByLink('manifest.json'), "manifest.json isn't a regular file."],
+      ['a link to a signature', () => replaceByLink('manifest.sig'), "manifest.sig isn't a regular file."],
+      ['no manifest', () => rm(join(backup(), 'manifest.json')), 'The file manifest.json is missing. Enter a folder'],
+    ])('rejects %s', async (_what, change, message) => {
+      await change();
+      const verified = readManifest(backup(), targetApi.services).then((read) => verifyTables(backup(), read));
+      await expect(verified).rejects.toThrow(message);
+    });
+
+    it('verifies a signature by any key of the setting', async () => {
+      const ring = createSecretCipher([Buffer.alloc(32, 2).toString('base64'), secretKey]);
+      expect(await readManifest(backup(), { secretCipher: ring })).toMatchObject({ attachments: 1 });
+    });
+
+    it('rejects another hash than in --manifest-sha256', async () => {
+      const message = await fail(atTarget, `tenants import ${backup()} --manifest-sha256 ${'0'.repeat(64)}`);
+      expect(message).toMatch(
+        // The message has no stack trace.
+        /^error: manifest.json doesn't have the SHA-256 in --manifest-sha256\. .*\n$/m,
+      );
+    });
+
+    // Another installation with the same key could sign these exports.
+    it.each<[string, () => Promise<unknown>, string]>([
       [
-        'an id above the range of PostgreSQL',
-        'tickets',
-        last({ id: '9223372036854775808' }),
-        "id: isn't a value of the type bigint",
+        'the row of another tenant',
+        () => changeRows('users', last({ tenant_id: '1001' })),
+        "isn't the id of the tenant",
       ],
       [
-        'an id above 2^53',
-        'tickets',
-        last({ id: '9223372036854775000' }),
-        'id: must be a positive integer of at most 90',
+        'an id above 2^52',
+        () => changeRows('tickets', last({ id: String(2 ** 52 + 1) })),
+        'column id: must be from 1 to 4503599627370496',
       ],
       [
-        'an id above the last id of the other installation',
-        'tickets',
-        last({ id: '9007199254740991' }),
-        'id: must be from 1 to',
-      ],
-      ['a negative id', 'audit_entries', last({ id: '-5' }), 'id: must be from 0 to 9007199254740991'],
-      ['a negative id of a reference', 'audit_entries', last({ target_id: '-1' }), 'target_id: must be from 0 to'],
-      [
-        'a list with an id above 2^53',
-        'comments',
-        last({ attachment_ids: '{9007199254740992}' }),
-        'attachment_ids: must be',
-      ],
-      ['the id of another tenant', 'users', last({ tenant_id: '1001' }), "tenant_id: isn't the id of the tenant"],
-      ['a long title', 'tickets', last({ title: 'x'.repeat(256) }), 'title: must have at most 255 characters'],
-      [
-        'a long text in an index',
-        'audit_entries',
-        last({ action: 'x'.repeat(2601) }),
-        'action: must have at most 2600 bytes',
-      ],
-      [
-        'a long text',
-        'sessions',
-        last({ user_agent: 'x'.repeat(16_385) }),
-        'user_agent: must have at most 16384 bytes',
-      ],
-      ['a line of 64 MiB', 'tickets', () => 'x'.repeat(2 ** 26 + 2 ** 20), 'is too long'],
-      ['an unknown status', 'tickets', last({ status: 'NEW' }), 'status: must be '],
-      ['an unknown state of a delivery', 'deliveries', last({ state: 'NEW' }), 'state: must meet the condition'],
-      ['an unknown action', 'activities', last({ action: 'NEW' }), 'action: must be '],
-      [
-        'changes of another type',
-        'activities',
-        last({ changes: '{"title": {"to": 1, "from": 2}}' }),
-        'changes: must be',
-      ],
-      [
-        'a number with 309 digits',
-        'tickets',
-        last({ custom_fields: `{"a": 1${'0'.repeat(308)}}` }),
-        'custom_fields: must be 0',
-      ],
-      [
-        'deep JSON',
-        'audit_entries',
-        last({ changes: jsonOf(33) }),
-        'changes: must have at most 1048576 bytes and 32 nested',
-      ],
-      [
-        'JSON that exceeds the stack',
-        'audit_entries',
-        last({ changes: jsonOf(30_000) }),
-        "changes: isn't a value of the type jsonb",
-      ],
-      ['an event that is not JSON', 'events', last({ body: '{' }), 'body: must be JSON'],
-      ['a NUL character', 'tickets', last({ title: 'a\0b' }), "title: isn't a value of the type text"],
-      ['an unpaired surrogate', 'tickets', last({ title: 'a\ud800' }), "title: isn't a value of the type text"],
-      ['an infinite time', 'tickets', last({ created_at: 'infinity' }), 'created_at: must be'],
-      [
-        'a time with more digits',
-        'tickets',
-        last({ due_at: '2026-11-26 00:00:00.12345+00' }),
-        "due_at: isn't written as",
-      ],
-      ['null in a required column', 'users', last({ email: null }), 'email: must'],
-      [
-        'a version that can not increase',
-        'users',
-        last({ version: '2147483647' }),
-        'version: must be from 0 to 2000000000',
-      ],
-      ['an unknown column', 'users', last({ other: 'x' }), "isn't written as"],
-      [
-        'the same column twice',
-        'users',
-        (rows) => rows.map(format).join('').replace('{', '{"name" : "x", '),
-        "isn't written as",
-      ],
-      [
-        'a line that is not JSON',
-        'users',
-        (rows) => rows.map(format).join('').replace('"email" : ', '"email" '),
-        "isn't JSON",
-      ],
-      [
-        'a line that is not an object',
-        'users',
-        (rows) => `${rows.map(format).join('')}[]\n`,
-        "isn't a row of the table",
-      ],
-      ['a line without an end', 'users', cutOff, 'has no end'],
-      ['the same row twice', 'users', (rows) => [...rows, ...rows.slice(-1)], 'has the same values as an earlier line'],
-      ['another order', 'audit_entries', (rows) => rows.toReversed(), "isn't in the order of the primary key"],
-      ['a missing reference', 'comments', last({ author_id: '999' }), 'author_id: refers to a row that users.jsonl'],
-      ['a missing asset', 'tickets', last({ asset_ids: '{999}' }), 'asset_ids: refers to a row'],
-      ['a missing watcher', 'tickets', last({ watcher_ids: '{999}' }), 'watcher_ids: refers to a row'],
-      ['an ordinal above the last one', 'tickets', last({ ordinal: '999' }), 'ordinal, number: must be from 1 to'],
-      [
-        'a wrong number of tickets',
-        'ticket_sequences',
-        last({ total: '1999999999' }),
-        'total: must be the number of tickets',
+        'rows in another order',
+        () => changeRows('audit_entries', (rows) => rows.toReversed()),
+        "audit_entries.jsonl, line 1: isn't in the order of the primary key",
       ],
       [
         'a ticket that is its own parent',
-        'tickets',
-        (rows) => rows.map((row) => ({ ...row, parent_id: row.id ?? null })),
-        'parent_id: refers to the row itself',
+        () => changeRows('tickets', (rows) => rows.map((row) => ({ ...row, parent_id: row.id ?? null }))),
+        'column parent_id: refers to the row itself',
       ],
-      ['another name of the tenant', 'tenants', last({ name: 'Another' }), "name: isn't the name in manifest.json"],
-      ['no row of the tenant', 'tenants', () => '', 'tenants.jsonl'],
       [
         'a secret of another webhook',
-        'webhook_subscriptions',
-        last({ secret: '\\x00' }),
-        "secret: isn't encrypted with a key",
+        () => changeRows('webhook_subscriptions', last({ secret: '\\x00' })),
+        "line 1, column secret: isn't encrypted with a key in WEBHOOK_SECRET_KEY for this webhook",
       ],
-      ['the file of another tenant', 'attachments', last({ storage_key: `1001/${'0'.repeat(36)}` }), 'storage_key'],
+      ['another text', changeText('comments.jsonl', (text) => text.replace('a', 'b')), 'comments.jsonl differs from'],
       [
-        'a path out of the folder',
-        'attachments',
-        (rows) => last({ storage_key: `${rows[0]?.tenant_id}/../../../users.jsonl` })(rows),
-        'storage_key',
+        'a truncated attachment',
+        async () => writeFile(join(backup(), await attachment()), 'Connection'),
+        'has 10 bytes, but the export lists 16. Export the tenant again.',
       ],
       [
-        'a deleted attachment with an id above 2^53',
-        'deleted_attachments',
-        last({ id: '9007199254740992' }),
-        'id: must be from 0 to 9007199254740991',
+        'a replaced attachment',
+        async () => writeFile(join(backup(), await attachment()), 'C'.repeat(16)),
+        'is damaged',
       ],
-      [
-        'a deleted attachment with an id above the last one',
-        'deleted_attachments',
-        last({ id: '9007199254740991' }),
-        'id: must be from 1 to',
-      ],
-      [
-        'a deleted attachment with the file of another tenant',
-        'deleted_attachments',
-        last({ storage_key: `1001/${'0'.repeat(36)}` }),
-        'storage_key, tenant_id: must meet',
-      ],
-      ['an unsafe type of a file', 'attachments', last({ content_type: 'a/b\r\nx: y' }), 'content_type: must have'],
-      ['another size of a file', 'attachments', last({ size: '17' }), 'has another size'],
-      ['another hash of a file', 'attachments', last({ sha256: '0'.repeat(64) }), 'is damaged'],
-    ])('imports nothing with %s', async (_what, table, change, message) => {
-      const found = await importChanged(table, change);
-      expect(found).toMatch(new RegExp(`${table}.jsonl`));
-      expect(found).toContain(message);
-      expect(found).toContain('Nothing was imported.');
-      expect(found.length).toBeLessThan(400);
-    });
-
-    it('names the line and the column', async () => {
-      const rows = await readRows('tickets');
-      expect(await importChanged('tickets', last({ title: '' }))).toContain(
-        `tickets.jsonl, line ${rows.length}, column title: must have at least 1 character. Nothing was imported.`,
-      );
-    });
-
-    it('imports nothing with the API key of another tenant', async () => {
-      const [key] = await query<{ hash: Buffer }>(target.url, 'SELECT hash FROM api_keys WHERE tenant_id = $1', [
-        other.tenantId,
-      ]);
-      const hash = `\\x${key?.hash.toString('hex')}`;
-      expect(await importChanged('api_keys', last({ hash }))).toContain('column hash: is already in use');
-    });
-
-    it.each(['id', 'storage_key'])(
-      'imports nothing with a deleted attachment that has the %s of another one',
-      async (column) => {
-        const [attachment] = await readRows('attachments');
-        const change = last({ [column]: attachment?.[column] ?? null });
-        expect(await importChanged('deleted_attachments', change)).toContain(
-          `column ${column}: belongs to an attachment`,
-        );
-      },
-    );
-
-    it('names the schema version of an export of an earlier release, whose manifest contains no last ids', async () => {
-      const manifest = await readFile(manifestFile(), 'utf8');
-      const { lastIds: _, ...earlier } = JSON.parse(manifest);
-      await writeFile(manifestFile(), JSON.stringify({ ...earlier, schemaVersion: '20260101000000_other' }));
-      expect(await failImport()).toContain('The export has the schema version 20260101000000_other, but');
-      await writeFile(manifestFile(), manifest);
-    });
-
-    it.each<[string, object, string]>([
-      [
-        'an id of a tenant that uses up the ids of the cell',
-        { tenant: { id: 999_999_999, name: 'x' } },
-        'tenant.id must be',
-      ],
-      ['last ids that use up the ids of all tenants', { lastIds: { tickets: 2 ** 53 - 1 } }, 'lastIds.tickets must be'],
-      ['other values', { tables: 1 }, 'tables must be an object'],
-    ])('imports nothing if the manifest has %s', async (_what, change, message) => {
-      const manifest = await readFile(manifestFile(), 'utf8');
-      await writeFile(manifestFile(), JSON.stringify({ ...JSON.parse(manifest), ...change }));
-      expect(await failImport()).toContain(message);
-      await writeFile(manifestFile(), manifest);
-    });
-
-    it('imports nothing if rows differ from the manifest', async () => {
-      const file = join(backup(), 'comments.jsonl');
-      const comments = await readFile(file, 'utf8');
-      await writeFile(file, comments.replace('"body" : "', '"body" : "x'));
-      expect(await failImport()).toContain('comments.jsonl differs from manifest.json');
-      await writeFile(file, comments);
-    });
-
-    it.each<[string, (file: string) => Promise<unknown>, string]>([
-      ['is truncated', (file) => writeFile(file, 'Connection'), 'has another size'],
-      ['is replaced', (file) => writeFile(file, 'CONNECTION LOST.'), 'is damaged'],
-      ['is a link', (file) => rm(file).then(() => symlink('/etc/hostname', file)), "isn't a regular file"],
-      ['is a folder', (file) => rm(file).then(() => mkdir(file)), "isn't a regular file"],
-    ])('imports nothing if the file of an attachment %s', async (_what, change, message) => {
-      const [name = ''] = await readdir(join(backup(), 'attachments'));
-      const file = join(backup(), 'attachments', name);
-      const content = await readFile(file);
-      await change(file);
-      const found = await failImport();
-      expect(found).toMatch(/^attachments\.jsonl, line 1, column storage_key: .*\. Nothing was imported/m);
-      expect(found).toContain(message);
-      await rm(file, { recursive: true, force: true });
-      await writeFile(file, content);
-    });
-
-    it('prints the place of a fault without a stack trace', async () => {
-      const [name = ''] = await readdir(join(backup(), 'attachments'));
-      const file = join(backup(), 'attachments', name);
-      await rename(file, join(folder, name));
-      expect(await fail(atTarget, `tenants import ${backup()}`)).toMatch(
-        new RegExp(
-          `^error: attachments.jsonl, line 1, column storage_key: The file attachments/${name} is missing. ` +
-            'Nothing was imported. Export the tenant again.\n$',
-          'm',
-        ),
-      );
-      await rename(join(folder, name), file);
-    });
-
-    it('imports nothing if a file is a link', async () => {
-      const file = join(backup(), 'users.jsonl');
-      await rename(file, join(folder, 'users.jsonl'));
-      await symlink(join(folder, 'users.jsonl'), file);
-      expect(await failImport()).toContain("users.jsonl isn't a regular file");
-      await rename(join(folder, 'users.jsonl'), file);
+      ['a link to an attachment', async () => replaceByLink(await attachment()), "isn't a regular file"],
+    ])('imports nothing from a signed export with %s', async (_what, change, message) => {
+      await change();
+      await sign(backup());
+      const imported = importTenant(targetApi, { folder: backup(), report: () => undefined });
+      await expect(imported).rejects.toThrow(/Export the tenant again\. Nothing was imported\.$/);
+      await expect(imported).rejects.toThrow(message);
+      expect((await readTenant(target.url, theirs.tenantId)).tenants).toEqual([]);
     });
   });
 
   it('imports an export after other imports of it failed', async () => {
-    await succeed(atTarget, `tenants import ${folder}/backup`);
+    expect(await succeed(atTarget, `tenants import ${folder}/backup`)).toMatchObject({ deactivatedWebhooks: [] });
     expect((await other.createTicket()).id).toBeGreaterThan(0);
+    await beginMaintenance(theirs, target.url);
+    await succeed(atTarget, `tenants delete ${theirs.tenantId} --yes`);
+  });
+
+  it('imports exactly the export with --manifest-sha256, and deactivates webhooks whose secrets no key decrypts', async () => {
+    const lostKey = createSecretCipher([Buffer.alloc(32, 3).toString('base64')]);
+    let webhook: Row = {};
+    await changeRows('webhook_subscriptions', (rows) => {
+      webhook = rows[0] as Row;
+      const owner = { tenantId: theirs.context.db.$tenantId, subscriptionId: BigInt(webhook.id ?? 0) };
+      const secret = `\\x${Buffer.from(lostKey.encrypt('whsec_x', owner)).toString('hex')}`;
+      return rows.map((row) => ({ ...row, secret, previous_secret: secret }));
+    });
+    await changeRows('audit_entries', last({ id: String(2 ** 52) }));
+    const manifestFile = join(folder, 'backup/manifest.json');
+    const manifest = JSON.parse(await readFile(manifestFile, 'utf8'));
+    await writeFile(manifestFile, JSON.stringify({ ...manifest, secretKeys: lostKey.keyIds }));
+    await sign(join(folder, 'backup'), lostKey);
+    expect(await fail(atTarget, `tenants import ${folder}/backup`)).toContain('lacks the key with the id');
+
+    const hash = hashOf(await readFile(manifestFile));
+    const { code, stderr } = await atTarget(`tenants import ${folder}/backup --manifest-sha256 ${hash.toUpperCase()}`);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`are inactive: ${webhook.id} (${webhook.url}).`)]);
+    expect(stderr).toContain(`webhooks activate ${webhook.id} --tenant ${theirs.tenantId}\n`);
+    expect(await succeed(atTarget, `webhooks show ${webhook.id} --tenant ${theirs.tenantId}`)).toMatchObject({
+      active: false,
+    });
+    const added = 'SELECT action FROM audit_entries WHERE tenant_id = $1 AND id > $2::bigint ORDER BY id';
+    expect(await query(target.url, added, [theirs.tenantId, 2 ** 52])).toEqual([
+      { action: 'workspace.imported' },
+      { action: 'webhook.deleted' },
+    ]);
+    for (const command of ['activate ID', 'update ID --secret whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']) {
+      await succeed(atTarget, `webhooks ${command.replace('ID', webhook.id ?? '')} --tenant ${theirs.tenantId}`);
+    }
+  });
+
+  it('names a sequence that an imported id has raised above 2^48', async () => {
+    const message = /The sequence audit_entries_id_seq is at 45035996273\d{5}, above 2\^48\./;
+    const exported = await atTarget(`tenants export ${other.tenantId} ${folder}/high`);
+    expect([exported.code, exported.stderr]).toEqual([0, expect.stringMatching(message)]);
+    const { findings } = JSON.parse((await atTarget('doctor --json')).stdout);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ check: 'sequences', level: 'wrong', message: expect.stringMatching(message) }),
+    );
+    // The high id of one tenant doesn't prevent imports of others.
+    await succeed(atSource, `tenants import ${folder}/high`);
   });
 });
 
@@ -712,8 +600,7 @@ describe('tenants delete', () => {
 
   it('waits for open transactions, so that no row remains', async () => {
     const { tenantId } = other;
-    const begin = 'UPDATE tenants SET maintenance_since = $2, unavailable_since = $2 WHERE id = $1';
-    await query(target.url, begin, [tenantId, '2026-01-01T12:00Z']);
+    await beginMaintenance(other, target.url);
     const client = new pg.Client({ connectionString: target.url });
     await client.connect();
     await client.query('BEGIN');
@@ -728,8 +615,13 @@ describe('tenants delete', () => {
     expect(Object.values(await readTenant(target.url, tenantId)).flat()).toEqual([]);
   });
 
-  it('deletes nothing if the rows differ from the export', async () => {
+  it('deletes nothing if the export has no signature, or if the rows differ from it', async () => {
     const before = await readTenant(source.databaseUrl, mine.tenantId);
+    await rm(join(moved, 'manifest.sig'));
+    expect(await fail(atSource, `tenants delete ${mine.tenantId} --moved ${moved} --yes`)).toMatch(
+      /^error: The export has no signature .* Nothing was deleted\.$/m,
+    );
+    await sign(moved);
     expect(await fail(atSource, `tenants delete ${mine.tenantId} --moved ${moved} --yes`)).toContain(
       'differ from the export: users',
     );

@@ -179,14 +179,32 @@ const exportFolder = action({
   work: async (runtime, { tenant, folder }, report) =>
     exportTenant(runtime, await findTenant(runtime.prisma, tenant), { folder, report }),
   format: (manifest) =>
-    `Exported ${formatManifest(manifest)}.` +
+    `Exported ${formatManifest(manifest)}. The SHA-256 of manifest.json is ${manifest.manifestSha256}.` +
     `${manifest.maintenanceSince === null ? ' The export is only a backup, because the tenant is not in maintenance.' : ''}`,
 });
 
 const importFolder = action({
-  input: z.strictObject({ folder: Folder }),
-  work: (runtime, { folder }, report) => importTenant(runtime, { folder, report }),
+  input: z.strictObject({
+    folder: Folder,
+    manifestSha256: z
+      .string()
+      .regex(/^[\da-f]{64}$/i, 'must be a SHA-256 in hexadecimal')
+      .optional(),
+  }),
+  work: (runtime, { folder, manifestSha256: sha256 }, report) => importTenant(runtime, { folder, sha256, report }),
   format: (manifest) => `Imported ${formatManifest(manifest)}.`,
+  hint: ({ deactivatedWebhooks }) =>
+    deactivatedWebhooks.length === 0
+      ? undefined
+      : 'No key decrypts the secrets of these webhooks. They got random secrets and are inactive: ' +
+        `${deactivatedWebhooks.map(({ id, url }) => `${id} (${url})`).join(', ')}.`,
+  next: ({ deactivatedWebhooks: [webhook], tenant }) =>
+    webhook === undefined
+      ? []
+      : [
+          shell`webhooks activate ${webhook.id} --tenant ${tenant.id}`,
+          shell`webhooks update ${webhook.id} --tenant ${tenant.id} --secret …`,
+        ],
 });
 
 function formatManifest({ tenant: { id, name }, tables, attachments }: Manifest): string {

@@ -98,7 +98,8 @@ export const tenants = noun({
       summary: 'Export all data of a tenant to a new folder, for a backup or a move to another cell',
       details:
         'To move the tenant, start its maintenance first. Without maintenance, the export is only a backup. The folder ' +
-        'contains personal data and password hashes, so only the current user can read it.',
+        'contains personal data and password hashes, so only the current user can read it. The first key of ' +
+        'WEBHOOK_SECRET_KEY signs the export. The command prints the SHA-256 of manifest.json, which identifies the export.',
       arguments: [tenant, { flags: '<folder>', about: 'folder to create' }],
       examples: ['tenants export Acme acme-backup'],
     },
@@ -106,9 +107,20 @@ export const tenants = noun({
       summary: 'Import an exported tenant into this installation, with the same IDs',
       details:
         'Both installations must run the same release. WEBHOOK_SECRET_KEY must contain the keys of the other installation. ' +
+        'With --manifest-sha256, the command needs no keys, and accepts only the export with this hash. Webhooks whose ' +
+        'secrets no key decrypts then get random secrets and become inactive. ' +
         'If the command fails or is interrupted, delete the incomplete tenant with `tenants delete`, and import it again.',
       arguments: [{ flags: '<folder>', about: 'folder that `tenants export` created' }],
-      examples: ['tenants import acme-move'],
+      options: [
+        {
+          flags: '--manifest-sha256 <hash>',
+          about: 'SHA-256 that `tenants export` printed; replaces the signature of the export',
+        },
+      ],
+      examples: [
+        'tenants import acme-move',
+        'tenants import acme-move --manifest-sha256 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+      ],
     },
     delete: {
       summary: 'Delete a tenant in maintenance, with all its data',

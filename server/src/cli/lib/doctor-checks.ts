@@ -10,6 +10,7 @@ import { caseAdvice, findDamage, readServerInfo } from '../../database/server-in
 import { checkStoreMarker, readStoreMarker, StoreMismatchError } from '../../process/attachment-store.ts';
 import { checkSchema, findMissingRoles, SchemaOutdatedError } from '../../process/ensure-schema.ts';
 import { findPartialExports, partialExport } from '../../resources/shared/partial-export.ts';
+import { findHighSequences, highSequence } from '../../resources/tenants/high-sequences.ts';
 import { findWrongTotals } from '../../resources/tickets/counters-check.ts';
 import { serializeId } from '../../shared/serialize.ts';
 import { findOldestDue, findOpenCircuits, findOverQuota } from '../../webhooks/outbox/pending.ts';
@@ -277,6 +278,14 @@ export const checks: Check[] = [
       const found = await findPartialExports(databases.system.pool);
       if (found.length === 0) return [ok('No temporary file of an export exists on this machine.')];
       return found.map((path) => note(partialExport.message(path), partialExport.advice));
+    },
+  },
+  {
+    name: 'sequences',
+    async check({ databases }) {
+      const found = await findHighSequences(databases.system.pool);
+      if (found.length === 0) return [ok('No sequence of ids is above 2^48.')];
+      return found.map((sequence) => wrong(highSequence.message(sequence), highSequence.advice));
     },
   },
   {

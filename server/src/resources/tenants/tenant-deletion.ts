@@ -19,14 +19,14 @@ export async function deleteTenant(
   tenant: Pick<Tenant, 'id' | 'name'>,
   { moved, report }: { moved?: string | undefined; report: db.Report },
 ): Promise<Record<string, number>> {
-  const { storage, osUser } = sources.services;
+  const { storage } = sources.services;
   return db.withTransferConnection(sources, async (connection) => {
     await db.lockTransfer(connection, tenant.id, report);
     const tables = await db.readTenantTables(connection);
     const begun = 'SELECT FROM deleted_tenants WHERE id = $1 AND completed_at IS NULL';
     if ((await connection.query(begun, [tenant.id])).rowCount === 0) {
       const quietMs = quietAfterMs(sources.databases.options.timeouts);
-      await beginDeletion(connection, { ...tenant, tables, moved, osUser, quietMs, report });
+      await beginDeletion(connection, { ...tenant, tables, moved, services: sources.services, quietMs, report });
     }
     // The trigger on tickets allows this session to delete the tickets of this tenant.
     await connection.query("SELECT set_config('itsm.deleted_tenant', $1, false)", [String(tenant.id)]);
@@ -40,7 +40,7 @@ export async function deleteTenant(
 interface DeletionOptions {
   tables: db.TenantTable[];
   moved: string | undefined;
-  osUser: string | undefined;
+  services: db.TransferSources['services'];
   quietMs: number;
   report: db.Report;
 }
@@ -52,7 +52,7 @@ const complete = `
 /** Checks that the tenant can be deleted, waits for its writers, counts its rows, and marks it as incomplete. */
 async function beginDeletion(
   connection: Connection,
-  { id, name, tables, moved, osUser, quietMs, report }: Pick<Tenant, 'id' | 'name'> & DeletionOptions,
+  { id, name, tables, moved, services, quietMs, report }: Pick<Tenant, 'id' | 'name'> & DeletionOptions,
 ): Promise<void> {
   const { since, unavailableSince, incomplete } = await db.readMaintenance(connection, id);
   if (since === null || unavailableSince === null) {
@@ -63,7 +63,9 @@ async function beginDeletion(
   // remain. No request has used an incomplete tenant.
   if (!incomplete) await waitForRequests(connection, { since: unavailableSince, quietMs, report });
   if (moved !== undefined) {
-    const manifest = await readManifest(moved);
+    const manifest = await readManifest(moved, services).catch((error: Error) => {
+      throw new Error(`${error.message} Nothing was deleted.`, { cause: error });
+    });
     const next = 'Nothing was deleted. Export and import the tenant again.';
     if (manifest.tenant.id !== id || manifest.maintenanceSince !== since) {
       throw new Error(`The export was made before the current maintenance of the tenant began. ${next}`);
@@ -83,7 +85,7 @@ async function beginDeletion(
        UPDATE tenants SET incomplete = true WHERE id = $1 AND maintenance_since::text = $2
          AND unavailable_since::text = $5 RETURNING id, name)
      INSERT INTO deleted_tenants (id, name, os_user, rows) SELECT id, name, $3, $4 FROM marked`,
-    [id, since, osUser ?? null, JSON.stringify(counts), unavailableSince],
+    [id, since, services.osUser ?? null, JSON.stringify(counts), unavailableSince],
   );
   if (rowCount === 0) throw new Error(`The maintenance of the tenant ${name} changed. Nothing was deleted.`);
 }

@@ -8,14 +8,16 @@ import type { Connection } from '../../database/client/connection.ts';
 import type { AttachmentStorage } from '../../storage/attachment-storage.ts';
 import { keyIdBytes } from '../../webhooks/secrets/secret-cipher.ts';
 import { writePartial } from '../shared/partial-export.ts';
+import { findHighSequences, highSequence } from './high-sequences.ts';
 import { quietAfterMs } from './maintenance.ts';
 import type { Tenant } from './queries.ts';
-import { type Manifest, readLines, verify } from './tenant-folder.ts';
+import { hashOf, type Manifest, readLines, verify } from './tenant-folder.ts';
 import * as db from './tenant-rows.ts';
+import { signManifest } from './tenant-signature.ts';
 
 /**
- * Writes all rows and attachments of a tenant to a new folder (docs/decisions/tenant-transfer.md). If the tenant is in
- * maintenance, first waits for running requests and transactions, and checks at the end that no row has changed.
+ * Writes all rows and attachments of a tenant to a new folder, and signs it (docs/decisions/tenant-transfer.md). If the
+ * tenant is in maintenance, first waits for running requests and transactions, and checks at the end that no row has changed.
  * Otherwise, the result is a backup.
  * @throws Error if the folder exists, if the tenant is incomplete, or if rows changed during maintenance
  */
@@ -23,7 +25,7 @@ export async function exportTenant(
   sources: db.TransferSources,
   { id, name }: Pick<Tenant, 'id' | 'name'>,
   { folder, report }: { folder: string; report: db.Report },
-): Promise<Manifest> {
+): Promise<Manifest & { manifestSha256: string }> {
   if (existsSync(folder)) throw new Error(`${folder} already exists. Choose another folder.`);
   return db.withTransferConnection(sources, (connection) =>
     writePartial(connection, { target: folder, report }, async (partial) => {
@@ -37,6 +39,9 @@ export async function exportTenant(
       if (since !== null) {
         await waitForRequests(connection, { since, quietMs: quietAfterMs(sources.databases.options.timeouts), report });
       }
+      for (const found of await findHighSequences(connection)) {
+        report(`${highSequence.message(found)} ${highSequence.advice}`);
+      }
       const exportedAt = new Date().toISOString();
       const rows = await db.inSnapshot(connection, () => writeTables(connection, { id, folder: partial, report }));
       const attachments = await copyAttachments(sources.services.storage, partial);
@@ -49,9 +54,11 @@ export async function exportTenant(
         }
       }
       const manifest: Manifest = { exportedAt, maintenanceSince: since, ...rows, attachments };
-      const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
-      await writeFile(join(partial, 'manifest.json'), text, { mode: 0o600, flush: true });
-      return manifest;
+      const content = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
+      const signature = signManifest(content, sources.services.secretCipher);
+      await writeFile(join(partial, 'manifest.json'), content, { mode: 0o600, flush: true });
+      await writeFile(join(partial, 'manifest.sig'), signature, { mode: 0o600, flush: true });
+      return { ...manifest, manifestSha256: hashOf(content) };
     }),
   );
 }
@@ -89,9 +96,8 @@ export async function waitForRequests(
 async function writeTables(
   connection: Connection,
   { id, folder, report }: { id: number; folder: string; report: db.Report },
-): Promise<Pick<Manifest, 'schemaVersion' | 'tenant' | 'secretKeys' | 'tables' | 'lastIds'>> {
+): Promise<Pick<Manifest, 'schemaVersion' | 'tenant' | 'secretKeys' | 'tables'>> {
   const tables: Manifest['tables'] = {};
-  const lastIds: Manifest['lastIds'] = {};
   for (const table of await db.readTenantTables(connection)) {
     if (table.isDerived) continue;
     await using file = await open(join(folder, `${table.name}.jsonl`), 'wx', 0o600);
@@ -101,7 +107,6 @@ async function writeTables(
     };
     tables[table.name] = await db.readRows(connection, table, { id, onLines });
     await file.sync();
-    if (table.lastId !== null) lastIds[table.name] = table.lastId;
   }
   const { rows } = await connection.query(
     `SELECT DISTINCT encode(substring(stored FROM 1 FOR ${keyIdBytes}), 'hex') AS key
@@ -112,7 +117,7 @@ async function writeTables(
   const secretKeys = rows.map(({ key }: { key: string }) => key);
   // The caller may have read the name before a change.
   const [tenant] = (await connection.query('SELECT id::float8, name FROM tenants WHERE id = $1', [id])).rows;
-  return { schemaVersion: await db.readSchemaVersion(connection), tenant, secretKeys, tables, lastIds };
+  return { schemaVersion: await db.readSchemaVersion(connection), tenant, secretKeys, tables };
 }
 
 /** Copies the files of the exported attachments from the store to the folder. Returns the number of files. */
@@ -127,7 +132,8 @@ async function copyAttachments(storage: AttachmentStorage, folder: string): Prom
       });
       const path = join(folder, 'attachments', basename(key));
       const output = createWriteStream(path, { flags: 'wx', mode: 0o600, flush: true });
-      await pipeline(content, (chunks: Readable) => verify(chunks, { key, sha256 }), output);
+      const problem = `The file of attachment ${key} is damaged. Restore it from a backup.`;
+      await pipeline(content, (chunks: Readable) => verify(chunks, sha256, problem), output);
       copied++;
     }
   }

@@ -2,42 +2,56 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Connection } from '../../database/client/connection.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
+import { newSecret } from '../../webhooks/secrets/new-secret.ts';
 import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 import { toNameKey } from '../shared/name-key.ts';
-import { fault, type Manifest, openFile, readManifest, verify } from './tenant-folder.ts';
+import { fault, type Manifest, openFile, readManifest, verify, verifyTables } from './tenant-folder.ts';
 import * as db from './tenant-rows.ts';
-import { checkRelation, copyRows, orderRows, readStaged, stageTable } from './tenant-staging.ts';
-import { moreRelations, relationsOf } from './tenant-values.ts';
+import { copyRows, orderRows, readStaged, stagedOf, stageTable } from './tenant-staging.ts';
+
+/** A webhook that got a random secret and is inactive, because no key decrypts its secret. */
+interface DeactivatedWebhook {
+  id: number;
+  url: string;
+}
 
 /**
  * Writes an export into this installation, with the same ids, and compares the rows with the export. The tenant is in
  * maintenance until the import is complete (docs/decisions/tenant-transfer.md).
+ * @param sha256 the SHA-256 of `manifest.json` in hexadecimal. With this hash, the export needs neither a signature nor
+ * the keys of its webhook secrets.
  * @throws Error before it imports a row, if the tenant or its name exists, if the schema version differs, if
- * `WEBHOOK_SECRET_KEY` lacks a key, or if a row or a file is invalid
+ * `WEBHOOK_SECRET_KEY` lacks a key, or if the export has changed
  */
 export async function importTenant(
   sources: db.TransferSources,
-  { folder, report }: { folder: string; report: db.Report },
-): Promise<Manifest> {
+  { folder, sha256, report }: { folder: string; sha256?: string | undefined; report: db.Report },
+): Promise<Manifest & { deactivatedWebhooks: DeactivatedWebhook[] }> {
   const { storage, secretCipher } = sources.services;
-  const manifest = await readManifest(folder);
+  const manifest = await readManifest(folder, { secretCipher, sha256 });
   const { id } = manifest.tenant;
-  await db.withTransferConnection(sources, async (connection) => {
+  return db.withTransferConnection(sources, async (connection) => {
     await db.lockTransfer(connection, id, report);
-    await checkCompatible(connection, manifest, secretCipher.keyIds);
+    await checkSchemaVersion(connection, manifest);
+    const needsKeys = sha256 === undefined;
+    if (needsKeys) checkKeys(manifest, secretCipher.keyIds);
     // Fails if the store is unavailable, or belongs to another installation.
     if (manifest.tables.attachments?.rows) await storage.readMarker();
     const tables = (await db.readTenantTables(connection)).filter(({ isDerived }) => !isDerived);
-    await checkRows(sources, connection, { manifest, tables, folder, report }).catch((error: Error) => {
-      throw new Error(`${error.message} Nothing was imported. Export the tenant again.`, { cause: error });
-    });
+    const deactivatedWebhooks = await checkRows(connection, { manifest, tables, folder, report })
+      .then(() => checkSecrets(connection, id, { cipher: secretCipher, needsKeys }))
+      .catch((error: Error) => {
+        throw new Error(`${error.message} Export the tenant again. Nothing was imported.`, { cause: error });
+      });
     // Comes last, so that no operator deletes a tenant whose backup this installation can't import.
     await checkAbsent(connection, manifest);
-    await importRows(sources, connection, { manifest, tables, folder, report }).catch((error: Error) => {
-      throw new Error(`${error.message.replace(/\.?$/, '.')} ${repeatImport(id)}`, { cause: error });
-    });
+    await importRows(sources, connection, { manifest, tables, folder, report, deactivatedWebhooks }).catch(
+      (error: Error) => {
+        throw new Error(`${error.message.replace(/\.?$/, '.')} ${repeatImport(id)}`, { cause: error });
+      },
+    );
+    return { ...manifest, deactivatedWebhooks };
   });
-  return manifest;
 }
 
 interface Import {
@@ -47,52 +61,60 @@ interface Import {
   report: db.Report;
 }
 
-/** Loads the rows of an export into temporary tables, and checks all rows and files. */
-async function checkRows(
-  { services: { secretCipher } }: db.TransferSources,
-  connection: Connection,
-  { manifest, tables, folder, report }: Import,
-): Promise<void> {
-  const { tenant } = manifest;
+/** Checks all files, and loads the rows of an export into temporary tables. */
+async function checkRows(connection: Connection, { manifest, tables, folder, report }: Import): Promise<void> {
+  report('Comparing the files with manifest.json …');
+  await verifyTables(folder, manifest);
   // The form of binary values in an export.
   await connection.query("SET bytea_output = 'hex'");
-  if (manifest.tables.tenants?.rows !== 1) throw new Error('tenants.jsonl must contain one row.');
   for (const table of tables) {
     report(`Checking ${table.name} …`);
-    await stageTable(connection, table, { manifest, folder });
+    await stageTable(connection, table, { folder, tenantId: manifest.tenant.id });
+    await orderRows(connection, table);
   }
-  for (const relation of [...tables.flatMap(relationsOf), ...moreRelations]) await checkRelation(connection, relation);
-  for (const table of tables) await orderRows(connection, table);
-  await checkSecrets(connection, tenant.id, secretCipher);
-  for await (const { line, ...file } of readFiles(connection)) {
-    try {
-      for await (const _ of openAttachment(folder, file));
-    } catch (error) {
-      throw fault({ table: 'attachments', line, column: 'storage_key' }, (error as Error).message.replace(/\.$/, ''));
-    }
-  }
+  for await (const file of readFiles(connection)) for await (const _ of openAttachment(folder, file));
 }
 
 /**
  * Checks that the secrets of webhooks can be decrypted. Otherwise, `secrets reencrypt` would fail for all tenants.
+ * @param needsKeys whether a secret that no key decrypts is an error. Otherwise, the webhook gets a random secret and
+ * becomes inactive.
+ * @returns the webhooks with a random secret
  */
-async function checkSecrets(connection: Connection, tenantId: number, cipher: SecretCipher): Promise<void> {
-  const secrets = readStaged<{ id: number } & Record<string, Buffer | null>>(
+async function checkSecrets(
+  connection: Connection,
+  tenantId: number,
+  { cipher, needsKeys }: { cipher: SecretCipher; needsKeys: boolean },
+): Promise<DeactivatedWebhook[]> {
+  const secrets = readStaged<DeactivatedWebhook & Record<'secret' | 'previous_secret', Buffer | null>>(
     connection,
     'webhook_subscriptions',
-    'id::float8, secret, previous_secret',
+    'id::float8, url, secret, previous_secret',
   );
-  for await (const { line, id, ...stored } of secrets) {
-    for (const column of ['secret', 'previous_secret']) {
+  const deactivated: DeactivatedWebhook[] = [];
+  for await (const { line, id, url, ...stored } of secrets) {
+    const owner = { tenantId: toTenantId(tenantId), subscriptionId: BigInt(id) };
+    const column = (['secret', 'previous_secret'] as const).find((each) => {
       try {
-        if (!stored[column]) continue;
-        cipher.decrypt(stored[column], { tenantId: toTenantId(tenantId), subscriptionId: BigInt(id) });
+        if (stored[each] !== null) cipher.decrypt(stored[each], owner);
+        return false;
       } catch {
-        const problem = "isn't encrypted with a key in WEBHOOK_SECRET_KEY for this webhook";
-        throw fault({ table: 'webhook_subscriptions', line, column }, problem);
+        return true;
       }
+    });
+    if (column === undefined) continue;
+    if (needsKeys) {
+      const problem = "isn't encrypted with a key in WEBHOOK_SECRET_KEY for this webhook";
+      throw fault('webhook_subscriptions', line, { column, problem });
     }
+    await connection.query(
+      `UPDATE ${stagedOf('webhook_subscriptions')} SET secret = $2, previous_secret = NULL, previous_secret_until = NULL,
+         active = false, version = version + 1, updated_at = now() WHERE line = $1`,
+      [line, cipher.encrypt(newSecret(), owner)],
+    );
+    deactivated.push({ id, url });
   }
+  return deactivated;
 }
 
 interface AttachmentFile {
@@ -107,40 +129,49 @@ function readFiles(connection: Connection) {
 }
 
 /** Yields the content of the file of an attachment. @throws Error if the file is missing, or has another size or hash */
-async function* openAttachment(folder: string, file: AttachmentFile) {
-  await using handle = await openFile(folder, 'attachments', basename(file.key));
-  if ((await handle.stat()).size !== file.size)
-    throw new Error(`The file of the attachment ${file.key} has another size.`);
-  yield* verify(handle.createReadStream({ autoClose: false }), file);
+async function* openAttachment(folder: string, { key, size, sha256 }: AttachmentFile) {
+  await using handle = await openFile(folder, 'attachments', basename(key));
+  const found = (await handle.stat()).size;
+  if (found !== size)
+    throw new Error(`The file of attachment ${key} has ${found} bytes, but the export lists ${size}.`);
+  yield* verify(handle.createReadStream({ autoClose: false }), sha256, `The file of attachment ${key} is damaged.`);
 }
 
 /** Writes the rows and the files of an export, compares the rows with the export, and ends the maintenance. */
 async function importRows(
   { services: { storage, osUser } }: db.TransferSources,
   connection: Connection,
-  { manifest, tables, folder, report }: Import,
+  { manifest, tables, folder, report, deactivatedWebhooks }: Import & { deactivatedWebhooks: DeactivatedWebhook[] },
 ): Promise<void> {
   const { id } = manifest.tenant;
   for (const table of tables) {
     await copyRows(connection, table, (rows) => report(`${table.name}: ${rows} rows …`));
   }
-  for await (const { key, size, sha256 } of readFiles(connection)) {
-    const content = Readable.from(openAttachment(folder, { key, size, sha256 }), { objectMode: false });
-    await storage.move(await storage.writeTemporary(content, size), key);
+  for await (const file of readFiles(connection)) {
+    const content = Readable.from(openAttachment(folder, file), { objectMode: false });
+    await storage.move(await storage.writeTemporary(content, file.size), file.key);
   }
   for (const table of tables) await raiseSequence(connection, table, id);
   report('Comparing the rows with the export …');
-  const different = await db.findDifferences(connection, id, manifest.tables);
+  const webhooks = tables.find(({ name }) => name === 'webhook_subscriptions');
+  const expected = { ...manifest.tables };
+  if (deactivatedWebhooks.length > 0 && webhooks !== undefined) {
+    const staged = { ...webhooks, name: `staged_${webhooks.name}` };
+    expected[webhooks.name] = await db.inSnapshot(connection, () => db.readRows(connection, staged, { id }));
+  }
+  const different = await db.findDifferences(connection, id, expected);
   if (different.length > 0) throw new Error(`The rows of ${different.join(', ')} differ from the export.`);
-  await connection.query(complete, [id, osUser ?? null]);
+  await connection.query(complete, [id, osUser ?? null, deactivatedWebhooks.map((webhook) => webhook.id)]);
 }
 
-/** Ends the maintenance of an imported tenant, and records the import in the audit log. */
+/** Ends the maintenance of an imported tenant, and records the import and its changes in the audit log. */
 const complete = `
   WITH completed AS (
     UPDATE tenants SET maintenance_since = NULL, unavailable_since = NULL, incomplete = false WHERE id = $1 RETURNING id)
   INSERT INTO audit_entries (tenant_id, action, target_type, target_id, os_user, address, user_agent)
-  SELECT id, 'workspace.imported', 'workspace', id, $2, '', '' FROM completed`;
+  SELECT id, action, type, target, $2, '', '' FROM completed, LATERAL (
+    SELECT 'workspace.imported' AS action, 'workspace' AS type, id AS target
+    UNION ALL SELECT 'webhook.deleted', 'webhook', unnest($3::bigint[])) AS entries`;
 
 function repeatImport(id: number): string {
   return `Delete the incomplete tenant with \`tenants delete ${id}\` and import it again.`;
@@ -152,22 +183,24 @@ async function checkAbsent(connection: Connection, { tenant: { id, name } }: Man
   if (found === undefined) return;
   const [same, remedy] = found.id === String(id) ? ['id', 'Delete it first.'] : ['name', 'Rename it first.'];
   const next = found.incomplete ? repeatImport(found.id) : remedy;
-  throw new Error(`The tenant ${found.name} with the same ${same} exists. ${next}`);
+  throw new Error(`A tenant with this ${same} already exists: ${found.name}. ${next}`);
 }
 
-async function checkCompatible(connection: Connection, manifest: Manifest, keyIds: readonly string[]): Promise<void> {
+async function checkSchemaVersion(connection: Connection, { schemaVersion }: Manifest): Promise<void> {
   const version = await db.readSchemaVersion(connection);
-  if (version !== manifest.schemaVersion) {
-    const difference = `The export has the schema version ${manifest.schemaVersion}, but this database has ${version}.`;
-    throw new Error(`${difference} Run the same release in both installations and export the tenant again.`);
-  }
-  const missing = manifest.secretKeys.filter((keyId) => !keyIds.includes(keyId));
-  if (missing.length > 0) {
-    throw new Error(
-      `WEBHOOK_SECRET_KEY: lacks the keys with the ids ${missing.join(', ')}, which encrypted webhook secrets of the ` +
-        'export. Add the keys of the other installation at the end of the setting.',
-    );
-  }
+  if (version === schemaVersion) return;
+  const difference = `The export has the schema version ${schemaVersion}, but this database has ${version}.`;
+  throw new Error(`${difference} Run the same release in both installations and export the tenant again.`);
+}
+
+function checkKeys({ secretKeys }: Manifest, keyIds: readonly string[]): void {
+  const missing = secretKeys.filter((keyId) => !keyIds.includes(keyId));
+  if (missing.length === 0) return;
+  throw new Error(
+    `WEBHOOK_SECRET_KEY: lacks the keys with the ids ${missing.join(', ')}, which encrypted webhook secrets of the ` +
+      'export. Add the keys of the other installation at the end of the setting. If a key is lost, import the folder ' +
+      'with `--manifest-sha256`, which deactivates these webhooks.',
+  );
 }
 
 /** Raises the sequence of a table past the imported ids, except `tenants` if the id belongs to another cell. */

@@ -33,18 +33,12 @@ export interface TenantTable {
   columns: TenantColumn[];
   /** The primary key as SQL. Its order doesn't depend on the collation of the database. */
   order: string[];
-  /** The CHECK constraints, as SQL. */
-  checks: { columns: string[]; condition: string }[];
-  /** The columns of each unique index. Only the rows that meet the condition are in the index. */
-  uniques: { columns: string[]; condition: string | null }[];
-  /** The foreign keys. `columns` have the values of `keys` in the other table. */
-  foreignKeys: { columns: string[]; table: string; keys: string[] }[];
+  /** The tables that foreign keys refer to. */
+  referenced: string[];
   /** The columns that refer to rows of the same table. */
   selfReferences: string[];
   /** The sequence that the ids of the rows come from, or null. */
   sequence: string | null;
-  /** The last id that the sequence assigned to a row of any tenant, or null. */
-  lastId: number | null;
   /** Whether only triggers write the table. */
   isDerived: boolean;
 }
@@ -54,8 +48,6 @@ export interface TenantColumn {
   name: string;
   /** The SQL type. */
   type: string;
-  isRequired: boolean;
-  isIndexed: boolean;
 }
 
 /** The tables that only triggers write. `test/cli/tenant-transfer.test.ts` checks that the list is complete. */
@@ -82,36 +74,19 @@ const omittedColumns = [
   ...['tenants.maintenance_since', 'tenants.unavailable_since', 'tenants.incomplete'],
 ];
 
-/** Builds SQL for the names of columns. `numbers` and `table` are SQL expressions. */
-function namesOf(numbers: string, table: string): string {
-  return `(SELECT json_agg(attname ORDER BY place) FROM unnest(${numbers}) WITH ORDINALITY AS k (number, place)
-      JOIN pg_attribute ON attrelid = ${table} AND attnum = number)`;
-}
-
 const catalog = `
   SELECT c.relname AS name, CASE c.relname WHEN 'tenants' THEN 'id' ELSE 'tenant_id' END AS owner,
-    (SELECT json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod),
-        'isRequired', attnotnull,
-        'isIndexed', EXISTS (SELECT FROM pg_index WHERE indrelid = c.oid AND attnum = ANY (indkey))) ORDER BY attname)
+    (SELECT json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)) ORDER BY attname)
       FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
         AND c.relname || '.' || attname <> ALL ($1)) AS columns,
     (SELECT json_agg(quote_ident(attname) || CASE attcollation WHEN 0 THEN '' ELSE ' COLLATE "C"' END ORDER BY number)
       FROM pg_index, unnest(indkey) WITH ORDINALITY AS k (key_attnum, number), pg_attribute
       WHERE indrelid = c.oid AND indisprimary AND attrelid = c.oid AND attnum = key_attnum) AS order,
-    ARRAY(SELECT json_build_object('columns', ${namesOf('conkey', 'conrelid')},
-        'condition', pg_get_expr(conbin, conrelid))
-      FROM pg_constraint WHERE conrelid = c.oid AND contype = 'c') AS checks,
-    ARRAY(SELECT json_build_object('columns', ${namesOf('indkey::smallint[]', 'indrelid')},
-        'condition', pg_get_expr(indpred, indrelid))
-      FROM pg_index WHERE indrelid = c.oid AND indisunique) AS uniques,
-    ARRAY(SELECT json_build_object('columns', ${namesOf('conkey', 'conrelid')}, 'table', p.relname,
-        'keys', ${namesOf('confkey', 'confrelid')})
-      FROM pg_constraint JOIN pg_class p ON p.oid = confrelid
-      WHERE conrelid = c.oid AND contype = 'f') AS "foreignKeys",
+    ARRAY(SELECT p.relname::text FROM pg_constraint JOIN pg_class p ON p.oid = confrelid
+      WHERE conrelid = c.oid AND contype = 'f') AS referenced,
     ARRAY(SELECT attname::text FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = ANY (conkey)
       WHERE conrelid = c.oid AND contype = 'f' AND confrelid = c.oid AND attname <> 'tenant_id') AS "selfReferences",
-    sequence, pg_sequence_last_value(sequence::regclass)::float8 AS "lastId",
-    c.relname = ANY ($2) AS "isDerived"
+    sequence, c.relname = ANY ($2) AS "isDerived"
   FROM pg_class c LEFT JOIN LATERAL (
     SELECT pg_get_serial_sequence(CASE c.relname WHEN 'deleted_attachments' THEN 'attachments' ELSE c.relname END, attname)
       AS sequence FROM pg_attribute WHERE attrelid = c.oid AND attname = 'id') AS s ON true
@@ -128,8 +103,8 @@ export async function readTenantTables(connection: Connection): Promise<TenantTa
   const sorted: TenantTable[] = [];
   while (remaining.length > 0) {
     const names = remaining.map(({ name }) => name);
-    const ready = remaining.filter(({ name, foreignKeys }) =>
-      foreignKeys.every(({ table }) => table === name || !names.includes(table)),
+    const ready = remaining.filter(({ name, referenced }) =>
+      referenced.every((table) => table === name || !names.includes(table)),
     );
     if (ready.length === 0) throw new Error(`The foreign keys between ${names.join(', ')} form a cycle.`);
     sorted.push(...ready);

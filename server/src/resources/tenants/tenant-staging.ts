@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Connection } from '../../database/client/connection.ts';
-import { errorCode } from '../../shared/error-codes.ts';
-import { fault, type Manifest, readLines } from './tenant-folder.ts';
-import { lineOf, type TenantTable } from './tenant-rows.ts';
-import { columnOf, type Relation, rulesOf, schemaOf } from './tenant-values.ts';
+import { fault, readLines } from './tenant-folder.ts';
+import type { TenantTable } from './tenant-rows.ts';
 
 /*
  * Loads the rows of an export into temporary tables, which only this connection sees, and checks them there
@@ -16,129 +13,53 @@ export function stagedOf(table: string): string {
 }
 
 /**
- * Loads the rows of a table, and checks each value.
- * @throws Error for the first invalid row, or if the rows differ from the manifest
+ * The highest id that an import accepts. The sequences of the installation rise to imported ids, and keep at least half
+ * of their range for new rows.
+ */
+const maxId = 2 ** 52;
+
+/**
+ * Loads the rows of a table, and checks their ids and their order.
+ * @param tenantId the id of the tenant in the manifest
+ * @throws Error for the first invalid row
  */
 export async function stageTable(
   connection: Connection,
-  table: TenantTable,
-  { folder, manifest }: { folder: string; manifest: Manifest },
+  { name, owner, columns, order, sequence }: TenantTable,
+  { folder, tenantId }: { folder: string; tenantId: number },
 ): Promise<void> {
-  const { name, columns } = table;
   const names = columns.map((column) => `"${column.name}"`);
+  const staged = stagedOf(name);
   await connection.query(
-    `CREATE TEMP TABLE ${stagedOf(name)} AS SELECT NULL::bigint AS line, ${names} FROM "${name}" WITH NO DATA`,
+    `CREATE TEMP TABLE ${staged} AS SELECT NULL::bigint AS line, ${names} FROM "${name}" WITH NO DATA`,
   );
-  const stage = createStager(connection, table, manifest);
-  const digest = createHash('sha256');
+  const insert = `
+    INSERT INTO ${staged} (line, ${names})
+    SELECT $2 + place, ${columns.map((column) => `r."${column.name}"::${column.type}`)}
+    FROM string_to_table($1, chr(10)) WITH ORDINALITY AS g (given_line, place),
+      json_to_record(given_line::json) AS r (${columns.map((column) => `"${column.name}" text`)})`;
   let rows = 0;
   for await (const lines of readLines(folder, name)) {
-    await stage(lines, rows);
-    for (const line of lines) digest.update(`${line}\n`);
+    await connection.query(insert, [lines.join('\n'), rows]);
     rows += lines.length;
   }
-  const expected = manifest.tables[name];
-  if (expected?.rows !== rows || expected.sha256 !== digest.digest('hex')) {
-    throw new Error(`${name}.jsonl differs from manifest.json.`);
+  const rules = [
+    { column: owner, invalid: `"${owner}" IS DISTINCT FROM ${tenantId}`, problem: "isn't the id of the tenant" },
+    ...(sequence === null
+      ? []
+      : [{ column: 'id', invalid: `id NOT BETWEEN 1 AND ${maxId}`, problem: `must be from 1 to ${maxId}` }]),
+    { invalid: 'previous > line', problem: "isn't in the order of the primary key" },
+  ];
+  const { rows: found } = await connection.query(
+    `SELECT ${rules.map(({ invalid }, index) => `(min(line) FILTER (WHERE ${invalid}))::float8 AS "${index}"`)}
+     FROM (SELECT *, lag(line) OVER (ORDER BY ${order}) AS previous FROM ${staged}) AS rows`,
+  );
+  for (const [index, rule] of rules.entries()) {
+    const line = found[0][index];
+    if (line !== null) throw fault(name, line, rule);
   }
   // Small tables need neither an index nor statistics.
-  if (rows <= batchSize) return;
-  await connection.query(`CREATE INDEX ON ${stagedOf(name)} (line); ANALYZE ${stagedOf(name)}`);
-}
-
-/** The classes of errors that PostgreSQL reports for a value: invalid values, violated limits, and too deep JSON. */
-const valueErrors = /^(22|23|54)/;
-
-/** The result of the checks of a row. */
-interface StagedRow {
-  line: number;
-  /** The line as an export would contain it, if it differs. */
-  written: string | null;
-  /** The index of the first violated rule, or null. */
-  violated: number | null;
-  /** The values for the schema. */
-  row: unknown;
-}
-
-/** Returns a function that loads lines. `before` is the number of earlier lines. */
-function createStager(connection: Connection, table: TenantTable, manifest: Manifest) {
-  const { name, columns } = table;
-  const rules = rulesOf(table, manifest);
-  const checked = schemaOf(table);
-  const violated = rules.map(({ condition }, index) => `WHEN (${condition}) IS FALSE THEN ${index}`);
-  const text = `
-    WITH given AS MATERIALIZED (
-      SELECT $2 + place AS line, given_line FROM string_to_table($1, chr(10)) WITH ORDINALITY AS g (given_line, place)
-    ), staged AS (
-      INSERT INTO ${stagedOf(name)} (line, ${columns.map((column) => `"${column.name}"`)})
-      SELECT line, ${columns.map((column) => `r."${column.name}"::${column.type}`)}
-      FROM given, json_to_record(given_line::json) AS r (${columns.map((column) => `"${column.name}" text`)})
-      RETURNING *
-    )
-    SELECT * FROM (
-      SELECT line::float8, nullif(${lineOf(columns)}, given_line) AS written, CASE ${violated.join(' ')} END AS violated,
-        ${checked?.row ?? 'NULL'} AS row
-      FROM staged JOIN given USING (line)
-    ) AS checked ${checked === undefined ? 'WHERE written IS NOT NULL OR violated IS NOT NULL' : ''}`;
-
-  return async function stage(lines: string[], before: number): Promise<void> {
-    if (lines.length === 0) return;
-    const found = await connection.query(text, [lines.join('\n'), before]).catch((error: unknown) => {
-      if (!valueErrors.test(errorCode(error) ?? '')) throw error;
-    });
-    if (found === undefined) {
-      // A value that isn't of its type. PostgreSQL doesn't name the line.
-      if (lines.length === 1) throw await findWrongType(connection, table, { text: lines.join(), line: before + 1 });
-      const half = Math.ceil(lines.length / 2);
-      await stage(lines.slice(0, half), before);
-      return stage(lines.slice(half), before + half);
-    }
-    const rows: StagedRow[] = found.rows;
-    for (const { line, written, violated, row } of rows.sort((one, other) => one.line - other.line)) {
-      if (written !== null) {
-        const [given, exported] = [lines[line - before - 1] ?? '', written].map((each) => JSON.parse(each));
-        const column = columns.find((each) => given[each.name] !== exported[each.name])?.name;
-        throw fault({ table: name, line, column }, "isn't written as `tenants export` writes it");
-      }
-      const [issue] = checked?.schema.safeParse(row).error?.issues ?? [];
-      if (issue !== undefined) {
-        throw fault({ table: name, line, column: columnOf(String(issue.path[0])) }, issue.message);
-      }
-      const rule = violated === null ? undefined : rules[violated];
-      if (rule !== undefined) throw fault({ table: name, line, column: rule.columns.join(', ') }, rule.problem);
-    }
-  };
-}
-
-/** Returns the error for a line that PostgreSQL rejects. */
-async function findWrongType(
-  connection: Connection,
-  { name, columns }: TenantTable,
-  { text, line }: { text: string; line: number },
-): Promise<Error> {
-  let values: Record<string, unknown> | null;
-  try {
-    values = JSON.parse(text);
-  } catch {
-    return fault({ table: name, line }, "isn't JSON");
-  }
-  for (const column of columns) {
-    const value = values?.[column.name];
-    if (typeof value !== 'string') continue;
-    const isStorable = value.isWellFormed() && !value.includes('\0');
-    const cast = () => connection.query(`SELECT $1::text::${column.type}`, [value]);
-    if (isStorable && (await cast().catch(() => undefined)) !== undefined) continue;
-    return fault({ table: name, line, column: column.name }, `isn't a value of the type ${column.type}`);
-  }
-  return fault({ table: name, line }, "isn't a row of the table");
-}
-
-/** Checks rows against each other. @throws Error that names the first invalid row */
-export async function checkRelation(connection: Connection, relation: Relation): Promise<void> {
-  const { table, columns, lines, problem } = relation;
-  const { rows } = await connection.query(`SELECT min(line)::float8 AS line FROM (${lines(stagedOf)}) AS invalid`);
-  const [{ line }] = rows;
-  if (line !== null) throw fault({ table, line, column: columns.join(', ') || undefined }, problem);
+  if (rows > batchSize) await connection.query(`CREATE INDEX ON ${staged} (line); ANALYZE ${staged}`);
 }
 
 /** The number of rows that one statement reads or writes. */
@@ -186,8 +107,9 @@ export async function orderRows(connection: Connection, table: TenantTable): Pro
     const chain = new Set<string>();
     for (let id = start; moved.has(id) && !ordered.has(id); ) {
       const { line, other } = moved.get(id) as { line: number; other: string };
-      if (chain.has(id))
-        throw fault({ table: table.name, line, column }, 'refers to the row itself through other rows');
+      if (chain.has(id)) {
+        throw fault(table.name, line, { column, problem: 'refers to the row itself through other rows' });
+      }
       chain.add(id);
       id = other;
     }
