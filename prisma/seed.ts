@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ActivityAction, type Changes, type Priority, Scope } from '../contract/src/index.ts';
-import type { Ticket } from '../server/generated/prisma/client.ts';
+import type { Prisma, Ticket } from '../server/generated/prisma/client.ts';
 import { invitationDays } from '../server/src/auth/accounts/invitations.ts';
 import { newToken } from '../server/src/auth/accounts/token.ts';
 import { storedOf } from '../server/src/auth/api-keys/api-keys.ts';
@@ -14,6 +14,7 @@ import { toNameKey } from '../server/src/resources/shared/name-key.ts';
 import { formatTicketNumber } from '../server/src/resources/shared/ticket-number.ts';
 import { presentTicket } from '../server/src/resources/tickets/presenter.ts';
 import { selectTicketsByIds } from '../server/src/resources/tickets/sql.ts';
+import { ApiError } from '../server/src/shared/errors.ts';
 import { toTenantId } from '../server/src/shared/tenant-id.ts';
 import type { AttachmentStorage } from '../server/src/storage/attachment-storage.ts';
 import { newEventId } from '../server/src/webhooks/outbox/emit.ts';
@@ -62,26 +63,32 @@ interface Target {
 /**
  * Creates a demo workspace in an empty database. If the database contains a tenant, does nothing and returns undefined.
  */
-export function seed({ prisma, services }: Target): Promise<DemoWorkspace | undefined> {
-  return prisma.$transaction(async () => {
-    if (await prisma.tenant.findFirst({ select: { id: true } })) return undefined;
-    return fill(prisma, tenantName, { users: await addTenant(prisma, tenantName), services });
+export function seed(target: Target): Promise<DemoWorkspace | undefined> {
+  return target.prisma.$transaction(async () => {
+    const found = await target.prisma.tenant.findFirst({ select: { id: true } });
+    return found === null ? addWorkspace(target, demoName) : undefined;
   });
 }
 
 /**
- * Creates a demo workspace in a database that already contains other workspaces.
+ * Creates a demo workspace in a database that may contain other workspaces.
  * @param addOlder adds tickets that were created before `to`. It runs before the demo tickets are added.
  * @throws ApiError VALIDATION_ERROR if another workspace has the same name
  */
 export async function seedAnother(
-  { prisma, services }: Target,
+  target: Target,
   name: string,
-  addOlder: (tenantId: bigint, to: Date) => Promise<void>,
+  addOlder?: (tenantId: bigint, to: Date) => Promise<void>,
 ): Promise<DemoWorkspace> {
+  const { prisma, services } = target;
+  if (addOlder === undefined) return prisma.$transaction(() => addWorkspace(target, name));
   const users = await prisma.$transaction(() => addTenant(prisma, name));
   await addOlder(users.ada.tenantId, moment(-daysSinceStart));
   return prisma.$transaction(() => fill(prisma, name, { users, services }));
+}
+
+async function addWorkspace({ prisma, services }: Target, name: string): Promise<DemoWorkspace> {
+  return fill(prisma, name, { users: await addTenant(prisma, name), services });
 }
 
 async function addTenant(prisma: SystemClient, name: string): Promise<Users> {
@@ -102,8 +109,8 @@ async function fill(
   await addCategories(prisma, users);
   const [teamIds, assetIds] = [await addTeams(prisma, users), await addAssets(prisma, users)];
   await addFields(prisma, users.ada.tenantId);
-  const tickets = await addTickets(prisma, users, { teamIds, assetIds });
-  await addAttachment(prisma, storage, { ticketId: tickets.get('INC-17') as bigint, uploader: users.priya });
+  const file = await storeFile(storage, users.priya);
+  const tickets = await addTickets(prisma, users, { teamIds, assetIds, file });
   await addProjects(prisma, users);
   await addArticles(prisma, users);
   await addWebhook(prisma, users.ada.tenantId, { secretCipher, tickets });
@@ -195,12 +202,16 @@ async function addFields(prisma: SystemClient, tenantId: bigint): Promise<void> 
 
 /**
  * Returns the ids of the demo tickets by number.
- * @param given the ids of the demo teams, and the ids of the demo assets by tag, in ascending order
+ * @param given the ids of the demo teams, the ids of the demo assets by tag, in ascending order, and the file to attach
  */
 async function addTickets(
   prisma: SystemClient,
   users: Users,
-  { teamIds, assetIds }: Record<'teamIds' | 'assetIds', ReadonlyMap<string, bigint>>,
+  {
+    teamIds,
+    assetIds,
+    file,
+  }: Record<'teamIds' | 'assetIds', ReadonlyMap<string, bigint>> & { file: DemoFile | undefined },
 ): Promise<Map<string, bigint>> {
   const { tenantId } = users.ada;
   const before = await prisma.ticketSequence.findUnique({ where: { tenantId } });
@@ -252,7 +263,7 @@ async function addTickets(
         watcherUserIds: watchers.map((watcher) => users[watcher].id).sort((a, b) => Number(a - b)),
         assetIds: [...assetIds].filter(([tag]) => concerned.includes(tag)).map(([, id]) => id),
         commentCount: comments.length,
-        attachmentCount: demoNumber === 'INC-17' ? 1 : 0,
+        attachmentCount: demoNumber === 'INC-17' && file ? 1 : 0,
         linkCount: links.filter(([, ...ends]) => ends.includes(demoNumber)).length,
         dueAt: hoursLater(resolutionTargets[priority] / 60),
         approvalStatus: approvals.some(([number]) => number === demoNumber) ? 'PENDING' : 'NONE',
@@ -278,6 +289,10 @@ async function addTickets(
   for (const [number, by, approver, note] of approvals) {
     const [ticketId, approverId, createdById] = [ids.get(number) as bigint, users[approver].id, users[by].id];
     await prisma.approval.create({ data: { tenantId, ticketId, approverId, createdById, note } });
+  }
+  if (file !== undefined) {
+    await prisma.attachment.create({ data: { ...file, ticketId: ids.get('INC-17') as bigint } });
+    await prisma.attachmentUsage.create({ data: { tenantId, bytes: file.size } });
   }
   for (const [type, from, to] of links) {
     const [ticketId, targetId] = [ids.get(from) as bigint, ids.get(to) as bigint];
@@ -343,19 +358,22 @@ async function addActivities(prisma: SystemClient, users: Users, history: DemoAc
 }
 
 /** Attaches the demo file to a ticket. */
-async function addAttachment(
-  prisma: SystemClient,
-  storage: AttachmentStorage,
-  { ticketId, uploader }: { ticketId: bigint; uploader: Users[Person] },
-): Promise<void> {
-  const { tenantId, id: uploaderId } = uploader;
+/** A stored file, without its ticket. */
+type DemoFile = Omit<Prisma.AttachmentCreateManyInput, 'ticketId'>;
+
+/** Stores the demo file. Returns undefined if the store of attachments is unavailable, which the storage reports. */
+async function storeFile(storage: AttachmentStorage, { tenantId, id }: Users[Person]): Promise<DemoFile | undefined> {
   const content = Buffer.from(vpnLog);
   const storageKey = `${tenantId}/${randomUUID()}`;
-  await storage.move(await storage.writeTemporary(Readable.from([content]), content.length), storageKey);
-  const file = { name: 'vpn-client.log', contentType: 'text/plain', size: content.length };
+  try {
+    await storage.move(await storage.writeTemporary(Readable.from([content]), content.length), storageKey);
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
+    throw error;
+  }
   const sha256 = createHash('sha256').update(content).digest('hex');
-  await prisma.attachment.create({ data: { ...file, tenantId, ticketId, uploaderId, sha256, storageKey } });
-  await prisma.attachmentUsage.create({ data: { tenantId, bytes: content.length } });
+  const file = { name: 'vpn-client.log', contentType: 'text/plain', size: content.length };
+  return { ...file, tenantId, uploaderId: id, sha256, storageKey };
 }
 
 /** The content of the demo file. */
@@ -492,7 +510,8 @@ function unchangedSince(daysAgo: number) {
   return { createdAt: moment(-daysAgo), updatedAt: moment(-daysAgo) };
 }
 
-const tenantName = 'Acme Corporation';
+/** The name of the demo workspace. */
+export const demoName = 'Acme Corporation';
 /** The age of the demo workspace in days. Only the tickets that `addOlder` adds are older. */
 const daysSinceStart = 120;
 /** The number of hours between the resolution of a ticket and its closing. */

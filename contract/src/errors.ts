@@ -117,7 +117,8 @@ export const errors = {
     status: 503,
     when: 'The server is starting, or the workspace is in maintenance. The server did not process the request.',
     remedy:
-      'Wait for the number of seconds in `Retry-After`, then retry. All requests are safe to retry, including writes.',
+      'Wait for the number of seconds in `Retry-After`, then retry. All requests are safe to retry, including writes. ' +
+      'If an upload or a download gets no `Retry-After`, only the operator of the server can solve the problem.',
   },
 } as const satisfies Record<string, ErrorEntry>;
 
@@ -197,7 +198,8 @@ export const ErrorEnvelope = z
           .meta({
             description:
               'The number of seconds to wait before you retry. ' +
-              'Present with RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and SERVICE_UNAVAILABLE.',
+              'Present with RATE_LIMIT_EXCEEDED, IDEMPOTENCY_IN_PROGRESS and, except for some uploads and downloads, ' +
+              'SERVICE_UNAVAILABLE.',
           }),
         details: ErrorDetails.optional(),
         docs: ErrorDocs,

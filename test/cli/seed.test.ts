@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   type Asset,
   type Comment,
@@ -167,19 +171,38 @@ describe('seed', () => {
 });
 
 describe('itsm seed', { timeout: 60_000 }, () => {
-  it('creates demo data only in an empty database and prints a valid API key', async () => {
+  it('creates the demo workspace without its file if the store of attachments is unavailable', async () => {
+    const itsm = commandLine(database.url, { ATTACHMENTS_DIR: '/dev/null/attachments' });
+    const { code, stdout, stderr } = await itsm('seed --name Hooli');
+    expect(code, stderr).toBe(0);
+    const answer = await api.call({ method: 'GET', path: `${pathPrefix}/tickets/INC-17`, key: stdout.trim() });
+    expect(answer.body.data.attachmentCount).toBe(0);
+  });
+
+  it('creates one demo workspace beside other workspaces and prints a valid API key', async () => {
     const empty = await cloneDatabase();
-    const itsm = commandLine(empty.url);
+    // The default folder of attachments belongs to the embedded PostgreSQL of a trial.
+    const DATA_DIR = await mkdtemp(join(tmpdir(), 'itsm-seed-'));
+    await mkdir(join(DATA_DIR, 'attachments'));
+    await writeFile(join(DATA_DIR, 'attachments/installation-id'), randomUUID());
+    const itsm = commandLine(empty.url, { DATA_DIR, ATTACHMENTS_DIR: '' });
+    expect((await itsm('tenants create --name Mine --admin-email me@example.com')).code).toBe(0);
     const { code, stdout, stderr } = await itsm('seed');
     expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(/^Attachments are stored in \S+\/attachments-[\da-f-]{36}, because \S+ doesn't belong/);
+    expect(JSON.parse((await itsm('doctor --json')).stdout).findings).toContainEqual(
+      expect.objectContaining({ check: 'attachments', level: 'note', message: expect.stringContaining(DATA_DIR) }),
+    );
     expect(stderr).not.toContain(stdout.trim());
     const other = await startApi({ databaseUrl: empty.url });
     const { status, body } = await other.call({ method: 'GET', path: `${pathPrefix}/users`, key: stdout.trim() });
     expect([status, body.meta.totalCount]).toEqual([200, 4]);
     const again = await itsm('seed');
-    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('needs an empty database') });
+    const message = 'error: --name Acme Corporation is already used by another tenant or by an interrupted seed. ';
+    expect(again).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
     await other.close();
     await empty.drop();
+    await rm(DATA_DIR, { recursive: true });
   });
 
   it('creates a second workspace with the requested number of demo tickets', async () => {

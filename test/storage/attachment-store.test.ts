@@ -1,15 +1,16 @@
-import { copyFile, mkdir, mkdtemp, readdir, rename, rm, utimes } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { readSettings } from '@itsm-api/server/config/env.ts';
 import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
-import { protectStorage } from '@itsm-api/server/process/attachment-store.ts';
+import { findStore, protectStorage } from '@itsm-api/server/process/attachment-store.ts';
 import { deleteUnusedFiles } from '@itsm-api/server/resources/tickets/attachments/attachment-cleanup.ts';
 import { type AttachmentStorage, openAttachmentStorage } from '@itsm-api/server/storage/attachment-storage.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { type Api, errorOf, startApi } from '../support/api.ts';
+import { steadyPort } from '../support/postgres-server.ts';
 import { openS3 } from '../support/s3.ts';
 import { spawnServer } from '../support/server-process.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -27,17 +28,22 @@ afterAll(async () => {
   await rm(root, { recursive: true });
 });
 
-/** Opens a store as a new process would. `failures` lists the errors that the process logs. */
-function openStore(name: string) {
-  const settings = readSettings({ ATTACHMENTS_DIR: join(root, name) });
+/**
+ * Opens a store as a new process would. `failures` and `notices` list what the process logs.
+ * @param given the settings, or the name of a folder in `root`
+ */
+function openStore(given: string | Record<string, string>) {
+  const settings = readSettings(typeof given === 'string' ? { ATTACHMENTS_DIR: join(root, given) } : given);
   const failures: string[] = [];
+  const notices: string[] = [];
   const storage = protectStorage({
     system: api.databases.system.prisma,
-    open: () => openAttachmentStorage(settings),
+    find: () => findStore(api.databases.system.prisma, settings),
     onFailure: ({ message }) => failures.push(message),
+    onNotice: (notice) => notices.push(notice),
   });
   const store = () => storage.writeTemporary(Readable.from([Buffer.from('hello')]), 5);
-  return { storage, failures, store };
+  return { storage, failures, notices, store };
 }
 
 /** Checks that a file exists. An unread stream would keep the file open. */
@@ -94,7 +100,9 @@ describe('the store of an installation', () => {
     const bucket = await openAttachmentStorage(readSettings(s3.settings));
     const readMarker = vi.spyOn(bucket, 'readMarker');
     const { prisma: system } = api.databases.system;
-    const storage = protectStorage({ system, open: async () => bucket, onFailure: () => undefined });
+    const found = await findStore(system, readSettings(s3.settings));
+    const find = async () => ({ ...found, storage: bucket, found: await bucket.readMarker() });
+    const storage = protectStorage({ system, find, onFailure: () => undefined });
     const store = () => storage.writeTemporary(Readable.from([Buffer.from('hello')]), 5);
     vi.useFakeTimers({ toFake: ['performance'] });
     try {
@@ -121,6 +129,91 @@ describe('the store of an installation', () => {
   });
 });
 
+describe('the default folder', () => {
+  const foreignId = 'f7c4cbba-0ac9-4a86-9ec1-4a1f0e8a7e5a';
+  const own = async () => `attachments-${(await api.prisma.installation.findFirstOrThrow()).installationId}`;
+  let data: string;
+
+  beforeEach(async () => {
+    data = await mkdtemp(join(root, 'data-'));
+    await api.prisma.installation.updateMany({ data: { attachmentsMarkedAt: null } });
+    await api.prisma.attachment.deleteMany();
+  });
+
+  async function mark(name: string, id: string): Promise<void> {
+    await mkdir(join(data, name));
+    await writeFile(join(data, name, 'installation-id'), `${id}\n`);
+  }
+
+  it('is replaced by a folder beside it if it belongs to another installation', async () => {
+    await mark('attachments', foreignId);
+    const { store, notices } = openStore({ DATA_DIR: data });
+    const key = await store();
+    expect((await readdir(data)).sort()).toEqual(['attachments', await own()]);
+    expect(await readdir(join(data, 'attachments'))).toEqual(['installation-id']);
+    expect(notices).toEqual([
+      `Attachments are stored in ${join(data, await own())}, because ${join(data, 'attachments')} doesn't belong to this ` +
+        'installation.',
+    ]);
+    // Later processes use the same folder, also if the database has attachments, or the other folder was deleted.
+    await (await createWorkspace(api)).createAttachment();
+    await openAndClose(openStore({ DATA_DIR: data }).storage, key);
+    await rm(join(data, 'attachments'), { recursive: true });
+    await openAndClose(openStore({ DATA_DIR: data }).storage, key);
+  });
+
+  it('is not replaced if it belongs to this installation, or to none', async () => {
+    await openStore({ DATA_DIR: data }).store();
+    expect(await readdir(data)).toEqual(['attachments']);
+    await mark(await own(), foreignId);
+    await openStore({ DATA_DIR: data }).store();
+    expect(await readdir(join(data, await own()))).toEqual(['installation-id']);
+  });
+
+  it.each([
+    ['the database has attachments', () => ({ DATA_DIR: data }), true],
+    ['a setting names the folder', () => ({ ATTACHMENTS_DIR: join(data, 'attachments') }), false],
+  ])('causes an error without a time to retry if %s', async (_what, settings, hasAttachments) => {
+    if (hasAttachments) await (await createWorkspace(api)).createAttachment();
+    await mark('attachments', foreignId);
+    const { store, failures } = openStore(settings());
+    await expect(store()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfterSeconds: undefined });
+    const { installationId } = await api.prisma.installation.findFirstOrThrow();
+    expect(failures).toEqual([
+      `The attachment store belongs to another installation (${foreignId}). The id of this installation is ` +
+        `${installationId}. Check ATTACHMENTS_DIR (now ${join(data, 'attachments')}).`,
+    ]);
+    expect(await readdir(data)).toEqual(['attachments']);
+  });
+
+  it('is checked when a server starts, which then rejects only uploads and downloads', async () => {
+    await mark('attachments', foreignId);
+    const workspace = await createWorkspace(api);
+    const { id, ticketId } = await workspace.createAttachment();
+    const PORT = String(await steadyPort());
+    const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+    const server = spawnServer({ DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY, PORT, DATA_DIR: data });
+    await server.ready;
+    await expect.poll(server.output).toMatch(new RegExp(`${foreignId}.*ATTACHMENTS_DIR.*the attachment store is un`));
+    const call = (method: string, path: string, body?: string) => {
+      const headers = { authorization: `Bearer ${workspace.key}`, 'content-type': 'text/plain' };
+      return fetch(`http://127.0.0.1:${PORT}/api/public/v1${path}`, { method, headers, ...(body && { body }) });
+    };
+    const answers = [
+      await call('POST', `/tickets/${ticketId}/attachments?name=a.txt`, 'hello'),
+      await call('GET', `/attachments/${id}/content`),
+      await call('GET', `/attachments/${id}`),
+    ];
+    expect(answers.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+      [503, null],
+      [503, null],
+      [200, null],
+    ]);
+    server.child.kill();
+    await server.exited;
+  });
+});
+
 describe('a store that vanishes while the server runs', () => {
   const logged: { msg: string }[] = [];
   let served: Api;
@@ -131,11 +224,8 @@ describe('a store that vanishes while the server runs', () => {
     const logger = createLogger('error', { write: (line) => logged.push(JSON.parse(line)) });
     served = await startApi({ ownDatabase: true, env: { ATTACHMENTS_DIR: path() }, logger });
     const { prisma: system } = served.databases.system;
-    const store = { ...served.services.storage };
-    Object.assign(
-      served.services.storage,
-      protectStorage({ system, open: async () => store, onFailure: () => undefined }),
-    );
+    const find = () => findStore(system, readSettings({ ATTACHMENTS_DIR: path() }));
+    Object.assign(served.services.storage, protectStorage({ system, find, onFailure: () => undefined }));
     workspace = await createWorkspace(served);
   });
   afterAll(() => served.close());

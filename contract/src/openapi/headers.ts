@@ -112,12 +112,14 @@ interface Kind {
   versioned?: boolean;
   /** Whether the body of a successful response is a file. */
   isFile?: boolean;
+  /** Whether each response with the status 409, 429 or 503 has a `Retry-After`. */
+  hasRetryAfter?: boolean;
 }
 
 /** Returns the OpenAPI headers of a response with the given HTTP status. */
 export function headersOf(
   status: number,
-  { keyed, replayable = false, versioned = false, isFile = false }: Kind,
+  { keyed, replayable = false, versioned = false, isFile = false, hasRetryAfter = true }: Kind,
 ): Record<string, Reference> {
   const names = [
     'x-request-id',
@@ -125,7 +127,7 @@ export function headersOf(
     ...(isFile ? ['Content-Disposition'] : []),
     ...(keyed && status !== 401 && status !== 503 ? Object.keys(rateLimitHeaders) : []),
     ...(replayable ? ['Idempotent-Replayed'] : []),
-    ...(status === 409 || status === 429 || status === 503 ? ['Retry-After'] : []),
+    ...(hasRetryAfter && (status === 409 || status === 429 || status === 503) ? ['Retry-After'] : []),
     ...(status === 401 ? ['WWW-Authenticate'] : []),
   ];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -26,7 +26,7 @@ const sharedStatuses: Record<number, string> = {
 export const sharedResponses: Record<string, Response> = Object.fromEntries(
   Object.entries(sharedStatuses).map(([status, name]) => {
     const codes = errorCodes.filter((code) => errors[code].status === Number(status));
-    return [name, errorResponse(Number(status), codes, true)];
+    return [name, errorResponse(Number(status), codes, { keyed: true })];
   }),
 );
 
@@ -126,14 +126,22 @@ function failures(route: Endpoint, codes: ErrorCode[]): Record<string, Response 
       const own = codes.filter((code) => errors[code].status === status);
       const shared = sharedStatuses[status];
       const isComplete = own.length === errorCodes.filter((code) => errors[code].status === status).length;
-      if (shared !== undefined && isComplete) return [status, { $ref: `#/components/responses/${shared}` }];
-      return [status, errorResponse(status, own, route.metadata.scope !== null)];
+      const hasRetryAfter = !(status === 503 && transfersFile(route));
+      if (shared !== undefined && isComplete && hasRetryAfter) {
+        return [status, { $ref: `#/components/responses/${shared}` }];
+      }
+      return [status, errorResponse(status, own, { keyed: route.metadata.scope !== null, hasRetryAfter })];
     }),
   );
 }
 
-function errorResponse(status: number, codes: ErrorCode[], keyed: boolean): Response {
-  return { description: describeErrors(codes), headers: headersOf(status, { keyed }), content: errorContent(codes) };
+/** Returns true for uploads and downloads, whose 503 has no `Retry-After` if only an operator can solve the problem. */
+function transfersFile({ metadata }: Endpoint): boolean {
+  return metadata.binary === 'request' || metadata.binary === 'response';
+}
+
+function errorResponse(status: number, codes: ErrorCode[], kind: Parameters<typeof headersOf>[1]): Response {
+  return { description: describeErrors(codes), headers: headersOf(status, kind), content: errorContent(codes) };
 }
 
 /** Returns the error codes that an endpoint can return. */

@@ -13,13 +13,12 @@ import type { OutageTracker } from '../database/outage-tracker.ts';
 import { type Embedded, type Holder, openEmbedded } from '../embedded-postgres/embedded.ts';
 import type { Traces } from '../operations/tracing/traces.ts';
 import type { Services } from '../resources/shared/context.ts';
-import { lazy } from '../shared/lazy.ts';
 import { endsWithin } from '../shared/timeout.ts';
 import { readHostLimits, readTargetPolicy } from '../webhooks/delivery/target.ts';
 import { createWaker, openDispatchJobs } from '../webhooks/outbox/dispatch-jobs.ts';
 import { createSecretCipher } from '../webhooks/secrets/secret-cipher.ts';
 import { checkSecretKeys, readSecretKeys } from '../webhooks/secrets/secret-keys.ts';
-import { protectStorage } from './attachment-store.ts';
+import { findStore, protectStorage } from './attachment-store.ts';
 
 /** An open, migrated database and the services that use it. Both the server and the command line open a runtime. */
 export interface Runtime {
@@ -48,6 +47,8 @@ interface RuntimeOptions {
   onJobFailed?: (error: Error) => void;
   /** Called when the store of attachments is unavailable, or belongs to another installation. */
   onStorageFailure?: (error: Error) => void;
+  /** Called when the process opens another store of attachments than the default folder. */
+  onStorageNotice?: (notice: string) => void;
   /** The tracker that detects database outages. By default, it logs nothing. */
   outages?: OutageTracker;
   /** The traces of the process, or undefined if tracing is off. */
@@ -64,7 +65,17 @@ const maxWakeMs = 500;
  * PostgreSQL.
  */
 export async function openRuntime(settings: Settings, options: RuntimeOptions): Promise<Runtime> {
-  const { holder, worker, prepare, onConnectionError, onJobFailed, onStorageFailure, outages, traces } = options;
+  const {
+    holder,
+    worker,
+    prepare,
+    onConnectionError,
+    onJobFailed,
+    onStorageFailure,
+    onStorageNotice,
+    outages,
+    traces,
+  } = options;
   const embedded = settings.DATABASE_URL === undefined;
   const timeouts = timeoutsOf(settings);
   const database = await openDatabase(settings, holder);
@@ -99,20 +110,18 @@ export async function openRuntime(settings: Settings, options: RuntimeOptions): 
     await database.stop();
   };
 
-  // Loads FlyDrive on the first use, because most commands need no files.
-  const openStorage = lazy(async () => {
-    const { openAttachmentStorage } = await import('../storage/attachment-storage.ts');
-    return openAttachmentStorage(settings);
-  });
   const storage = protectStorage({
     system: databases.system.prisma,
-    open: openStorage,
+    find: () => findStore(databases.system.prisma, settings),
     onFailure: (error) => onStorageFailure?.(error),
+    onNotice: onStorageNotice,
   });
 
   try {
     // A server with S3 settings doesn't start without the AWS SDK.
-    if (holder.type === 'server' && settings.ATTACHMENTS_S3_BUCKET !== undefined) await openStorage();
+    if (holder.type === 'server' && settings.ATTACHMENTS_S3_BUCKET !== undefined) {
+      await (await import('../storage/attachment-storage.ts')).openAttachmentStorage(settings);
+    }
     // A command connects early, so that Prisma loads its query compiler while `prepare` checks the database. If the
     // connection fails, the first query reports the error.
     const connecting = holder.type === 'command' ? prisma.$connect().catch(() => undefined) : undefined;

@@ -25,6 +25,7 @@ import { createRequestRecorder, type RequestRecorder } from '../usage/request-re
 import { createUsageRecorder, type UsageRecorder } from '../usage/usage-recorder.ts';
 import type { RetrySchedule } from '../webhooks/delivery/retry-schedule.ts';
 import { startWebhooks } from '../webhooks/start-webhooks.ts';
+import { checkStore, findStore } from './attachment-store.ts';
 import { migrateDatabase } from './ensure-schema.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 import { scheduleJobs } from './scheduled-jobs.ts';
@@ -92,12 +93,24 @@ export async function start(
     const demo = runtime.embedded ? await seed(runtime) : undefined;
     await startRoles(starting, { runtime, metrics: operations?.metrics }, publicPort?.startupServer);
     lifecycle.enter('ready');
+    void reportStore(runtime, starting);
     printBanner({ origin: publicPort?.origin, operationsOrigin: operations?.origin, settings, demo }, logger);
     return stop;
   } catch (error) {
     // Ignores errors from `stop`, because they are consequences of the first error.
     await stop(0).catch(() => undefined);
     throw error;
+  }
+}
+
+/** Logs if the store of attachments belongs to another installation, or isn't the default folder. */
+async function reportStore({ databases }: Runtime, { settings, logger }: Dependencies): Promise<void> {
+  try {
+    const store = await findStore(databases.system.prisma, settings);
+    checkStore(store);
+    if (store.notice !== undefined) logger.warn(store.notice);
+  } catch (err) {
+    logger.error({ err }, 'the attachment store is unavailable');
   }
 }
 

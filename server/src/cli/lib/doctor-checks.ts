@@ -7,7 +7,7 @@ import { checkConnection, PoolerError } from '../../database/check-connection.ts
 import type { Databases } from '../../database/client/databases.ts';
 import { assertTenantIsolation, requestRole, TenantIsolationError } from '../../database/roles.ts';
 import { caseAdvice, findDamage, readServerInfo } from '../../database/server-info.ts';
-import { checkStoreMarker, readStoreMarker, StoreMismatchError } from '../../process/attachment-store.ts';
+import { checkStore, findStore, type Store, StoreMismatchError } from '../../process/attachment-store.ts';
 import { checkSchema, findMissingRoles, SchemaOutdatedError } from '../../process/ensure-schema.ts';
 import { findPartialExports, partialExport } from '../../resources/shared/partial-export.ts';
 import { findHighSequences, highSequence } from '../../resources/tenants/high-sequences.ts';
@@ -247,29 +247,31 @@ export const checks: Check[] = [
   {
     name: 'attachments',
     async check({ settings, databases }) {
-      // Imports the storage here, because other commands don't need it.
-      const { openAttachmentStorage } = await import('../../storage/attachment-storage.ts');
-      const storage = await openAttachmentStorage(settings);
-      const directory = attachmentsDirectory(settings);
-      const name = directory ?? `the bucket ${settings.ATTACHMENTS_S3_BUCKET}`;
+      let store: Store;
       try {
-        const marker = await readStoreMarker(databases.system.prisma, storage);
-        checkStoreMarker(marker);
+        store = await findStore(databases.system.prisma, settings);
+        checkStore(store);
+        const { storage, directory, found } = store;
         // In a new directory, this check would create a folder that the server might not be allowed to use.
-        if (marker.isMarked || directory === undefined) {
+        if (found !== undefined || directory === undefined) {
           await storage.delete(await storage.writeTemporary(Readable.from([]), 0));
         } else await access(existingPartOf(directory), constants.W_OK);
       } catch (error) {
         if (error instanceof StoreMismatchError) return [wrong(error.message, storeAdvice)];
         const { message, cause } = error as Error;
         const reason = cause instanceof Error ? cause.message : message;
+        const name = attachmentsDirectory(settings) ?? `the bucket ${settings.ATTACHMENTS_S3_BUCKET}`;
         return [wrong(`Attachments can't be stored in ${name}: ${reason}`, storeAdvice)];
       }
-      if (directory === undefined) return [ok(`Attachments can be stored in ${name}.`)];
+      const { directory, notice } = store;
+      const notices = notice === undefined ? [] : [note(notice, 'To choose another folder, set ATTACHMENTS_DIR.')];
+      if (directory === undefined) {
+        return [ok(`Attachments can be stored in the bucket ${settings.ATTACHMENTS_S3_BUCKET}.`)];
+      }
       const { bavail, bsize } = await statfs(existingPartOf(directory));
-      const message = `Attachments can be stored in ${name}: ${Math.floor((bavail * bsize) / 2 ** 20)} MiB are free.`;
-      if (bavail * bsize >= minFreeBytes) return [ok(message)];
-      return [wrong(message, 'Make the file system of this folder larger, or delete attachments.')];
+      const message = `Attachments can be stored in ${directory}: ${Math.floor((bavail * bsize) / 2 ** 20)} MiB are free.`;
+      if (bavail * bsize >= minFreeBytes) return [ok(message), ...notices];
+      return [wrong(message, 'Make the file system of this folder larger, or delete attachments.'), ...notices];
     },
   },
   {

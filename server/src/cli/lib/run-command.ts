@@ -157,6 +157,7 @@ async function openForCommand(settings: Settings, report: Report): Promise<Runti
     // Ignores connection errors, because the query on the lost connection reports the error.
     onConnectionError: () => undefined,
     onStorageFailure: ({ message }) => report(message),
+    onStorageNotice: report,
   });
 }
 

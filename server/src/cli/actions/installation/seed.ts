@@ -1,11 +1,10 @@
 import { pathPrefix, trimmedText } from '@itsm-api/contract';
 import { SingleBar } from 'cli-progress';
 import * as z from 'zod';
-import { type DemoWorkspace, seed, seedAnother } from '../../../../../prisma/seed.ts';
+import { type DemoWorkspace, demoName, seedAnother } from '../../../../../prisma/seed.ts';
 import type { Runtime } from '../../../process/runtime.ts';
 import { tenantContext } from '../../../resources/tenants/queries.ts';
 import { createDemoTickets } from '../../../resources/tickets/demo.ts';
-import { CommandError } from '../../lib/cli-errors.ts';
 import { shell } from '../../lib/help.ts';
 import { action } from '../../lib/run-command.ts';
 
@@ -21,20 +20,10 @@ const Count = z.string().transform((text, { addIssue }) => {
   return z.NEVER;
 });
 
-const Input = z.strictObject({ tickets: Count.optional(), name: trimmedText(1, 255).optional() });
-
 export const run = action({
-  input: Input.refine(({ tickets, name }) => tickets !== undefined || name === undefined, {
-    path: ['tickets'],
-    message: 'is required with --name',
-  }),
-  work: async (runtime, { tickets, name }) => {
-    const demo = tickets === undefined ? await seed(runtime) : await seedSized(runtime, tickets, name);
-    if (demo !== undefined) return demo;
-    throw new CommandError(
-      'The database already has a tenant. Without --tickets, the command needs an empty database: try --tickets 1k',
-    );
-  },
+  input: z.strictObject({ tickets: Count.optional(), name: trimmedText(1, 255).optional() }),
+  work: (runtime, { tickets, name }) =>
+    tickets === undefined ? seedAnother(runtime, name ?? demoName) : seedSized(runtime, tickets, name),
   hint: ({ tenant, adminEmail }) =>
     `Created the demo workspace "${tenant}". Its API key acts for ${adminEmail} with all scopes. Store the key in a safe place. You can't display it again.`,
   format: ({ key }) => key,
