@@ -41,6 +41,8 @@ const secret = WEBHOOK_SECRET || `whsec_${randomBytes(32).toString('base64')}`;
 const client = createClient('listen', ITSM_URL);
 const end = new AbortController();
 const { signal } = end;
+/** The options of the requests that continue during an outage of the server. */
+const untilAvailable = { signal, maxRetries: Number.POSITIVE_INFINITY, maxWaitMs: Number.POSITIVE_INFINITY };
 // The terminal and npx can both send the same signal. With `once`, the second signal would end the process.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => end.abort());
 process.stdout.on('error', () => end.abort());
@@ -118,18 +120,13 @@ async function openWebhook(): Promise<OpenWebhook> {
   return { id, lastId: 0 };
 }
 
-/** Forwards new deliveries, oldest first. If the server is unavailable, tries again after the interval. */
+/** Forwards new deliveries, oldest first. */
 async function forwardUntilAborted(webhook: OpenWebhook): Promise<void> {
   const forwarded = new Set<number>();
   while (!signal.aborted) {
-    try {
-      for (const delivery of await listNew(webhook, forwarded)) {
-        await forward(delivery);
-        forwarded.add(delivery.id);
-      }
-    } catch (error) {
-      if (!isItsmError(error) || (error.status ?? 500) < 500) throw error;
-      if (!signal.aborted) log(describeError(error));
+    for (const delivery of await listNew(webhook, forwarded)) {
+      await forward(delivery);
+      forwarded.add(delivery.id);
     }
     await sleep(options.intervalMs, undefined, { signal }).catch(() => undefined);
   }
@@ -138,7 +135,7 @@ async function forwardUntilAborted(webhook: OpenWebhook): Promise<void> {
 /** Returns the pending deliveries that the program hasn't forwarded yet, oldest first. */
 async function listNew({ id, lastId }: OpenWebhook, forwarded: ReadonlySet<number>): Promise<Delivery[]> {
   const found: Delivery[] = [];
-  for await (const { data } of client.deliveries.list(id, { state: 'PENDING' }, { signal }).pages()) {
+  for await (const { data } of client.deliveries.list(id, { state: 'PENDING' }, untilAvailable).pages()) {
     const fresh = data.filter((delivery) => delivery.id > lastId && !forwarded.has(delivery.id));
     found.push(...fresh);
     if (fresh.length < data.length) break;
@@ -148,7 +145,7 @@ async function listNew({ id, lastId }: OpenWebhook, forwarded: ReadonlySet<numbe
 
 /** Sends a delivery to the receiver once, and prints the result. */
 async function forward({ id, eventId, event }: Delivery): Promise<void> {
-  const { body } = await client.deliveries.get(id, { signal });
+  const { body } = await client.deliveries.get(id, untilAvailable);
   const headers = await signDelivery({ body, id: eventId, type: event, deliveryId: id }, secret);
   const startedAt = performance.now();
   const result = await post({ 'user-agent': 'itsm-webhooks/1.0', ...headers }, body).catch(

@@ -2,7 +2,7 @@ import { ApiPromise, type ApiResponse } from './api-promise.ts';
 import { checkNumbers } from './attempt.ts';
 import { isItsmError, isTransient } from './errors.ts';
 import type { ChangesMeta, ChangesQuery } from './generated.ts';
-import { sleep } from './wait.ts';
+import { backoffMs, sleep } from './wait.ts';
 
 /** A page of the change feed. */
 export interface ChangesPage<Row> {
@@ -80,7 +80,7 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
     checkNumbers(this.#query);
     const { follow = false, pollMs = 10_000, since, ...rest } = this.#query;
     try {
-      for (;;) {
+      for (let outages = 0; ; ) {
         const from = this.#cursor === undefined ? { since } : { cursor: this.#cursor };
         const page = await this.#read({ ...rest, ...from }).catch((error: unknown) => {
           if (follow && isItsmError(error) && isTransient(error)) return undefined;
@@ -92,7 +92,8 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
         }
         if (page?.data.meta.hasMore) continue;
         if (!follow) return;
-        await sleep(pollMs, this.#signal, { method: 'GET', path: this.#path });
+        outages = page === undefined ? outages + 1 : 0;
+        await sleep(Math.max(pollMs, outages && backoffMs(outages)), this.#signal, { method: 'GET', path: this.#path });
       }
     } catch (error) {
       if (isItsmError(error)) error.cursor = this.#cursor;

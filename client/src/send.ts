@@ -18,7 +18,7 @@ export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send 
     const call = { method, path, group, signal, order: pacing.nextOrder(), deadline: performance.now() + maxWaitMs };
     const idempotencyKey = options.idempotencyKey ?? randomKey();
     const requestToSend = method === 'POST' ? { ...request, options: { ...options, idempotencyKey } } : request;
-    for (let retries = 0; ; ) {
+    for (let [retries, pauses] = [0, 0]; ; ) {
       if (signal?.aborted) throw aborted(signal, request);
       let startedAt = 0;
       const outcome: ApiResponse<Envelope> | ItsmError = await pacing.run(call, () => {
@@ -33,21 +33,26 @@ export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send 
       if (request.file?.content instanceof ReadableStream) throw outcome;
 
       const retryAfterMs = (outcome.retryAfterSeconds ?? 0) * 1000;
-      const wait = Math.max(retryAfterMs, backoffMs(retries));
+      let wait = Math.max(retryAfterMs, backoffMs(pauses));
+      // If the server names a time, the pause doesn't grow.
+      if (retryAfterMs === 0) pauses += 1;
       // After a 429 or SERVICE_UNAVAILABLE, a retry is always safe, because the server didn't process the request.
       // After IDEMPOTENCY_IN_PROGRESS, the idempotency key prevents a duplicate.
       if (outcome.status === 429 || /^(IDEMPOTENCY_IN_PROGRESS|SERVICE_UNAVAILABLE)$/.test(outcome.code)) {
-        if (retryAfterMs >= call.deadline - performance.now()) throw outcome;
+        const remainingMs = call.deadline - performance.now();
+        if (retryAfterMs >= remainingMs) throw outcome;
+        wait = Math.min(wait, remainingMs);
       } else {
         // A repeated GET changes nothing, and the idempotency key prevents duplicates of a POST. The client doesn't
         // retry other writes, because they may already have taken effect.
         const isRepeatable = /GET|POST/.test(method) && isTransient(outcome);
         if (!isRepeatable || retries >= maxRetries || retryAfterMs > maxWaitMs) throw outcome;
         retries += 1;
-        client.logger?.warn(`${summary}; retrying in ${(wait / 1000).toFixed(1)} s`);
       }
-      // After a 429, the rate limit queue waits before the next attempt, so the loop doesn't need to sleep.
-      if (outcome.status !== 429) await sleep(wait, signal, request);
+      // After a 429, the rate limit queue reports the wait, and waits before the next attempt.
+      if (outcome.status === 429) continue;
+      client.logger?.warn(`${summary}; retrying in ${(wait / 1000).toFixed(1)} s`);
+      await sleep(wait, signal, request);
     }
   };
 }

@@ -217,6 +217,19 @@ describe('client retries', () => {
     expect(waits[1]).toBeLessThanOrEqual(1);
   });
 
+  it.each([
+    [409, 'IDEMPOTENCY_IN_PROGRESS'],
+    [429, 'RATE_LIMIT_EXCEEDED'],
+    [503, 'SERVICE_UNAVAILABLE'],
+  ])('doubles the pauses after a %s %s without Retry-After, until maxWaitMs', async (status, code) => {
+    answers = [failure(status, code)];
+    await expect(client.tickets.create(ticket, { maxWaitMs: 1000 })).rejects.toMatchObject({ code });
+    const pauses = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0));
+    expect(pauses.length).toBeLessThanOrEqual(6);
+    // The last pause ends at `maxWaitMs`. Timers can be early by a millisecond.
+    for (const [index, pause] of pauses.slice(0, -1).entries()) expect(pause).toBeGreaterThanOrEqual(25 * 2 ** index - 2);
+  });
+
   it('does not retry a request if Retry-After is longer than ten minutes', async () => {
     answers = [failure(429, 'RATE_LIMIT_EXCEEDED', { 'retry-after': '3600' })];
     await expect(client.tickets.list().toArray()).rejects.toMatchObject({ retryAfterSeconds: 3600, page: 1 });

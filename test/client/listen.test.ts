@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { unwrap } from '@itsm-api/client/webhooks';
 import { EventType } from '@itsm-api/contract';
@@ -120,6 +122,27 @@ it('reuses the webhook of a killed run, and forwards only new events', async () 
   program.child.kill('SIGINT');
   expect(await program.exit, program.stderr()).toBe(0);
   expect(await activeWebhooks()).toEqual([]);
+});
+
+it('waits longer after each failed request while the server is unavailable', async () => {
+  const failedAt: number[] = [];
+  const unavailable = createServer(({ method, url = '' }, response) => {
+    if (url.includes('/deliveries')) {
+      failedAt.push(performance.now());
+      response.writeHead(503).end('Bad gateway.');
+      return;
+    }
+    const data = method === 'POST' ? { id: 1 } : [];
+    response.end(JSON.stringify({ success: true, data, meta: { page: 1, perPage: 100, totalCount: 0 } }));
+  });
+  await new Promise<void>((resolve) => unavailable.listen(0, '127.0.0.1', resolve));
+  const program = await listen({ ITSM_URL: `http://127.0.0.1:${(unavailable.address() as AddressInfo).port}` });
+  await eventually(() => expect(failedAt.length).toBeGreaterThanOrEqual(4));
+  const [, , third = 0, fourth = 0] = failedAt;
+  expect(fourth - third).toBeGreaterThanOrEqual(999);
+  expect(program.stderr()).toMatch(/: UNEXPECTED_ANSWER; retrying in \d\.\d s$/m);
+  unavailable.closeAllConnections();
+  unavailable.close();
 });
 
 it('starts with the command of the README', async () => {
