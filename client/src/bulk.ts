@@ -64,14 +64,7 @@ export interface BulkUpsertResult<Item, Row> extends BulkResult<Item, Row> {
  */
 export type BulkAnswer<Row> =
   | { status: 200 | 201; result?: UpsertResult; data: Row }
-  | { status: 400 | 404 | 412; error: { code: string; message: string; details?: ErrorDetail[]; docs: string } };
-
-/** The items of a bulk call that the client sends in one request. */
-interface Chunk<Item> {
-  /** The index of the chunk's first item in the input array. */
-  from: number;
-  items: Item[];
-}
+  | { status: 400 | 404 | 412; error: { code: string; message: string; details?: ErrorDetail[]; docs?: string } };
 
 /**
  * The endpoint of a bulk call, and the function that sends one of its requests. Each request has its own idempotency
@@ -106,8 +99,8 @@ export async function sendBulk<Item extends object, Row>(
   }: BulkPostOptions<BulkItemResult<Item, Row>> = {},
 ): Promise<BulkResult<Item, Row>> {
   const input = [...items];
-  if (request.matchBy) rejectRepeats(input, request.matchBy);
-  const chunks = split(input);
+  // The client sends the copies, so later changes to the passed items have no effect.
+  const copies: Item[] = input.map((item) => JSON.parse(JSON.stringify(item)));
   const results: BulkResult<Item, Row>['results'] = [];
   const progress = { done: 0, failed: 0, total: items.length };
   const counts: Record<UpsertResult, number> = { CREATED: 0, UPDATED: 0, UNCHANGED: 0 };
@@ -119,41 +112,46 @@ export async function sendBulk<Item extends object, Row>(
   let fatalError: ItsmError | undefined;
   let firstRejection: ItsmError | undefined;
 
-  async function sendChunk(chunk: Chunk<Item>): Promise<void> {
-    const key = `${idempotencyKey}:${chunk.from}-${chunk.from + chunk.items.length}`;
-    const responses = fatalError ?? (await request.send(chunk.items, key).catch(asOutcome));
-    if (!(responses instanceof Error)) hasResponse = true;
-    else if (responses.code === 'PAYLOAD_TOO_LARGE' && chunk.items.length > 1) return sendHalves(chunk);
-    else if (responses.status === 400 || responses.status === 413) firstRejection ??= responses;
-    else fatalError ??= responses;
-
-    for (const offset of chunk.items.keys()) {
-      const index = chunk.from + offset;
-      // The cast is safe, because the contract guarantees one result for each item of the request.
-      const response = responses instanceof Error ? responses : (responses[offset] as BulkAnswer<Row>);
-      const result = toResult(response, request);
-      results[index] = { index, item: input[index] as Item, ...result };
+  /** Stores and reports the results of items. The function `responseOf` returns the response for the item at an offset. */
+  function settle(indexes: number[], responseOf: (offset: number) => ItsmError | BulkAnswer<Row>): void {
+    const batch = indexes.map((index, offset) => {
+      const result = toResult(responseOf(offset), request);
       progress[result.ok ? 'done' : 'failed'] += 1;
       if (result.ok && result.result) counts[result.result] += 1;
-    }
+      return (results[index] = { index, item: input[index] as Item, ...result });
+    });
     onProgress?.({ ...progress });
-    onBatch?.(results.slice(chunk.from, chunk.from + chunk.items.length));
+    onBatch?.(batch);
   }
 
-  async function sendHalves({ from, items }: Chunk<Item>): Promise<void> {
-    const middle = Math.ceil(items.length / 2);
-    await sendChunk({ from, items: items.slice(0, middle) });
-    await sendChunk({ from: from + middle, items: items.slice(middle) });
+  async function sendChunk(indexes: number[]): Promise<void> {
+    const [from = 0] = indexes;
+    const key = `${idempotencyKey}:${from}-${from + indexes.length}`;
+    const chunk = indexes.map((index) => copies[index] as Item);
+    const responses = fatalError ?? (await request.send(chunk, key).catch(asOutcome));
+    if (!(responses instanceof Error)) hasResponse = true;
+    else if (responses.code === 'PAYLOAD_TOO_LARGE' && indexes.length > 1) {
+      const middle = Math.ceil(indexes.length / 2);
+      await sendChunk(indexes.slice(0, middle));
+      return sendChunk(indexes.slice(middle));
+    } else if (responses.status === 400 || responses.status === 413) firstRejection ??= responses;
+    else fatalError ??= responses;
+    // The cast is safe, because the contract guarantees one result for each item of the request.
+    settle(indexes, (offset) => (responses instanceof Error ? responses : (responses[offset] as BulkAnswer<Row>)));
   }
 
+  const chunks = split(copies, request.matchBy, (index, message) => {
+    settle([index], () => ({ status: 400, error: { code: 'VALIDATION_ERROR', message } }));
+  });
+  const unsent = chunks.values();
   async function work(): Promise<void> {
-    for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) await sendChunk(chunk);
+    for (const chunk of unsent) await sendChunk(chunk);
   }
   // A concurrency of 0 or NaN would start no worker, and the call would succeed without sending the items.
   await Promise.all(chunks.slice(0, Math.max(1, concurrency || 1)).map(work));
 
   const error = firstRejection ?? fatalError;
-  if (!hasResponse && error !== undefined) throw error;
+  if (!hasResponse && error) throw error;
   return {
     results,
     done: results.flatMap((result) => (result.ok ? [result.data] : [])),
@@ -162,38 +160,40 @@ export async function sendBulk<Item extends object, Row>(
   };
 }
 
-/** @throws TypeError if two items have the same value in the match field, because one would overwrite the other */
-function rejectRepeats(items: readonly object[], matchBy: string): void {
-  const seen = new Map<unknown, number>();
-  for (const [index, item] of items.entries()) {
-    const given = (item as Record<string, unknown>)[matchBy];
-    // The API also ignores white space around the value, which is frequent in the texts of firmware.
-    const value = typeof given === 'string' ? given.trim() : given;
-    if (seen.has(value)) throw new TypeError(`Items ${seen.get(value)} and ${index} have the same ${matchBy}.`);
-    if (value != null) seen.set(value, index);
-  }
-}
-
 /**
- * Copies the items into chunks. The client sends each chunk in one request, so a chunk has as many items as a request
- * allows. If an item's id is already in the chunk, the item starts a new chunk, because the API rejects duplicate ids
- * in a request.
+ * Divides the items into chunks of indexes. The client sends each chunk in one request, so a chunk has as many items as a
+ * request allows. If an item's id is already in the chunk, the item starts a new chunk, because the API rejects duplicate
+ * ids in a request.
+ * @param reject called with the index and the error message of each item with the same value in the match field as an
+ * earlier item. The chunks don't contain these items, because one would overwrite the other.
  */
-function split<Item extends object>(items: readonly Item[]): Chunk<Item>[] {
-  const chunks: Chunk<Item>[] = [];
+function split(
+  items: readonly { id?: unknown }[],
+  matchBy = '',
+  reject: (index: number, message: string) => void,
+): number[][] {
+  const chunks: number[][] = [];
   let bytes = 0;
   let ids = new Set<unknown>();
+  const firsts = new Map<unknown, number>();
   for (const [index, item] of items.entries()) {
-    const text = JSON.stringify(item);
-    const copy = JSON.parse(text) as Item & { id?: unknown };
-    const size = new TextEncoder().encode(text).length + 1;
-    const id = copy.id ?? index;
+    const given = (item as Record<string, unknown>)[matchBy];
+    // The API also normalizes the value. White space around it is frequent in the texts of firmware.
+    const value = given == null ? item : String(given).trim().normalize();
+    const first = firsts.get(value);
+    if (first !== undefined) {
+      reject(index, `${matchBy} ${value} is a duplicate: the item with index ${first} has it too.`);
+      continue;
+    }
+    firsts.set(value, index);
+    const size = new TextEncoder().encode(JSON.stringify(item)).length + 1;
+    const id = item.id ?? index;
     const last = chunks.at(-1);
     bytes += size;
-    if (last !== undefined && bytes <= limits.bodyBytes - 100 && last.items.length < limits.bulkItems && !ids.has(id)) {
-      last.items.push(copy);
+    if (last && bytes <= limits.bodyBytes - 100 && last.length < limits.bulkItems && !ids.has(id)) {
+      last.push(index);
     } else {
-      chunks.push({ from: index, items: [copy] });
+      chunks.push([index]);
       bytes = size;
       ids = new Set();
     }
@@ -207,10 +207,7 @@ function toResult<Item, Row>(
   { method, path, baseUrl }: BulkRequest<Item, Row>,
 ): { ok: true; data: Row; result: UpsertResult | undefined } | { ok: false; error: ItsmError } {
   if (isItsmError(response)) return { ok: false, error: response };
-  if (response !== undefined && 'data' in response) {
-    const { data, result } = response;
-    return { ok: true, data, result };
-  }
+  if (response && 'data' in response) return { ok: true, data: response.data, result: response.result };
   const { message, docs, ...error } = response?.error ?? {
     message: 'The item has no result: check before you retry it.',
     code: 'UNEXPECTED_ANSWER',

@@ -1,8 +1,9 @@
 import { ApiPromise, type ApiResponse } from './api-promise.ts';
 import { checkNumbers } from './attempt.ts';
-import { isItsmError, isTransient } from './errors.ts';
+import { isItsmError } from './errors.ts';
 import type { ChangesMeta, ChangesQuery } from './generated.ts';
-import { backoffMs, sleep } from './wait.ts';
+import type { CallOptions } from './options.ts';
+import { sleep } from './wait.ts';
 
 /** A page of the change feed. */
 export interface ChangesPage<Row> {
@@ -25,7 +26,10 @@ export interface FollowQuery extends ChangesQuery {
  *
  * @internal
  */
-export type ReadChanges<Row> = (query: ChangesQuery) => Promise<ApiResponse<ChangesPage<Row>>>;
+export type ReadChanges<Row> = (query: ChangesQuery, options?: CallOptions) => Promise<ApiResponse<ChangesPage<Row>>>;
+
+/** The options of requests that continue until the server is available. */
+const untilAvailable = { maxRetries: Number.POSITIVE_INFINITY, maxWaitMs: Number.POSITIVE_INFINITY };
 
 /**
  * A change feed. Await the feed to fetch one page, or iterate over it to fetch all changes so far. With `follow`, the
@@ -80,20 +84,14 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
     checkNumbers(this.#query);
     const { follow = false, pollMs = 10_000, since, ...rest } = this.#query;
     try {
-      for (let outages = 0; ; ) {
+      for (;;) {
         const from = this.#cursor === undefined ? { since } : { cursor: this.#cursor };
-        const page = await this.#read({ ...rest, ...from }).catch((error: unknown) => {
-          if (follow && isItsmError(error) && isTransient(error)) return undefined;
-          throw error;
-        });
-        if (page !== undefined) {
-          yield page.data;
-          this.#cursor = page.data.meta.nextCursor;
-        }
-        if (page?.data.meta.hasMore) continue;
+        const { data } = await this.#read({ ...rest, ...from }, follow ? untilAvailable : undefined);
+        yield data;
+        this.#cursor = data.meta.nextCursor;
+        if (data.meta.hasMore) continue;
         if (!follow) return;
-        outages = page === undefined ? outages + 1 : 0;
-        await sleep(Math.max(pollMs, outages && backoffMs(outages)), this.#signal, { method: 'GET', path: this.#path });
+        await sleep(pollMs, this.#signal, { method: 'GET', path: this.#path });
       }
     } catch (error) {
       if (isItsmError(error)) error.cursor = this.#cursor;

@@ -92,8 +92,8 @@ function method({ send, baseUrl }: Api, definition: string) {
         () => fill(path, ids),
       );
     if (takes === 'changes') {
-      const read = async (query: object) => {
-        const response = await sendTo<ChangesPage<unknown>>({ query });
+      const read = async (query: object, override?: PostOptions) => {
+        const response = await sendTo<ChangesPage<unknown>>({ query, options: { ...options, ...override } });
         const { data, meta } = response.data;
         return { ...response, data: { data, meta } };
       };

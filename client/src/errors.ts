@@ -296,13 +296,11 @@ export function asOutcome(error: unknown): ItsmError {
 }
 
 /**
- * Returns true if a later retry may succeed. Also checks the error code, because some errors that the client creates
+ * Returns true if a later retry may succeed, except for errors of a rate limit. Also checks the error code, because some errors that the client creates
  * have no HTTP status.
  */
 export function isTransient({ code, status = 0 }: ItsmError): boolean {
-  return (
-    /^(RATE_LIMIT_EXCEEDED|CONNECTION_FAILED|TIMEOUT)$/.test(code) || status === 408 || status === 429 || status >= 500
-  );
+  return /^(CONNECTION_FAILED|TIMEOUT)$/.test(code) || status === 408 || status >= 500;
 }
 
 /** Maps error codes to remedies. For all other codes, the error message already describes the remedy. */

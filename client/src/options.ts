@@ -103,9 +103,11 @@ export interface PostOptions extends RequestOptions {
 
 /** Options of a bulk call. `Result` is the type of an item's result. */
 export interface BulkOptions<Result = unknown> extends CallOptions {
-  /** After each request, the client calls this function with the progress. */
+  /** The client calls this function with the progress after each request, and for items that it rejects itself. */
   onProgress?: ((progress: BulkProgress) => void) | undefined;
-  /** After each request, the client calls this function with the results of the items in the request. */
+  /**
+   * The client calls this function with the results of items: after each request, and for items that it rejects itself.
+   */
   onBatch?: ((results: Result[]) => void) | undefined;
   /**
    * Maximum number of concurrent requests. Default: 1, so the client processes the items in order. With a higher value,
@@ -126,7 +128,10 @@ export interface BulkPostOptions<Result = unknown> extends BulkOptions<Result> {
 
 /** Options of a bulk call that creates or updates resources. */
 export interface BulkUpsertOptions<Match, Result = unknown> extends BulkPostOptions<Result> {
-  /** The field by which the API finds the existing resource of an item. All items must have different values. */
+  /**
+   * The field by which the API finds the existing resource of an item. If items have the same value, the client sends
+   * only the first, and the others fail.
+   */
   matchBy?: Match | undefined;
 }
 

@@ -18,7 +18,7 @@ export function createSend(client: ClientOptions, pacing: RateLimitQueue): Send 
     const call = { method, path, group, signal, order: pacing.nextOrder(), deadline: performance.now() + maxWaitMs };
     const idempotencyKey = options.idempotencyKey ?? randomKey();
     const requestToSend = method === 'POST' ? { ...request, options: { ...options, idempotencyKey } } : request;
-    for (let [retries, pauses] = [0, 0]; ; ) {
+    for (let retries = 0, pauses = 0; ; ) {
       if (signal?.aborted) throw aborted(signal, request);
       let startedAt = 0;
       const outcome: ApiResponse<Envelope> | ItsmError = await pacing.run(call, () => {

@@ -14,7 +14,7 @@ export function sleep(ms: number, signal: AbortSignal | undefined, request: Requ
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer);
-      if (signal !== undefined) reject(aborted(signal, request));
+      reject(aborted(signal as AbortSignal, request));
     };
     const timer = setTimeout(
       () => {

@@ -147,6 +147,54 @@ describe('examples/inventory.ts', () => {
     const { body } = await own.call('POST', '/assets/upsert', { assets });
     expect(body.data.map(({ status }: { status: number }) => status)).toEqual([201, 201, 201]);
   });
+
+  it('ignores placeholders of manufacturers, and keeps serial numbers and UUIDs', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-inventory-'));
+    try {
+      const placeholders = [
+        ...['', '0', '0000000000', 'xxxxxxx', '........', '0123456789', '9876543210', 'ABC123456789', '1234-5678-9012'],
+        ...[
+          'Default string',
+          'None',
+          'Not Specified',
+          'N/A',
+          'To Be Filled By O.E.M.',
+          'System Serial Number',
+          'INVALID',
+        ],
+        ...['Type2 - Board Serial Number', 'Evaluation', 'FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF'],
+        ...['03000200-0400-0500-0006-000700080009', '12345678-1234-5678-90AB-CDDEEFAABBCC'],
+      ];
+      const identities = [
+        ...['PF4N2KD8', 'JHFBXYZ', '7040192', 'VMware-56 4d 3a 2b 11 22 33 44-55 66', 'NB-1001'],
+        ...['4C4C4544-0044-5310-8052-B4C04F4A4E32', '00000000-0000-0000-0000-AC1F6B8C1234'],
+      ];
+      const machines = [...placeholders, ...identities].map((text, index) => ({
+        ...{ id: `host-${index}`, class: 'system', serial: text, configuration: { uuid: text } },
+      }));
+      const names = [
+        { vendor: 'System manufacturer', product: 'System Product Name' },
+        { vendor: 'HP', product: '7040' },
+      ];
+      const named = names.map((texts, index) => ({ ...texts, id: `named-${index}`, class: 'system' }));
+      await writeFile(join(folder, 'all.json'), JSON.stringify([...machines, ...named]));
+      const program = run('inventory', { args: [join(folder, 'all.json')] });
+      expect(await program.exit, program.output()).toBe(0);
+      const devices = JSON.parse(program.output()) as Record<string, unknown>[];
+      expect(
+        devices.slice(0, machines.length).map(({ id, assetTag, serialNumber }) => [id, assetTag, serialNumber]),
+      ).toEqual([
+        ...placeholders.map((_, index) => [`host-${index}`, `host-${index}`, undefined]),
+        ...identities.map((text) => [text, text, text]),
+      ]);
+      expect(devices.slice(machines.length).map(({ manufacturer, model }) => [manufacturer, model])).toEqual([
+        [undefined, undefined],
+        ['HP', '7040'],
+      ]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 });
 
 describe('examples/follow-tickets.ts', () => {

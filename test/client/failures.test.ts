@@ -227,7 +227,8 @@ describe('client retries', () => {
     const pauses = requests.slice(1).map(({ at }, index) => at - (requests[index]?.at ?? 0));
     expect(pauses.length).toBeLessThanOrEqual(6);
     // The last pause ends at `maxWaitMs`. Timers can be early by a millisecond.
-    for (const [index, pause] of pauses.slice(0, -1).entries()) expect(pause).toBeGreaterThanOrEqual(25 * 2 ** index - 2);
+    for (const [index, pause] of pauses.slice(0, -1).entries())
+      expect(pause).toBeGreaterThanOrEqual(25 * 2 ** index - 2);
   });
 
   it('does not retry a request if Retry-After is longer than ten minutes', async () => {

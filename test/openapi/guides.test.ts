@@ -186,6 +186,30 @@ it('has a test for the code samples of every guide', async () => {
   ]);
 });
 
+it('shows only TypeScript that compiles in strict mode', { timeout: 60_000 }, async () => {
+  const compiled = await mkdtemp(fileURLToPath(new URL('../node_modules/.guides-', import.meta.url)));
+  try {
+    // The guide `test-your-integration` shows parts of programs, which `pnpm check` compiles in strict mode.
+    for (const file of (await readdir(guides)).filter((file) => file !== 'test-your-integration.md')) {
+      const programs = (await readGuide(file.replace('.md', ''))).blocks.filter(({ language }) => language === 'ts');
+      for (const [index, { code }] of programs.entries()) await writeFile(join(compiled, `${file}-${index}.mts`), code);
+    }
+    // The guide `type-your-fields` shows the command that writes this file.
+    const types = 'export interface TicketFields { building?: string }\nexport interface AssetFields {}\n';
+    await writeFile(join(compiled, 'itsm-fields.d.ts'), types);
+    const base = fileURLToPath(new URL('../../tsconfig.base.json', import.meta.url));
+    const compilerOptions = { incremental: false, types: ['node'], lib: ['es2024', 'dom', 'dom.iterable'] };
+    const settings = { extends: base, compilerOptions, files: await readdir(compiled) };
+    await writeFile(join(compiled, 'tsconfig.json'), JSON.stringify(settings));
+    const compiler = fileURLToPath(new URL('../../tools/node_modules/typescript/bin/tsc', import.meta.url));
+    const child = spawn(process.execPath, [compiler, '-p', compiled], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const errors = collect(child.stdout);
+    expect([(await once(child, 'close'))[0], errors()]).toEqual([0, '']);
+  } finally {
+    await rm(compiled, { recursive: true });
+  }
+});
+
 it('runs the code samples in docs/guides/first-request.md', async () => {
   const guide = await readGuide('first-request');
   const settings = guide.take('sh');
@@ -327,10 +351,21 @@ it('runs the code samples in docs/guides/sync-assets.md', { timeout: 60_000 }, a
     ['LT-0312', 'IN_STOCK'],
     ['LT-0311', 'RETIRED'],
   ]);
+  const [, device] = JSON.parse(list);
+  const others = [
+    { ...device, id: '4713' },
+    { ...device, id: '4714', assetTag: 'LT-0314' },
+  ];
+  await save(JSON.stringify([device, ...others]));
+  const reporting = await launch('ts', sync);
+  const [output, errors] = [collect(reporting.stdout), collect(reporting.stderr)];
+  expect((await once(reporting, 'close'))[0]).toBe(1);
+  expect(output()).toBe('1 created, 0 updated, 1 unchanged, 0 gone\n');
+  expect(errors()).toContain('inventory:4713: assetTag LT-0312 is a duplicate: the item with index 0 has it too.\n');
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
-  const edit = "sed -i 's/Hamburg/Munich/' assets.csv";
+  const edit = "sed -i '/LT-0312/s/Hamburg/Munich/' assets.csv";
   const importing = inWorkspace(guide.take('sh')).replace('# Edit the file.', edit);
-  expect(await run('sh', importing, env)).toContain('Imported 3 assets (0 new, 1 changed, 2 unchanged).\n');
+  expect(await run('sh', importing, env)).toContain('Imported 4 assets (0 new, 1 changed, 3 unchanged).\n');
   expect((await workspace.call('GET', '/assets?assetTag=LT-0312')).body.data[0].location).toBe('Munich');
   expect(guide.blocks).toEqual([]);
 });
