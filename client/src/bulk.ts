@@ -115,10 +115,11 @@ export async function sendBulk<Item extends object, Row>(
   /** Stores and reports the results of items. The function `responseOf` returns the response for the item at an offset. */
   function settle(indexes: number[], responseOf: (offset: number) => ItsmError | BulkAnswer<Row>): void {
     const batch = indexes.map((index, offset) => {
-      const result = toResult(responseOf(offset), request);
+      const result = { index, item: input[index] as Item, ...toResult(responseOf(offset), request) };
       progress[result.ok ? 'done' : 'failed'] += 1;
       if (result.ok && result.result) counts[result.result] += 1;
-      return (results[index] = { index, item: input[index] as Item, ...result });
+      results[index] = result;
+      return result;
     });
     onProgress?.({ ...progress });
     onBatch?.(batch);

@@ -26,7 +26,7 @@ export interface FollowQuery extends ChangesQuery {
  *
  * @internal
  */
-export type ReadChanges<Row> = (query: ChangesQuery, options?: CallOptions) => Promise<ApiResponse<ChangesPage<Row>>>;
+export type ReadChanges<Row> = (query: ChangesQuery, options?: CallOptions | false) => Promise<ApiResponse<ChangesPage<Row>>>;
 
 /** The options of requests that continue until the server is available. */
 const untilAvailable = { maxRetries: Number.POSITIVE_INFINITY, maxWaitMs: Number.POSITIVE_INFINITY };
@@ -86,7 +86,7 @@ export class ApiChanges<Row> extends ApiPromise<ChangesPage<Row>> implements Asy
     try {
       for (;;) {
         const from = this.#cursor === undefined ? { since } : { cursor: this.#cursor };
-        const { data } = await this.#read({ ...rest, ...from }, follow ? untilAvailable : undefined);
+        const { data } = await this.#read({ ...rest, ...from }, follow && untilAvailable);
         yield data;
         this.#cursor = data.meta.nextCursor;
         if (data.meta.hasMore) continue;

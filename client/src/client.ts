@@ -6,7 +6,7 @@ import { type FileUpload, toFileBody } from './files.ts';
 import { type FieldsOf, type FieldTypes, routes } from './generated.ts';
 import type * as generated from './generated-resources.ts';
 import { ApiList } from './list.ts';
-import type { BulkPostOptions, BulkUpsertOptions, ClientOptions, PostOptions } from './options.ts';
+import type { BulkPostOptions, BulkUpsertOptions, CallOptions, ClientOptions, PostOptions } from './options.ts';
 import { type PacedLimit, RateLimitQueue } from './pacing.ts';
 import { createSend, type Send } from './send.ts';
 
@@ -92,7 +92,7 @@ function method({ send, baseUrl }: Api, definition: string) {
         () => fill(path, ids),
       );
     if (takes === 'changes') {
-      const read = async (query: object, override?: PostOptions) => {
+      const read = async (query: object, override?: CallOptions | false) => {
         const response = await sendTo<ChangesPage<unknown>>({ query, options: { ...options, ...override } });
         const { data, meta } = response.data;
         return { ...response, data: { data, meta } };
