@@ -128,6 +128,8 @@ export class Types {
     if (schema instanceof z.ZodBoolean) return "boolean | 'true' | 'false'";
     if (schema instanceof z.ZodLiteral)
       return union([...schema.values].flatMap((value) => [value, `${value}`]).map(literal));
+    // Only values in bodies can be null. They are no text.
+    if (schema instanceof z.ZodNullable) return this.print(schema, 'request');
     // The schema allows only some strings, such as ticket numbers, so the type `string` would be too wide.
     if (schema instanceof z.ZodUnion) return this.print(schema, 'request');
     return union([this.print(schema, 'request'), 'string']);

@@ -26,7 +26,10 @@ export interface FollowQuery extends ChangesQuery {
  *
  * @internal
  */
-export type ReadChanges<Row> = (query: ChangesQuery, options?: CallOptions | false) => Promise<ApiResponse<ChangesPage<Row>>>;
+export type ReadChanges<Row> = (
+  query: ChangesQuery,
+  options?: CallOptions | false,
+) => Promise<ApiResponse<ChangesPage<Row>>>;
 
 /** The options of requests that continue until the server is available. */
 const untilAvailable = { maxRetries: Number.POSITIVE_INFINITY, maxWaitMs: Number.POSITIVE_INFINITY };

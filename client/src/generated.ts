@@ -749,9 +749,9 @@ export interface Asset<Fields extends object = CustomFields> {
   id: number;
   /** The name of the asset. 1 to 255 characters. */
   name: string;
-  /** The inventory tag, unique in the workspace. It never changes. 1 to 100 characters. */
+  /** The inventory tag, unique in the workspace. It never changes. The server converts it to the normalization form NFC, and rejects invisible characters. 1 to 100 characters. */
   assetTag: string;
-  /** The serial number, or null if unknown. 1 to 255 characters. */
+  /** The serial number, or null if unknown. The server converts it to the normalization form NFC, and rejects invisible characters. 1 to 255 characters. */
   serialNumber: string | null;
   /** The type of the asset. */
   type: Open<AssetType>;
@@ -801,9 +801,9 @@ export interface AssetQuery<Fields extends object = CustomFields> {
   assignedToId?: UserReference | readonly UserReference[] | undefined;
   /** 1 to 100 items. 1 to 200 characters. */
   externalId?: string | readonly string[] | undefined;
-  /** Exact values: repeat the parameter for several. A value can contain commas. 1 to 100 items. 1 to 100 characters. */
+  /** Exact values: repeat the parameter for several. A value can contain commas. 1 to 100 items. 1 to 400 characters. */
   assetTag?: string | readonly string[] | undefined;
-  /** Exact values: repeat the parameter for several. A value can contain commas. 1 to 100 items. 1 to 255 characters. */
+  /** Exact values: repeat the parameter for several. A value can contain commas. 1 to 100 items. 1 to 1020 characters. */
   serialNumber?: string | readonly string[] | undefined;
   /** 1 to 100 items. 1 to 50 characters. */
   tag?: Tag | readonly Tag[] | undefined;
@@ -817,9 +817,9 @@ export interface AssetQuery<Fields extends object = CustomFields> {
 export interface NewAsset<Fields extends object = CustomFields> {
   /** The name of the asset. 1 to 255 characters. */
   name: string;
-  /** The inventory tag, unique in the workspace. It never changes. 1 to 100 characters. */
+  /** The inventory tag, unique in the workspace. It never changes. The server converts it to the normalization form NFC, and rejects invisible characters. 1 to 100 characters. */
   assetTag: string;
-  /** The serial number, or null if unknown. 1 to 255 characters. */
+  /** The serial number, or null if unknown. The server converts it to the normalization form NFC, and rejects invisible characters. 1 to 255 characters. */
   serialNumber?: string | null | undefined;
   /** The type of the asset. */
   type: Open<AssetType>;
@@ -855,7 +855,7 @@ export interface AssetUpsertItem<Fields extends object = CustomFields> {
   name?: string | undefined;
   /** The inventory tag, unique in the workspace. It never changes. A new asset requires it. 1 to 100 characters. */
   assetTag?: string | undefined;
-  /** The serial number, or null if unknown. 1 to 255 characters. */
+  /** The serial number, or null if unknown. The server converts it to the normalization form NFC, and rejects invisible characters. 1 to 255 characters. */
   serialNumber?: string | null | undefined;
   /** The type of the asset. A new asset requires it. */
   type?: Open<AssetType> | undefined;
@@ -892,7 +892,7 @@ export type AssetMatch = 'assetTag' | 'externalId';
 export interface AssetPatch<Fields extends object = CustomFields> {
   /** The name of the asset. 1 to 255 characters. */
   name?: string | undefined;
-  /** The serial number, or null if unknown. 1 to 255 characters. */
+  /** The serial number, or null if unknown. The server converts it to the normalization form NFC, and rejects invisible characters. 1 to 255 characters. */
   serialNumber?: string | null | undefined;
   /** The type of the asset. */
   type?: Open<AssetType> | undefined;

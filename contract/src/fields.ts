@@ -54,6 +54,30 @@ export function trimmedText(min: number, max: number) {
   return z.string().trim().min(min).max(max).refine(isClean, unclean);
 }
 
+/**
+ * Returns the schema of a text that identifies something, such as a serial number. In addition to the rules of
+ * `trimmedText`, the schema converts the text to the normalization form NFC, and rejects invisible characters
+ * (docs/decisions/data-model.md#assets). Otherwise, different texts could look the same.
+ */
+export function identifyingText(min: number, max: number) {
+  return z.string().trim().normalize('NFC').min(min).max(max).refine(isClean, unclean).refine(isVisible, invisible);
+}
+
+/**
+ * Returns the schema of a filter by a text with at most `max` characters that `identifyingText` describes. The schema
+ * keeps the normalization form, because rows of earlier releases can have another form. In another form, a text can have
+ * up to four times as many characters.
+ */
+export function identifyingFilter(max: number) {
+  return trimmedText(1, 4 * max).refine(isVisible, invisible);
+}
+
+const invisible = 'must not contain invisible characters, such as a zero-width space. Remove them.';
+
+function isVisible(value: string): boolean {
+  return !/\p{Default_Ignorable_Code_Point}/u.test(value);
+}
+
 const unclean =
   'must not contain control characters (except tab, line feed and carriage return) or unpaired surrogates';
 

@@ -330,4 +330,52 @@ describe('GET /assets by tag and serial number', () => {
     const many = Array.from({ length: 101 }, (_, index) => `assetTag=${index}`).join('&');
     expect((await own.call('GET', `/assets?${many}`)).status).toBe(400);
   });
+
+  it('normalizes Unicode, and rejects invisible characters', async () => {
+    const own = await createWorkspace(api);
+    const [composed, decomposed] = ['Ger\u00e4t', 'Gera\u0308t'];
+    const post = async (path: string, body: object) => (await own.call('POST', path, body)).body;
+    const given = { assetTag: decomposed, serialNumber: ` ${decomposed}`, name: 'Laptop', type: 'LAPTOP' };
+    const created = (await post('/assets', given)).data;
+    expect(created).toMatchObject({ assetTag: composed, serialNumber: composed });
+    expect((await post('/assets', { ...given, assetTag: composed })).error.details).toMatchObject([
+      { path: 'assetTag' },
+    ]);
+    const items = [composed, decomposed].map((assetTag) => ({ assetTag, serialNumber: decomposed, name: assetTag }));
+    expect((await post('/assets/upsert', { assets: items })).data).toMatchObject([
+      { result: 'UPDATED', data: { id: created.id, name: composed } },
+      { status: 400, error: { message: expect.stringContaining(`assetTag ${composed} is a duplicate`) } },
+    ]);
+    for (const filter of ['assetTag', 'serialNumber']) {
+      for (const value of [composed, decomposed]) {
+        const { data } = (await own.call('GET', `/assets?${filter}=${encodeURIComponent(value)}`)).body;
+        expect(data.map(({ id }: Asset) => id)).toEqual([created.id]);
+      }
+    }
+
+    const message = 'must not contain invisible characters, such as a zero-width space. Remove them.';
+    for (const character of [
+      '\u200b',
+      '\u200d',
+      '\u202e',
+      '\u2066',
+      '\u2060',
+      '\u00ad',
+      '\u061c',
+      '\u115f',
+      '\ufe0f',
+    ]) {
+      const value = `LT-1${character}2`;
+      for (const path of ['assetTag', 'serialNumber']) {
+        const detail = [{ path, message }];
+        const body = { ...given, assetTag: 'LT-12', [path]: value };
+        expect((await post('/assets', body)).error.details).toEqual(detail);
+        expect((await post('/assets/upsert', { assets: [body] })).data[0].error.details).toEqual(detail);
+        const filtered = await own.call('GET', `/assets?${path}=${encodeURIComponent(value)}`);
+        expect(filtered.body.error.details).toEqual(detail);
+      }
+      const patched = await own.call('PATCH', `/assets/${created.id}`, { serialNumber: value });
+      expect(patched.body.error.details).toEqual([{ path: 'serialNumber', message }]);
+    }
+  });
 });

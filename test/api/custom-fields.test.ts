@@ -293,6 +293,15 @@ describe('the filter customFields', () => {
         { path: `customFields[${key}]`, message: `is not a filterable custom field. Use one of: ${known}.` },
       ]);
     }
+    for (const parameter of ['customFields[site][]', 'customFields[site][0]']) {
+      const hint = 'is not a filterable custom field. Did you mean `customFields[site]`?';
+      expect(await rejected(`${parameter}=berlin`)).toEqual([{ path: parameter, message: hint }]);
+    }
+    for (const id of ['9007199254740992', '99999999999999999999', '0', '01', '+1'])
+      expect(await rejected(`customFields[owner]=${encodeURIComponent(id)}`)).toEqual([
+        { path: 'customFields[owner]', message: 'must be the id of a user' },
+      ]);
+    expect((await workspace.call('GET', '/tickets?customFields[owner]=9007199254740991')).status).toBe(200);
     const message = 'is not a filterable custom field. This workspace has none.';
     expect(await rejected('customFields[site]=berlin', '/assets')).toEqual([{ path: 'customFields[site]', message }]);
     expect(await rejected('customFields[site]=Berlin&customFields[managed]=yes&customFields[owner]=me')).toEqual([

@@ -170,6 +170,25 @@ describe('categoryConfigId of a ticket', () => {
     expect((await patch(data.id, { categoryConfigId: 'other' })).body.data.categoryConfigId).toBe('other');
   });
 
+  it('accepts an integer, which becomes text', async () => {
+    const { data } = (await create({ categoryConfigId: 7 })).body;
+    expect(data.categoryConfigId).toBe('7');
+    const bulk = { tickets: [{ ...given, categoryConfigId: Number.MAX_SAFE_INTEGER }] };
+    const [{ data: last }] = (await workspace.call('POST', '/tickets/bulk', bulk)).body.data;
+    expect(last.categoryConfigId).toBe('9007199254740991');
+    expect((await patch(data.id, { categoryConfigId: 12 })).body.data.categoryConfigId).toBe('12');
+    const update = { tickets: [{ id: data.id, categoryConfigId: 0 }] };
+    const [{ data: updated }] = (await workspace.call('PATCH', '/tickets/bulk', update)).body.data;
+    expect(updated.categoryConfigId).toBe('0');
+    for (const categoryConfigId of [7.5, 2 ** 53, true, ['7'], '']) {
+      const details = [{ path: 'categoryConfigId' }];
+      expect(errorOf(await patch(data.id, { categoryConfigId }))).toMatchObject({ code: 'VALIDATION_ERROR', details });
+    }
+    await add('42');
+    expect((await create({ categoryConfigId: 42 })).body.data.categoryConfigId).toBe('42');
+    expectInvalid(await create({ categoryConfigId: 7 }));
+  });
+
   it('accepts only active categories in a workspace with categories', async () => {
     await add('vpn');
     await add('old');

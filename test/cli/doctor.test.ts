@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { systemRole } from '@itsm-api/server/database/roles.ts';
+import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
-import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
+import { cloneDatabase, execute, query, type TestDatabase } from '../support/database.ts';
 import { skipUnlessPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { steadyPort } from '../support/postgres-server.ts';
 import { documentedRights, openRedis, skipUnlessRedis } from '../support/redis.ts';
@@ -50,6 +51,7 @@ const all = [
   'attachments',
   'exports',
   'sequences',
+  'asset tags',
   'totals',
 ];
 
@@ -132,6 +134,67 @@ it('reports a solution for each problem that `itsm doctor` finds', { timeout: 60
   const sql = /## When a total is wrong\n.*?```sql\n(.*?)```/s.exec(page)?.[1] ?? '';
   await execute(database.url, sql.replaceAll('= 12', `= ${tenantId}`));
   expect((await examine()).of('totals')).toMatchObject([{ level: 'ok' }]);
+});
+
+it('lists asset tags that the migration kept, because another asset has the normalized tag', {
+  timeout: 60_000,
+}, async () => {
+  const api = await startApi({ databaseUrl: database.url });
+  const workspace = await createWorkspace(api);
+  const given = [
+    { tag: 'Gera\u0308t', kept: 'Gera\u0308t' },
+    { tag: 'Ger\u00e4t', kept: 'Ger\u00e4t' },
+    { tag: 'A\u030a-2', kept: 'A\u030a-2' },
+    { tag: '\u212b-2', kept: '\u00c5-2' },
+    { tag: '\u00e9-3', kept: '\u00e9-3' },
+    { tag: 'e\u0301-3', kept: 'e\u0301-3' },
+    { tag: 'LT\u200b-5 \u202e', kept: 'LT-5' },
+    { tag: '\u200b', kept: '\u200b' },
+    { tag: 'LT-6\u200d', kept: 'LT-6\u200d' },
+    { tag: 'LT-6', kept: 'LT-6' },
+  ];
+  const ids: number[] = [];
+  for (const { tag } of given) {
+    const { id } = await workspace.createAsset({ serialNumber: 'PF4N2KD8' });
+    const sql = 'UPDATE assets SET asset_tag = $1, serial_number = $2 WHERE id = $3 RETURNING id';
+    await query(database.url, sql, [tag, `e\u0301\u2066${id}`, id]);
+    ids.push(id);
+  }
+  await execute(database.url, "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%asset_texts'");
+  expect(await migrateDatabase(database.url)).toEqual([expect.stringMatching(/asset_texts$/)]);
+
+  const find = async (filter: string, value: string) =>
+    (await workspace.call('GET', `/assets?${filter}=${encodeURIComponent(value)}`)).body.data ?? [];
+  for (const [index, { kept }] of given.entries()) {
+    const [asset] = await find('serialNumber', `e\u0301${ids[index]}`);
+    expect(asset).toMatchObject({ id: ids[index], assetTag: kept, serialNumber: `\u00e9${ids[index]}` });
+    if (/[\u200b\u200d]/.test(kept)) continue;
+    expect((await find('assetTag', kept)).map(({ id }: { id: number }) => id)).toContain(ids[index]);
+  }
+  expect((await workspace.call('GET', '/assets?q=LT-6')).body.meta.totalCount).toBe(2);
+  await api.close();
+
+  const { ok, of } = await examine();
+  expect(ok).toBe(true);
+  expect(of('asset tags').map(({ level, message }) => [level, message])).toEqual([
+    [
+      'note',
+      `Tenant ${workspace.tenantId}: the tag of the asset ${ids[0]} looks like the tag of the asset ${ids[1]}: Ger\u00e4t.`,
+    ],
+    [
+      'note',
+      `Tenant ${workspace.tenantId}: the tag of the asset ${ids[2]} looks like the tag of the asset ${ids[3]}: \u00c5-2.`,
+    ],
+    [
+      'note',
+      `Tenant ${workspace.tenantId}: the tag of the asset ${ids[5]} looks like the tag of the asset ${ids[4]}: \u00e9-3.`,
+    ],
+    ['note', `Tenant ${workspace.tenantId}: the tag of the asset ${ids[7]} is not normalized.`],
+    [
+      'note',
+      `Tenant ${workspace.tenantId}: the tag of the asset ${ids[8]} looks like the tag of the asset ${ids[9]}: LT-6.`,
+    ],
+  ]);
 });
 
 it('skips all later checks of `itsm doctor` if migrations are missing', { timeout: 30_000 }, async () => {

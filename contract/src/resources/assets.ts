@@ -22,6 +22,8 @@ import {
   CustomFieldsPatch,
   ExternalId,
   Id,
+  identifyingFilter,
+  identifyingText,
   longText,
   responseText,
   StoredCustomFields,
@@ -56,10 +58,13 @@ export function assetTransitions(from: AssetStatus): AssetStatus[] {
 }
 
 const Name = trimmedText(1, 255).meta({ description: 'The name of the asset.' });
-const AssetTag = trimmedText(1, 100).meta({
-  description: 'The inventory tag, unique in the workspace. It never changes.',
+const normalized = 'The server converts it to the normalization form NFC, and rejects invisible characters.';
+const AssetTag = identifyingText(1, 100).meta({
+  description: `The inventory tag, unique in the workspace. It never changes. ${normalized}`,
 });
-const SerialNumber = trimmedText(1, 255).meta({ description: 'The serial number, or null if unknown.' });
+const SerialNumber = identifyingText(1, 255).meta({
+  description: `The serial number, or null if unknown. ${normalized}`,
+});
 const Manufacturer = trimmedText(1, 255).meta({ description: 'The manufacturer, or null if unknown.' });
 const Model = trimmedText(1, 255).meta({ description: 'The model name, or null if unknown.' });
 const Location = trimmedText(1, 255).meta({ description: 'The location, as free text, or null if unknown.' });
@@ -282,8 +287,8 @@ export const AssetQuery = listQuery({
   type: filter(AssetType),
   assignedToId: userFilter(),
   externalId: filter(ExternalId),
-  assetTag: wholeFilter(AssetTag),
-  serialNumber: wholeFilter(SerialNumber),
+  assetTag: wholeFilter(identifyingFilter(100)),
+  serialNumber: wholeFilter(identifyingFilter(255)),
   tag: filter(Tag),
   customFields: customFieldFilter(),
   q: search('name, asset tag and serial number'),

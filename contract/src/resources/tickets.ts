@@ -99,6 +99,11 @@ export const CategoryConfigId = text(1, 255).meta({
     'The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines ' +
     'no categories, you can set any text.',
 });
+/** A ticket category in a request body. The schema converts an integer to text, because other systems often have such ids. */
+const GivenCategoryConfigId = z.preprocess(
+  (id: string | number | null) => (Number.isSafeInteger(id) ? String(id) : (id as string | null)),
+  CategoryConfigId.nullable(),
+);
 const AssigneeId = Id.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
@@ -316,7 +321,7 @@ export const NewTicket = z
     description: Description,
     type: TicketType,
     category: Category.optional(),
-    categoryConfigId: CategoryConfigId.nullish(),
+    categoryConfigId: GivenCategoryConfigId.optional(),
     priority: Priority.nullish().meta({ description: 'The priority. The default is MEDIUM.' }),
     requesterId: NamedUser.nullish().meta({
       description: 'The user who requests the ticket, by id or email address. The default is the user of the API key.',
@@ -384,7 +389,7 @@ const patchFields = {
   status: TicketStatus.optional(),
   priority: Priority.optional(),
   category: Category.optional(),
-  categoryConfigId: CategoryConfigId.nullable().optional(),
+  categoryConfigId: GivenCategoryConfigId.optional(),
   assigneeId: NamedAssignee.nullable().optional(),
   teamId: TeamId.nullable().optional(),
   watcherUserIds: NamedWatchers.optional(),

@@ -9,6 +9,7 @@ import { assertTenantIsolation, requestRole, TenantIsolationError } from '../../
 import { caseAdvice, findDamage, readServerInfo } from '../../database/server-info.ts';
 import { checkStore, findStore, type Store, StoreMismatchError } from '../../process/attachment-store.ts';
 import { checkSchema, findMissingRoles, SchemaOutdatedError } from '../../process/ensure-schema.ts';
+import { findUnnormalizedTags } from '../../resources/assets/tag-check.ts';
 import { findPartialExports, partialExport } from '../../resources/shared/partial-export.ts';
 import { findHighSequences, highSequence } from '../../resources/tenants/high-sequences.ts';
 import { findWrongTotals } from '../../resources/tickets/counters-check.ts';
@@ -288,6 +289,21 @@ export const checks: Check[] = [
       const found = await findHighSequences(databases.system.pool);
       if (found.length === 0) return [ok('No sequence of ids is above 2^48.')];
       return found.map((sequence) => wrong(highSequence.message(sequence), highSequence.advice));
+    },
+  },
+  {
+    name: 'asset tags',
+    async check({ databases }) {
+      const found = await findUnnormalizedTags(databases.options);
+      if (found.length === 0) return [ok('All asset tags are normalized.')];
+      return found.map(({ tenantId, assetId, assetTag, otherId }) => ({
+        ...note(
+          `Tenant ${tenantId}: the tag of the asset ${assetId} ` +
+            (otherId === null ? 'is not normalized.' : `looks like the tag of the asset ${otherId}: ${assetTag}.`),
+          'See docs/operations.md, "When two asset tags look the same".',
+        ),
+        details: [{ tenantId: serializeId(tenantId), assetId, assetTag, otherId }],
+      }));
     },
   },
   {

@@ -39,8 +39,8 @@ export async function listAssets({ db }: Context, query: AssetQuery): Promise<Pa
     ...anyOf('type', query.type),
     ...anyOf('assignedToId', query.assignedToId),
     ...anyOf('externalId', query.externalId),
-    ...anyOf('assetTag', query.assetTag),
-    ...anyOf('serialNumber', query.serialNumber),
+    ...anyOf('assetTag', formsOf(query.assetTag)),
+    ...anyOf('serialNumber', formsOf(query.serialNumber)),
     ...(query.tag && { tagged: { some: { tag: { in: query.tag } } } }),
     ...(fields && {
       AND: fields.map(({ key, values }) => ({ fieldValues: { some: { key, value: { in: values } } } })),
@@ -53,6 +53,14 @@ export async function listAssets({ db }: Context, query: AssetQuery): Promise<Pa
     count: () => db.asset.count({ where }),
     find: async (asked) => (await db.asset.findMany({ orderBy: { id: 'desc' }, ...asked })).map(presentAsset),
   });
+}
+
+/**
+ * Returns the forms of texts in which assets can have them. Rows of earlier releases keep another normalization form if
+ * an asset has the same tag (docs/decisions/data-model.md#assets).
+ */
+function formsOf(texts: string[] | undefined): string[] | undefined {
+  return texts?.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')]);
 }
 
 /** Functions that read assets for incremental sync and exports. */

@@ -150,7 +150,8 @@ async function readFile<Values extends object, Input>(
   // The header check has already reported these columns.
   const missing = needed.filter((name) => !header.includes(name));
   const unique = header.indexOf(columns.unique);
-  const uniqueOf = ({ cells }: CsvRecord) => (cells[unique] ?? '').trim();
+  // The schemas of the unique columns also normalize their values.
+  const uniqueOf = ({ cells }: CsvRecord) => (cells[unique] ?? '').trim().normalize('NFC');
   const types: FieldTypes = columns.hasCustomFields ? await findFieldTypes(context, 'ASSET') : new Map();
   const lines: Line<Values>[] = [];
   for (const chunk of chunksOf(others, linesPerTurn)) {

@@ -1,8 +1,10 @@
-import type { CustomFieldDefinition, CustomFieldResource } from '@itsm-api/contract';
+import { type CustomFieldDefinition, type CustomFieldResource, integerFromText } from '@itsm-api/contract';
 import { identifier, sql } from '../../database/client/sql.ts';
 import { type None, one } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { validationError } from '../../shared/validation.ts';
+
+const UserId = integerFromText();
 
 /** A list filter by a custom field. A row matches if the field has one of the values, as text. */
 export interface FieldFilter {
@@ -29,7 +31,7 @@ export async function findFieldFilters(
   const details = await Promise.all(
     filters.map(async ({ key, values }) => {
       const definition = definitions.find((each) => each.key === key);
-      if (definition === undefined) return { key, message: describeUnknown(definitions) };
+      if (definition === undefined) return { key, message: describeUnknown(key, definitions) };
       if (!definition.backfilled) return { key, message: await describeProgress(db, definition) };
       return { key, message: findWrongValue(definition, values) };
     }),
@@ -41,8 +43,11 @@ export async function findFieldFilters(
   return filters;
 }
 
-function describeUnknown(filterable: { key: string }[]): string {
-  const names = filterable.map(({ key }) => `customFields[${key}]`);
+/** Describes a parameter without a filter. The key contains the additional brackets of `customFields[site][]`. */
+function describeUnknown(key: string, filterable: { key: string }[]): string {
+  const names = filterable.map((definition) => `customFields[${definition.key}]`);
+  const named = `customFields[${key.split('][')[0]}]`;
+  if (names.includes(named)) return `is not a filterable custom field. Did you mean \`${named}\`?`;
   return `is not a filterable custom field. ${names.length > 0 ? `Use one of: ${names.join(', ')}.` : 'This workspace has none.'}`;
 }
 
@@ -70,7 +75,7 @@ function findWrongValue(
   values: readonly string[],
 ): string | undefined {
   if (type === 'USER')
-    return values.every((value) => /^[1-9]\d*$/.test(value)) ? undefined : 'must be the id of a user';
+    return values.every((value) => UserId.safeParse(value).success) ? undefined : 'must be the id of a user';
   const known = options?.map(({ value }) => value) ?? ['true', 'false'];
   return values.every((value) => known.includes(value)) ? undefined : `must be one of: ${known.join(', ')}`;
 }
