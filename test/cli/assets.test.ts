@@ -275,13 +275,15 @@ describe('assets import --update', { timeout: 60_000 }, () => {
     const load = `assets import --tenant ${name} --update`;
     const results = { created: 1, updated: 2, unchanged: 1 };
     const checked = await itsm(`${load} --dry-run --json`, file);
-    expect(JSON.parse(checked.stdout)).toEqual({ importable: 4, imported: 0, results });
+    expect(JSON.parse(checked.stdout)).toEqual({ importable: 4, imported: 0, results, typeChanges: 3 });
     const { stdout, stderr } = await itsm(`${load} --dry-run`, file);
     expect(stdout).toContain('The file is valid: 4 assets (1 new, 2 changed, 1 unchanged). Nothing was imported.');
+    expect(stdout).toContain('3 custom fields get values of other types.');
     expect(`${stdout}${stderr}`).toContain(' --update');
     expect(await db.activity.count()).toBe(0);
 
-    expect(JSON.parse((await itsm(`${load} --json`, file)).stdout)).toEqual({ importable: 4, imported: 4, results });
+    const imported = { importable: 4, imported: 4, results, typeChanges: 3 };
+    expect(JSON.parse((await itsm(`${load} --json`, file)).stdout)).toEqual(imported);
     expect(await db.asset.findMany({ orderBy: { assetTag: 'asc' } })).toMatchObject([
       {
         ...{ name: 'Laptop', type: 'LAPTOP', location: 'Berlin', assignedToId: BigInt(admin.id), status: 'IN_USE' },

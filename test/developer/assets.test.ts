@@ -158,6 +158,52 @@ describe('/developer/assets/import', () => {
     ]);
     const { text: exported } = await visitor.get('/developer/assets/export');
     expect(await preview(visitor, path, exported, update)).toContain('(0 new, 0 changed, 3 unchanged)');
+    await own.createAsset({ assetTag: 'Ger\u00e4t' });
+    const decomposed = await preview(visitor, path, 'assetTag,name\nGera\u0308t,New\n', update);
+    expect(decomposed).toContain('(0 new, 1 changed, 0 unchanged)');
+  });
+
+  it('reads decimal commas and words for booleans in files with semicolons, and counts changes of types', async () => {
+    const own = await createWorkspace(api);
+    const visitor = await signIn(api, own);
+    await own.createField({ resource: 'ASSET', key: 'Level', type: 'NUMBER' });
+    await own.createField({ resource: 'ASSET', key: 'managed', type: 'BOOLEAN' });
+    await own.createField({ resource: 'ASSET', key: 'room', type: 'TEXT' });
+    const stored = { ratio: 1.5, leased: true, note: 'x', Level: 2, managed: false };
+    await own.createAsset({ assetTag: 'T-1', customFields: stored });
+    const update = { update: 'yes' };
+    const names = ['Level', 'managed', 'room', 'ratio', 'leased', 'note'];
+    const fileWith = (separator: string, ...cells: string[]) =>
+      [
+        ['assetTag', ...names.map((name) => `CustomFields.${name.toUpperCase()}`)],
+        ['T-1', ...cells],
+      ]
+        .map((line) => line.map((cell) => `"${cell}"`).join(separator))
+        .join('\n');
+    const read = async () => (await listAssets(own.context, page)).data[0]?.customFields;
+
+    await preview(visitor, path, fileWith(';', '-1,25', 'WAHR', '1,5', '4,75', 'faux', 'VRAI'), update);
+    expect((await sendAbout(visitor, path, 'import')).status).toBe(303);
+    const changed = { Level: -1.25, managed: true, room: '1,5', ratio: 4.75, leased: false, note: 'VRAI' };
+    expect(await read()).toEqual(changed);
+    const same = await preview(visitor, path, fileWith(';', '-1,25', 'WAHR', '1,5', '4,75', 'FALSCH', ''), update);
+    expect(same).toContain('(0 new, 0 changed, 1 unchanged). Nothing has been imported yet.<');
+
+    for (const [separator, number, word] of [
+      [',', '4,75', 'WAHR'],
+      ['\t', '4,75', 'FAUX'],
+      [';', '1.234,56', '1,5'],
+    ] as const) {
+      const errors = errorsOf(await preview(visitor, path, fileWith(separator, '', '', '', number, word, ''), update));
+      expect(errors).toContain('2 customFields.ratio must be a number such as 4.5, without thousands separators');
+      expect(errors).toContain('2 customFields.leased must be true or false');
+    }
+    const defined = await preview(visitor, path, fileWith(',', '4,75', 'VRAI', '', '', '', ''), update);
+    expect(errorsOf(defined)).toContain('2 customFields.Level must be a number');
+    expect(errorsOf(defined)).toContain('2 customFields.managed must be true or false');
+
+    const other = await preview(visitor, path, fileWith(';', '', '', 'B', 'unknown', 'maybe', 'y'), update);
+    expect(other).toContain('Nothing has been imported yet. 2 custom fields get values of other types.');
   });
 
   it('rejects the import of a CSV file if a newer upload replaced the file', async () => {
@@ -261,6 +307,19 @@ describe('/developer/assets/import', () => {
   });
 
   it.each([
+    ['columns without name and cells', 'name;assetTag;;type;\nA;T-1;;OTHER;\nB;T-2;;OTHER\nC;T-3;;OTHER;;;\n'],
+    ['headings in upper and lower case', 'NAME;AssetTag;type\nA;T-1;OTHER\nB;T-2;OTHER\nC;T-3;OTHER\n'],
+  ])('reads an import file with %s', async (_, file) => {
+    const text = await preview(admin, path, file);
+    expect(text).toContain('3 assets can be imported');
+    expect(text).toMatch(/T-1.*T-2.*T-3/s);
+    expect((await sendAbout(admin, path, 'discard')).status).toBe(303);
+  });
+
+  it.each([
+    ['a value in a column without name', 'name;assetTag;type;\nA;T-1;OTHER;x\n', 'a column with values has no name'],
+    ['a value after the last column', 'name;assetTag;type\nA;T-1;OTHER;;x\n', '2 the line has 4 cells, but the header'],
+    ['the same heading in another case', 'name;assetTag;type;Type\nA;T-1;OTHER;\n', 'the column type occurs twice'],
     ['a decimal comma', 'name;assetTag;type;purchaseCost\nA;T-1;OTHER;1499,00\n', '2 purchaseCost must be a decimal'],
     ['a line after `sep=`', 'sep=;\nname;assetTag;type\nA;T-1;OTHER\nB;"T\n2"x;OTHER\n', '4 assetTag continues'],
     [

@@ -101,7 +101,7 @@ export const CategoryConfigId = text(1, 255).meta({
 });
 /** A ticket category in a request body. The schema converts an integer to text, because other systems often have such ids. */
 const GivenCategoryConfigId = z.preprocess(
-  (id: string | number | null) => (Number.isSafeInteger(id) ? String(id) : (id as string | null)),
+  (id: string | null) => (Number.isSafeInteger(id) ? String(id) : id),
   CategoryConfigId.nullable(),
 );
 const AssigneeId = Id.meta({

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { SingleBar } from 'cli-progress';
 import * as z from 'zod';
 import type { Runtime } from '../../process/runtime.ts';
-import { counted, formatResults, type ImportResults } from '../../resources/csv/csv-columns.ts';
+import { counted, formatResults, formatTypeChanges, type ImportResults } from '../../resources/csv/csv-columns.ts';
 import { checkFile, type Importable, importFile, type Problem } from '../../resources/csv/csv-import.ts';
 import { activeTenantContext } from '../../resources/tenants/queries.ts';
 import { CommandError } from './cli-errors.ts';
@@ -28,6 +28,8 @@ interface ImportOutput {
   imported: number;
   /** Present if the command also updates existing rows. */
   results?: ImportResults;
+  /** The number of custom fields whose values get another type. Present if the command also updates existing rows. */
+  typeChanges?: number;
 }
 
 /**
@@ -44,9 +46,12 @@ export function importAction<Line extends object, New>(csv: Importable<Line, New
       update: z.boolean().default(false),
     }),
     work: (runtime, given) => importWithProgress(runtime, csv, given),
-    format: ({ imported, importable, results }) => {
+    format: ({ imported, importable, results, typeChanges }) => {
       const all = `${counted(columns, importable)}${results === undefined ? '' : ` (${formatResults(results)})`}`;
-      return imported === 0 ? `The file is valid: ${all}. Nothing was imported.` : `Imported ${all}.`;
+      const changed = formatTypeChanges(typeChanges);
+      return imported === 0
+        ? `The file is valid: ${all}. Nothing was imported.${changed}`
+        : `Imported ${all}.${changed}`;
     },
     next: ({ imported }, { file, tenant, update }) => {
       const call = `${columns.resource} ${shell`import ${file} --tenant ${tenant}`}`;
@@ -73,12 +78,12 @@ async function importWithProgress<Line extends object, New>(
   const onProgress = (done: number, total: number) => (done === 0 ? bar.start(total, done) : bar.update(done));
   const options = { max: maxLines, update };
   try {
-    const { entries, problems, results } = dryRun
+    const { entries, problems, results, typeChanges } = dryRun
       ? await checkFile(context, csv, bytes, options)
       : await importFile(context, csv, bytes, options, onProgress);
     if (problems.length > 0) throw toError(file, problems);
     const counts = { importable: entries.length, imported: dryRun ? 0 : entries.length };
-    return update ? { ...counts, results } : counts;
+    return update ? { ...counts, results, typeChanges } : counts;
   } finally {
     bar.stop();
   }

@@ -54,6 +54,14 @@ export interface ImportResults {
   unchanged: number;
 }
 
+/** Describes how many values of custom fields get another type. Returns an empty text if none does. */
+export function formatTypeChanges(count: number | undefined): string {
+  if (!count) return '';
+  return count === 1
+    ? ' One custom field gets a value of another type.'
+    : ` ${count} custom fields get values of other types.`;
+}
+
 /** Formats the results of an import that can update rows, such as "3 new, 1 changed, 2 unchanged". */
 export function formatResults({ created, updated, unchanged }: ImportResults): string {
   return `${created} new, ${updated} changed, ${unchanged} unchanged`;

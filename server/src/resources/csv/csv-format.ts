@@ -140,10 +140,16 @@ function findDelimiter(text: Buffer, columns: readonly string[]): string {
     .map(({ delimiter, header }) => ({
       delimiter,
       cells: header.length,
-      known: header.filter((name) => columns.includes(name)).length,
+      known: header.filter((name) => nameIn(columns, name) !== undefined).length,
     }))
     .toSorted((a, b) => b.known - a.known || b.cells - a.cells);
   return best?.delimiter ?? ',';
+}
+
+/** Returns the name that a heading means. Upper and lower case make no difference, unless both forms are names. */
+export function nameIn(names: readonly string[], heading: string): string | undefined {
+  if (names.includes(heading)) return heading;
+  return names.find((name) => name.toLowerCase() === heading.toLowerCase());
 }
 
 function countBreaks(text: string): number {

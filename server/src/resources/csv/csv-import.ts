@@ -9,10 +9,11 @@ import type { Context } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import type { Rows } from '../sync/change-feed.ts';
 import { findUserIds } from '../users/queries.ts';
-import { type CsvColumns, type ImportResults, parseCustomField } from './csv-columns.ts';
+import { type CsvColumns, type ImportResults, parseCustomField, toCustomFieldColumn } from './csv-columns.ts';
 import { type ColumnValues, type CsvExport, toCsvRows } from './csv-export.ts';
-import { type CsvFile, type CsvRecord, cellText, NoCsv, parseCsv } from './csv-format.ts';
+import { type CsvFile, type CsvRecord, cellText, NoCsv, nameIn, parseCsv } from './csv-format.ts';
 import type { ImportOptions } from './import-checks.ts';
+import { isLocal, localToJson } from './local-values.ts';
 
 /** The CSV export and import of a resource. */
 export interface CsvResource<Row extends { id: number }, Line extends object, Input> extends CsvExport {
@@ -36,7 +37,7 @@ export interface CsvResource<Row extends { id: number }, Line extends object, In
 }
 
 /** The parts of a CSV resource that an import needs. */
-export type Importable<Line extends object, Input> = Omit<CsvResource<never, Line, Input>, 'rows' | 'customFields'>;
+export type Importable<Line extends object, Input> = Omit<CsvResource<never, Line, Input>, 'rows'>;
 
 /** The limit and the mode of an import. */
 interface FileOptions {
@@ -82,6 +83,8 @@ export interface CheckedFile<Input> {
   problems: Problem[];
   /** The results of the import, if the file has no problems. */
   results: ImportResults;
+  /** The number of custom fields of existing rows whose values get another type. */
+  typeChanges: number;
 }
 
 const noResults: ImportResults = { created: 0, updated: 0, unchanged: 0 };
@@ -145,15 +148,17 @@ async function readFile<Values extends object, Input>(
 ): Promise<CheckedFile<Input>> {
   const { columns } = csv;
   const needed = update ? [columns.unique] : columns.needed;
-  const { delimiter, records, problems } = readRecords({ ...columns, needed }, bytes, max);
+  const types: FieldTypes = columns.hasCustomFields ? await findFieldTypes(context, 'ASSET') : new Map();
+  const findFieldNames = async () => [...types.keys(), ...(await csv.customFields(context.db))];
+  const { delimiter, records, problems } = await readRecords({ ...columns, needed }, findFieldNames, bytes, max);
   const [{ cells: header } = { cells: [] as string[] }, ...others] = records;
   // The header check has already reported these columns.
   const missing = needed.filter((name) => !header.includes(name));
   const unique = header.indexOf(columns.unique);
   // The schemas of the unique columns also normalize their values.
   const uniqueOf = ({ cells }: CsvRecord) => (cells[unique] ?? '').trim().normalize('NFC');
-  const types: FieldTypes = columns.hasCustomFields ? await findFieldTypes(context, 'ASSET') : new Map();
   const lines: Line<Values>[] = [];
+  let typeChanges = 0;
   for (const chunk of chunksOf(others, linesPerTurn)) {
     if (problems.length >= maxProblems) break;
     await setImmediate();
@@ -162,6 +167,7 @@ async function readFile<Values extends object, Input>(
       const before = existing?.get(uniqueOf(record));
       const result = readLine(columns, header, record, { delimiter, missing, before, types });
       problems.push(...result.problems);
+      typeChanges += result.typeChanges;
       if (result.given !== undefined) lines.push({ line: record.line, texts: result.texts, given: result.given });
     }
   }
@@ -185,6 +191,7 @@ async function readFile<Values extends object, Input>(
     })),
     problems: sortByLine(all),
     results: noResults,
+    typeChanges,
   };
 }
 
@@ -200,24 +207,31 @@ async function findExisting<Values extends object, Input>(
 }
 
 /**
- * Parses a CSV file. Returns its records, starting with the header. If the lines can't be checked, returns only
- * problems.
+ * Parses a CSV file. Returns its records, starting with the header, which contains the names of the columns. If the lines
+ * can't be checked, returns only problems.
+ * @param findFieldNames resolves to the names of the custom fields that the workspace defines or uses
  */
-function readRecords<Values extends object>(
+async function readRecords<Values extends object>(
   columns: CsvColumns<Values>,
+  findFieldNames: () => Promise<string[]>,
   bytes: Uint8Array,
   max: number,
-): CsvFile & { problems: Problem[] } {
+): Promise<CsvFile & { problems: Problem[] }> {
   try {
-    const { delimiter, records } = parseCsv(bytes, columns.names, max + 2);
-    const header = records[0]?.cells ?? [];
+    const { delimiter, records: given } = parseCsv(bytes, columns.names, max + 2);
+    const isTooWide = (given[0]?.cells.length ?? 0) > maxColumns;
+    const records = isTooWide ? given : withoutEmptyColumns(given);
+    const headings = records[0]?.cells ?? [];
+    const fieldNames = headings.some((heading) => customHeading.test(heading)) ? await findFieldNames() : [];
+    const header = headings.map((heading) => toColumn(heading, columns.names, fieldNames));
+    if (records[0] !== undefined) records[0] = { ...records[0], cells: header };
     const messages =
       records.length === 0
         ? ['the file is empty. Add a header and at least one row']
         : findHeaderProblems(columns, header);
     if (records.length === 1) messages.push('the file has no rows below the header. Add at least one row');
     if (records.length > max + 1) messages.push(`the file has more than ${max} ${columns.resource}. Split it`);
-    const checked = header.length > maxColumns ? [] : records.slice(0, max + 1);
+    const checked = isTooWide ? [] : records.slice(0, max + 1);
     const problems = messages.map((message) => ({ line: undefined, path: '', message }));
     return { delimiter, records: checked, problems };
   } catch (error) {
@@ -225,6 +239,25 @@ function readRecords<Values extends object>(
     const problem = { line: error.line, path: shorten(error.column), message: error.message };
     return { delimiter: ',', records: [], problems: [problem] };
   }
+}
+
+/** Removes the columns without a name whose cells are all empty, which spreadsheet programs add. */
+function withoutEmptyColumns(records: readonly CsvRecord[]): CsvRecord[] {
+  const header = records[0]?.cells ?? [];
+  const used = new Set(header.flatMap((heading, index) => (heading === '' ? [] : index)));
+  for (const { cells } of records) {
+    for (const [index, cell] of cells.entries()) if (cell !== '') used.add(index);
+  }
+  return records.map(({ line, cells }) => ({ line, cells: cells.filter((_, index) => used.has(index)) }));
+}
+
+const customHeading = /^customFields\.(.+)$/is;
+
+/** Returns the name of the column that a heading means. Upper and lower case make no difference. */
+function toColumn(heading: string, names: readonly string[], fieldNames: readonly string[]): string {
+  const field = customHeading.exec(heading)?.[1];
+  if (field !== undefined) return toCustomFieldColumn(nameIn(fieldNames, field) ?? field);
+  return nameIn(names, heading) ?? heading;
 }
 
 /** The names of delimiters in error messages. */
@@ -242,8 +275,12 @@ function findHeaderProblems<Values extends object>(
   const missing = needed.filter((name) => !header.includes(name));
   const repeated = new Set(header.filter((name, index) => header.indexOf(name) !== index));
   const remedy = `Remove it, or use one of: ${columns.join(', ')}${hasCustomFields ? ' or customFields.NAME' : ''}`;
+  const describe = (name: string) =>
+    name === ''
+      ? 'a column with values has no name. Name it, or remove it'
+      : `the column "${shorten(name)}" is unknown. ${remedy}`;
   return [
-    ...unknown.slice(0, 20).map((name) => `the column "${shorten(name)}" is unknown. ${remedy}`),
+    ...unknown.slice(0, 20).map(describe),
     ...missing.map((name) => `the column ${name} is missing. Add it`),
     ...[...repeated].slice(0, 20).map((name) => `the column ${shorten(name)} occurs twice. Remove one`),
   ];
@@ -273,43 +310,68 @@ function readLine<Values extends object>(
   header: readonly string[],
   { line, cells }: CsvRecord,
   { delimiter, missing, before, types }: LineOptions,
-): { given?: Values | undefined; texts: Record<string, unknown>; problems: Problem[] } {
+): { given?: Values | undefined; texts: Record<string, unknown>; problems: Problem[]; typeChanges: number } {
   const texts: Record<string, unknown> = {};
+  let typeChanges = 0;
   if (cells.length !== header.length) {
     const message = `the line has ${cells.length} cells, but the header has ${header.length}. Correct the ${delimiterNames[delimiter] ?? 'separators'} and quotes`;
-    return { texts, problems: [{ line, path: '', message }] };
+    return { texts, problems: [{ line, path: '', message }], typeChanges };
   }
   const needed: readonly string[] = columns.needed;
   const known: readonly string[] = columns.names;
   const fields: Record<string, unknown> = Object.fromEntries(missing.map((name) => [name, columns.example[name]]));
   const customTexts: [string, string][] = [];
   const customFields: [string, unknown][] = [];
+  const cellProblems: (Problem & { line: number })[] = [];
   for (const [index, name] of header.entries()) {
     const cell = cells[index] ?? '';
     const customField = parseCustomField(name);
     if (cell === '') continue;
-    const isNew = name === columns.unique || before === undefined || cell !== cellText(before(name));
+    const stored = before?.(name);
     if (customField !== undefined) {
       customTexts.push([customField, cell]);
       const type = types.get(customField);
-      const value = type === undefined ? readAsType(cell, before?.(name)) : parseFieldText(type, cell);
-      if (isNew) customFields.push([customField, value]);
+      const kind = type === undefined ? kindOf(stored) : type.toLowerCase();
+      const text = delimiter === ';' ? localToJson(cell, kind) : cell;
+      if (text === cellText(stored)) continue;
+      const value = type === undefined ? readAsType(text, stored) : parseFieldText(type, text);
+      customFields.push([customField, value]);
+      if (stored == null || kindOf(value) === kindOf(stored)) continue;
+      typeChanges += 1;
+      const message = type === undefined && isLocal(cell) ? localErrors[kind] : undefined;
+      if (message !== undefined) cellProblems.push({ line, path: name, message });
     } else if (known.includes(name)) {
       texts[name] = cell;
-      if (isNew) fields[name] = cell;
+      if (name === columns.unique || cell !== cellText(stored)) fields[name] = cell;
     }
   }
   if (customFields.length > 0) fields.customFields = Object.fromEntries(customFields);
   if (customTexts.length > 0) texts.customFields = Object.fromEntries(customTexts);
   const schema = before === undefined ? columns.line : (columns.changeLine ?? columns.line);
   const result = schema.safeParse(fields);
-  if (result.success) return { given: missing.includes(columns.unique) ? undefined : result.data, texts, problems: [] };
+  if (result.success) {
+    const given = missing.includes(columns.unique) ? undefined : result.data;
+    return { given, texts, problems: cellProblems, typeChanges };
+  }
   const problems = detailsOf(result.error.issues, 'is unknown').map((detail) => ({ line, ...detail }));
   const invalid = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
-  if (invalid.has(columns.unique) || missing.includes(columns.unique)) return { texts, problems };
+  problems.push(...cellProblems);
+  if (invalid.has(columns.unique) || missing.includes(columns.unique)) return { texts, problems, typeChanges };
   for (const name of invalid) fields[name] = needed.includes(name) ? columns.example[name] : undefined;
-  return { given: schema.safeParse(fields).data, texts, problems };
+  return { given: schema.safeParse(fields).data, texts, problems, typeChanges };
 }
+
+/** Returns the type of a JSON value. */
+function kindOf(value: unknown): string {
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** The errors for values that are written as in other languages, by the type of the stored value. */
+const localErrors: Record<string, string> = {
+  number:
+    'must be a number such as 4.5, without thousands separators. A decimal comma requires semicolons between the cells',
+  boolean: 'must be true or false. Words of other languages require semicolons between the cells',
+};
 
 /**
  * Converts the text of a custom field without a definition to the type of the stored value. Returns the text if it has
@@ -318,8 +380,9 @@ function readLine<Values extends object>(
 function readAsType(text: string, stored: unknown): unknown {
   // Spreadsheet programs write booleans in capitals.
   const value = parseJson(typeof stored === 'boolean' ? text.toLowerCase() : text);
-  const hasType = typeof value === typeof stored && Array.isArray(value) === Array.isArray(stored);
-  return hasType && typeof value !== 'string' && CustomFields.safeParse({ value }).success ? value : text;
+  return kindOf(value) === kindOf(stored) && typeof value !== 'string' && CustomFields.safeParse({ value }).success
+    ? value
+    : text;
 }
 
 function findRepeated<Values extends object>(

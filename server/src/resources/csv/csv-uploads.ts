@@ -18,6 +18,8 @@ export interface Preview {
   lines: number;
   /** The results of an import that also updates existing rows. Undefined if the import only creates rows. */
   updates?: ImportResults | undefined;
+  /** The number of custom fields whose values get another type. Undefined in previews of earlier releases. */
+  typeChanges?: number;
   /** The first lines that could be read, with the values of the preview columns. */
   first: { line: number; cells: string[] }[];
   /** The total number of problems. `firstProblems` contains only the first ones. */
@@ -31,13 +33,14 @@ const maxShownText = 200;
 
 /** Builds the preview of a CSV file. @param names the columns to show */
 export function previewOf(
-  { entries, problems, results }: CheckedFile<unknown>,
+  { entries, problems, results, typeChanges }: CheckedFile<unknown>,
   names: readonly string[],
   update: boolean,
 ): Preview {
   return {
     lines: entries.length,
     updates: update ? results : undefined,
+    typeChanges,
     first: entries
       .slice(0, maxShownLines)
       .map(({ line, texts }) => ({ line, cells: names.map((name) => text(texts[name])) })),

@@ -6,6 +6,7 @@ import { checkTicketCategories, importTicketCategories } from './queries.ts';
 /** The CSV import of ticket categories. */
 export const categoryCsv: Importable<NewCategoryConfig, NewCategoryConfig> = {
   columns: categoryColumns,
+  customFields: async () => [],
   inputOf: (line) => line,
   check: checkTicketCategories,
   write: importTicketCategories,

@@ -1,5 +1,11 @@
 import * as z from 'zod';
-import { type CsvColumns, counted, formatResults, type ImportResults } from '../../../resources/csv/csv-columns.ts';
+import {
+  type CsvColumns,
+  counted,
+  formatResults,
+  formatTypeChanges,
+  type ImportResults,
+} from '../../../resources/csv/csv-columns.ts';
 import { type CsvResource, checkFile, importFile, type Problem } from '../../../resources/csv/csv-import.ts';
 import {
   findPreview,
@@ -185,12 +191,12 @@ function preview(
   columns: { resource: string; one: string },
   { stored, head }: { stored: StoredPreview; head: string[] },
 ): SafeHtml {
-  const { lines, updates, first } = stored.preview;
+  const { lines, updates, typeChanges, first } = stored.preview;
   const file = html`<input type="hidden" name="file" value="${stored.at.toISOString()}">`;
   const discard = renderForm(request, 'discard', () => html`${file}${submit('Choose another file', 'plain')}`);
   const all = counted(columns, lines);
   const rows = first.map(({ line, cells }) => [line, ...cells]);
-  return html`${notice(`${all} can be imported${formatUpdates(updates)}. Nothing has been imported yet.`)}
+  return html`${notice(`${all} can be imported${formatUpdates(updates)}. Nothing has been imported yet.${formatTypeChanges(typeChanges)}`)}
 <div class="actions">${renderForm(request, 'import', () => html`${file}${submit(`Import ${all}`)}`)}${discard}</div>
 ${section('Preview', table(`The first ${columns.resource} of the file`, ['Line', ...head], rows, ''))}`;
 }
