@@ -946,7 +946,7 @@ export interface Document {
   /**
    * Get the OpenAPI document of the workspace.
    *
-   * Returns the OpenAPI document with the custom fields and the ticket categories of the workspace. The schemas of requests list the fields with their types and values. The schemas of responses also allow other values, because stored values can be older than the definitions. For an import key, no custom field is required. Every API key can read the document.
+   * Returns the OpenAPI document with the custom fields and the ticket categories of the workspace. The schemas of requests list the fields with their types and values. The schemas of responses also allow other values, because stored values can be older than the definitions. For an import key, no custom field is required. Every API key can read the document, but only keys with the scope `tickets:read` get the ticket categories.
    *
    * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *

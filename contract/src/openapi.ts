@@ -16,7 +16,12 @@ export { eventJsonSchema } from './event-json-schema.ts';
 export { changelogPath } from './openapi/prose.ts';
 export { downgrade } from './openapi/to-openapi-3.0.ts';
 export type { CodeSample, OpenApi, Operation, Schema } from './openapi/types.ts';
-export { type DescribedWorkspace, maxListedCategories, splitDocument } from './openapi/workspace-document.ts';
+export {
+  type DescribedField,
+  type DescribedWorkspace,
+  maxListedCategories,
+  splitDocument,
+} from './openapi/workspace-document.ts';
 
 /**
  * Builds the OpenAPI 3.1 document of the API. All its content comes from the contract.

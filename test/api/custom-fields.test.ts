@@ -473,6 +473,77 @@ describe('a definition', () => {
     });
   });
 
+  it('is rejected if it adds options to a workspace that then has more than 2,000', async () => {
+    const many = (count: number, from = 0) =>
+      Array.from({ length: count }, (_, index) => ({ value: `option ${from + index}`, label: 'Option' }));
+    const define = (count: number, resource: CustomFieldDefinition['resource'] = 'TICKET') =>
+      workspace.createField({ resource, type: 'SELECT', options: many(count) });
+    for (let count = 0; count < 9; count += 1) await define(200, count < 5 ? 'TICKET' : 'ASSET');
+    const tooMany = rejected(
+      'options',
+      'exceed the limit: all custom fields of a workspace can have 2000 options in total, including inactive ones. ' +
+        'Use fewer options, or a field of the type TEXT.',
+    );
+    // Concurrent requests also can't exceed the limit.
+    const results = await Promise.allSettled([define(150), define(150), define(150)]);
+    const errors = results.flatMap((result) => (result.status === 'rejected' ? result.reason : []));
+    expect(errors).toMatchObject([tooMany, tooMany]);
+    const last = await define(50);
+    const update = (patch: Parameters<typeof updateDefinition>[2]) => updateDefinition(workspace.context, last, patch);
+    // The update deactivates 50 options and adds one.
+    await expect(update({ options: many(1, 50) })).rejects.toMatchObject(tooMany);
+
+    // An earlier release could store more options. They stay readable, and an administrator can change and deactivate them.
+    const { tenantId } = workspace;
+    const excess = many(100).map((option) => ({ ...option, active: true }));
+    await api.prisma.customFieldDefinition.updateMany({
+      where: { tenantId, key: last.key },
+      data: { options: excess },
+    });
+    expect((await workspace.call('GET', '/custom-fields?perPage=100')).body.meta.totalCount).toBe(11);
+    expect((await update({ label: 'Place', options: many(99) })).options).toHaveLength(100);
+    await expect(update({ options: many(101) })).rejects.toMatchObject(tooMany);
+    await workspace.createField({ type: 'TEXT' });
+    await workspace.createTicket({ customFields: { [last.key]: 'option 98' } });
+  });
+
+  it('is read with its options only by requests that name it', async () => {
+    const long = Array.from({ length: 200 }, (_, index) => ({
+      value: `${index}`.padEnd(100),
+      label: unique().repeat(8),
+    }));
+    for (let count = 0; count < 9; count += 1) {
+      await workspace.createField({ key: `large${count}`, type: 'SELECT', options: long, filterable: true });
+    }
+    await workspace.createField({ ...site, key: 'a', filterable: true });
+    await backfillFilters(api.databases.system.prisma);
+    const customFields = { a: 'berlin' };
+    const { id } = await workspace.createTicket({ customFields });
+    /** The bytes that the server has received from PostgreSQL. */
+    const received = () => {
+      const { _clients } = api.databases.requests.pool as unknown as {
+        _clients: { connection: { stream: { bytesRead: number } } }[];
+      };
+      return _clients.reduce((sum, { connection }) => sum + connection.stream.bytesRead, 0);
+    };
+    const requests: [method: string, path: string, body?: unknown][] = [
+      ['POST', '/tickets', ticket],
+      ['POST', '/tickets', { ...ticket, customFields }],
+      ['POST', '/tickets', { ...ticket, customFields: { a: 'bonn' } }],
+      ['POST', '/tickets/bulk', { tickets: [{ ...ticket, customFields }] }],
+      ['PATCH', `/tickets/${id}`, { customFields: { a: 'home office' } }],
+      ['PATCH', '/tickets/bulk', { tickets: [{ id, customFields }] }],
+      ['GET', '/tickets?customFields[a]=berlin'],
+      ['GET', '/tickets?customFields[b]=berlin'],
+      ['GET', '/custom-fields?perPage=1'],
+    ];
+    for (const [method, path, body] of requests) {
+      const before = received();
+      expect((await workspace.call(method, path, body)).status, path).toBeLessThan(500);
+      expect(received() - before, `${method} ${path}`).toBeLessThan(20_000);
+    }
+  });
+
   it('can be created by concurrent requests only up to the limit', async () => {
     for (let count = 0; count < 48; count += 1) await workspace.createField();
     const create = () =>

@@ -1,10 +1,11 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { type NewCustomFieldDefinition, pathPrefix } from '@itsm-api/contract';
 import { type OpenApi, openApiDocument, type Schema } from '@itsm-api/contract/openapi';
 import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
 import { updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
-import { updateTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
+import { importTicketCategories, updateTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -184,11 +185,133 @@ describe('the document of a workspace', () => {
   });
 });
 
+describe('the document of a workspace with many options', () => {
+  /** The longest text in JSON: 100 characters of 3 bytes in UTF-8. */
+  const long = (text: string) => text.padEnd(100, '€');
+  const define = async (count: number) => {
+    for (const resource of ['TICKET', 'ASSET'] as const) {
+      const data = Array.from({ length: 50 }, (_, field) => ({
+        ...{ tenantId: workspace.tenantId, resource, key: `field_${field}`.padEnd(63, '_') },
+        ...{ label: long(`Field ${field}`), description: '€'.repeat(1000) },
+        // All options can be options of filterable fields.
+        ...(field < 10
+          ? { type: 'MULTI_SELECT' as const, filterable: true, options: manyOptions(count, field) }
+          : { type: 'TEXT' as const }),
+      }));
+      await api.prisma.customFieldDefinition.createMany({ data });
+    }
+  };
+  const manyOptions = (count: number, field: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ value: long(`${field}-${index}`), label: long(`Option ${index}`), active: true },
+    }));
+
+  it('has at most 3 MB and costs little CPU time', async () => {
+    const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(255, '€'));
+    await importTicketCategories(
+      workspace.context,
+      ids.map((id) => ({ id, name: id.slice(0, 100) })),
+    );
+    await define(100);
+    const sizes: number[] = [];
+    /** Returns the CPU time in milliseconds of the thread that responds, without the parsing of the test. */
+    const measure = async (encoding: string) => {
+      const before = process.threadCpuUsage();
+      const headers = { authorization: `Bearer ${workspace.key}`, 'accept-encoding': encoding };
+      const { rawPayload } = await api.app.inject({ method: 'GET', url: path, headers });
+      const { user, system } = process.threadCpuUsage(before);
+      sizes.push(rawPayload.length);
+      return (user + system) / 1000;
+    };
+    for (const encoding of ['identity', 'br']) {
+      const afterChange: number[] = [];
+      const repeated: number[] = [];
+      for (let round = 0; round < 5; round++) {
+        await update(`field_0${'_'.repeat(56)}`, { label: unique() });
+        afterChange.push(await measure(encoding));
+        repeated.push(await measure(encoding));
+      }
+      expect(Math.min(...afterChange)).toBeLessThan(150);
+      expect(Math.min(...repeated)).toBeLessThan(20);
+    }
+    expect(Math.max(...sizes)).toBeLessThan(3_000_000);
+    const { created, stored } = await readFields();
+    const [listed] = Object.values(created.properties);
+    expect(listed).toMatchObject({ items: { enum: manyOptions(100, 0).map(({ value }) => value) } });
+    expect(JSON.stringify([created, stored])).not.toContain('Option 1');
+  });
+
+  it('lists no options if there are more than 2,000, which an earlier release allowed', async () => {
+    await define(101);
+    const { created, stored } = await readFields();
+    const items = { type: 'string' };
+    expect(Object.values(created.properties)[0]).toMatchObject({ type: ['array', 'null'], items });
+    expect(JSON.stringify([created, stored])).not.toContain(long('0-1'));
+    const [filter] = (await read()).paths['/tickets']?.get?.parameters?.slice(-1) ?? [];
+    expect(filter).toMatchObject({ schema: { type: 'array', items } });
+  });
+});
+
 describe('the ETag of the document', () => {
-  const tagOf = async (headers = {}) => {
-    const { status, headers: sent, text } = await api.call({ method: 'GET', path, key: workspace.key, headers });
+  const tagOf = async (headers = {}, key = workspace.key) => {
+    const { status, headers: sent, text } = await api.call({ method: 'GET', path, key, headers });
     return { status, etag: sent.etag ?? '', text };
   };
+
+  it('differs for each encoding, and returns 304 for each', async () => {
+    await workspace.createField(site);
+    const etags = new Set<string>();
+    const decoders = { identity: (bytes: Buffer) => bytes, gzip: gunzipSync, br: brotliDecompressSync };
+    const expected = await read();
+    for (const [encoding, decode] of Object.entries(decoders)) {
+      const headers = { authorization: `Bearer ${workspace.key}`, 'accept-encoding': encoding };
+      const answer = await api.app.inject({ method: 'GET', url: path, headers });
+      expect(JSON.parse(decode(answer.rawPayload).toString())).toEqual(expected);
+      expect(answer.headers).toMatchObject({
+        vary: expect.stringContaining('Accept-Encoding'),
+        'cache-control': 'private, no-cache',
+      });
+      expect(answer.headers['content-encoding']).toBe(encoding === 'identity' ? undefined : encoding);
+      etags.add(String(answer.headers.etag));
+      const unchanged = await tagOf({ 'accept-encoding': encoding, 'if-none-match': [...etags].join() });
+      expect(unchanged).toEqual({ status: 304, etag: answer.headers.etag, text: '' });
+      const { headers: head } = await api.call({ method: 'HEAD', path, key: workspace.key, headers });
+      expect(head).toMatchObject({ etag: answer.headers.etag, 'content-length': `${answer.rawPayload.length}` });
+    }
+    expect(etags.size).toBe(3);
+    const [identity = ''] = etags;
+    expect((await tagOf({ 'accept-encoding': 'br', 'if-none-match': identity })).status).toBe(200);
+  });
+
+  it('differs between keys that get different documents', async () => {
+    await workspace.createField({ ...site, required: true });
+    await workspace.createTicketCategory({ id: 'vpn', name: 'VPN of the board' });
+    const keys = {
+      own: workspace.key,
+      import: await workspace.createKey({ isImport: true }),
+      writes: await workspace.createKey({ scopes: ['tickets:write'] }),
+      reads: await workspace.createKey({ scopes: ['tickets:read'] }),
+    };
+    const tags = async () => ({
+      own: (await tagOf({}, keys.own)).etag,
+      import: (await tagOf({}, keys.import)).etag,
+      writes: (await tagOf({}, keys.writes)).etag,
+      reads: (await tagOf({}, keys.reads)).etag,
+    });
+    const before = await tags();
+    expect(before.reads).toBe(before.own);
+    expect(new Set(Object.values(before)).size).toBe(3);
+    for (const key of [keys.reads, keys.own]) expect(JSON.stringify(await read(key))).toContain('VPN of the board');
+    // A key without tickets:read can't list the categories, so it also gets neither their names nor their number.
+    const { ActiveCategoryConfigId } = (await read(keys.writes)).components.schemas;
+    expect(ActiveCategoryConfigId).toEqual(
+      (await read((await createWorkspace(api)).key)).components.schemas.ActiveCategoryConfigId,
+    );
+    await workspace.createTicketCategory({ id: 'wifi' });
+    const after = await tags();
+    expect(after.writes).toBe(before.writes);
+    expect(after.own).not.toBe(before.own);
+  });
 
   it('returns 304 until the fields, their stored values, the categories or the strict mode change', async () => {
     const changes: (() => Promise<unknown>)[] = [

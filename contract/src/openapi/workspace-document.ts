@@ -1,4 +1,4 @@
-import type { CustomFieldDefinition, CustomFieldType } from '../resources/custom-fields.ts';
+import { type CustomFieldDefinition, type CustomFieldType, hasOptions } from '../resources/custom-fields.ts';
 import type { CategoryConfig } from '../resources/ticket-categories.ts';
 import { componentNamed, mapSchema } from './schemas.ts';
 import type { OpenApi, Operation, Parameter, Schema } from './types.ts';
@@ -6,14 +6,21 @@ import type { OpenApi, Operation, Parameter, Schema } from './types.ts';
 /** The maximum number of active ticket categories that the document lists. */
 export const maxListedCategories = 100;
 
+/** The maximum number of bytes of the document with all texts. A larger document has only the names of the fields. */
+const maxCompleteBytes = 3_000_000;
+
 /** The definition of a custom field, as far as the document describes it. */
-interface DescribedField
+export interface DescribedField
   extends Pick<
     CustomFieldDefinition,
-    'resource' | 'key' | 'type' | 'label' | 'description' | 'options' | 'required' | 'filterable' | 'active'
+    'resource' | 'key' | 'type' | 'label' | 'description' | 'required' | 'filterable' | 'active'
   > {
+  /** Null if the type has no options, or the document doesn't list them because there are too many. */
+  options: CustomFieldDefinition['options'];
   /** Whether every stored value has the JSON type of the field. */
   isUniform: boolean;
+  /** Whether responses don't list the options. */
+  isShort?: boolean;
 }
 
 /** The content of a workspace that its document describes. */
@@ -62,13 +69,27 @@ export function splitDocument(document: OpenApi): SplitDocument {
   const names = texts.filter((_, index) => index % 2 === 1);
   const shared = texts.filter((_, index) => index % 2 === 0).map((text) => utf8.encode(text));
   const anyCategory = propertiesOf(schemas.NewTicket).categoryConfigId as Schema;
+  const fill = (parts: Record<string, string>) =>
+    shared.flatMap((chunk, index) => [chunk, utf8.encode(parts[names[index] ?? ''])]);
   return {
     shared,
     complete: (workspace) => {
-      const parts = partsOf(workspace, anyCategory);
-      return shared.flatMap((chunk, index) => [chunk, utf8.encode(parts[names[index] ?? ''])]);
+      const chunks = fill(partsOf(workspace, anyCategory));
+      const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+      return bytes <= maxCompleteBytes ? chunks : fill(partsOf(shorten(workspace), anyCategory));
     },
   };
+}
+
+/** Removes the texts of a workspace that don't affect generated types, except the names of its fields. */
+function shorten(workspace: DescribedWorkspace): DescribedWorkspace {
+  const fields = workspace.fields.map((field) => ({
+    ...field,
+    description: null,
+    options: field.options?.map((option) => ({ ...option, label: option.value })) ?? null,
+    isShort: true,
+  }));
+  return { ...workspace, fields };
 }
 
 /** Replaces the parameter `customFields` of lists by marked names, because code generators need one parameter per field. */
@@ -198,15 +219,15 @@ function describeGiven(field: DescribedField, { isNullable }: { isNullable: bool
   return {
     type: isNullable ? [type, 'null'] : type,
     ...limits,
-    ...(options && field.type === 'SELECT' && listValues(options, isNullable)),
-    ...(options && field.type === 'MULTI_SELECT' && { items: { type: 'string', ...listValues(options) } }),
+    ...(field.type === 'SELECT' && listValues(options, isNullable)),
+    ...(field.type === 'MULTI_SELECT' && { items: { type: 'string', ...listValues(options) } }),
     description,
   };
 }
 
 /** Returns the schema of a field in a response. */
 function describeStored(field: DescribedField): Schema {
-  const known = field.options && { 'x-known-values': field.options.map(({ value }) => value) };
+  const known = field.options && !field.isShort && { 'x-known-values': field.options.map(({ value }) => value) };
   const description = describeField(field);
   if (!field.isUniform) return { ...anyValue, ...known, description };
   const { type } = jsonTypes[field.type];
@@ -221,7 +242,7 @@ function describeStored(field: DescribedField): Schema {
 /** Returns the parameter of a list that filters by a field. Inactive options also match stored values. */
 function describeFilter({ key, type, label, options }: DescribedField): Parameter {
   const { type: jsonType, limits } = jsonTypes[type];
-  const item = options === null ? { type: jsonType, ...limits } : { type: 'string', ...listValues(options) };
+  const item = hasOptions(type) ? { type: 'string', ...listValues(options) } : { type: jsonType, ...limits };
   return {
     ...{ name: `customFields[${key}]`, in: 'query', required: false, style: 'form', explode: true },
     description: `${label}. Returns only items whose field has one of these values. Repeat the parameter, or separate the values with commas.`,
@@ -242,11 +263,16 @@ function describeCategory({ hasCategories, categories }: DescribedWorkspace, any
   return { type: ['string', 'null'], ...listValues(listed, true), description };
 }
 
-/** Lists values, and their names for people. */
-function listValues(values: readonly { value: string; label: string }[], isNullable = false): Schema {
+/** Lists values, and their names for people. Without a list, allows any value. */
+function listValues(
+  values: readonly { value: string; label: string }[] | null | undefined,
+  isNullable = false,
+): Schema {
+  if (!values) return {};
+  const named = values.filter(({ value, label }) => label !== value).map(({ value, label }) => [value, label]);
   return {
     enum: [...values.map(({ value }) => value), ...(isNullable ? [null] : [])],
-    'x-enumDescriptions': Object.fromEntries(values.map(({ value, label }) => [value, label])),
+    ...(named.length > 0 && { 'x-enumDescriptions': Object.fromEntries(named) }),
   };
 }
 

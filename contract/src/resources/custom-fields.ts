@@ -5,6 +5,9 @@ import { Count, responseText, trimmedText, versionFields } from '../fields.ts';
 /** The maximum number of definitions of a resource, and of options of a definition. Both include inactive ones. */
 export const [maxCustomFieldDefinitions, maxCustomFieldOptions] = [50, 200];
 
+/** The maximum number of options of all definitions of a workspace, including inactive ones. */
+export const maxWorkspaceOptions = 2000;
+
 /** The maximum number of filterable fields of a resource, and of filters by a field in one request. */
 export const [maxFilterableFields, maxFieldFilters] = [10, 3];
 

@@ -9,7 +9,8 @@ export const document = endpoints({
       'Returns the OpenAPI document with the custom fields and the ticket categories of the workspace. ' +
       'The schemas of requests list the fields with their types and values. The schemas of responses also allow other ' +
       'values, because stored values can be older than the definitions. ' +
-      'For an import key, no custom field is required. Every API key can read the document.',
+      'For an import key, no custom field is required. Every API key can read the document, but only keys with the scope ' +
+      '`tickets:read` get the ticket categories.',
     metadata: meta({ scope: 'any', group: 'users', binary: 'document' }),
     query: NoQuery,
     responses: { 200: FileContent },

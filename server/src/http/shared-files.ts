@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { bestEncoders, type Encoding, encodingFor, varyByEncoding } from '../shared/content-encoding.ts';
 import { notModifiedUnlessChanged } from './conditional-requests.ts';
-import { bestEncoders, type Encoding, encodingFor, varyByEncoding } from './content-encoding.ts';
 
 /** A file that has the same content in all responses. */
 interface SharedFile {

@@ -1,7 +1,6 @@
 import type { CustomFieldDefinition, CustomFieldResource, CustomFields, CustomFieldType } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Context } from '../shared/context.ts';
-import { findRules } from './rules.ts';
 
 /* Reads custom fields and options that people write as text: in CSV files, in forms and on the command line. */
 
@@ -12,8 +11,9 @@ export type FieldTypes = ReadonlyMap<string, CustomFieldType>;
 
 /** Returns the types of the active definitions of a resource. */
 export async function findFieldTypes(context: Context, resource: CustomFieldResource): Promise<FieldTypes> {
-  const { definitions = [] } = (await findRules(context, resource)) ?? {};
-  return new Map(definitions.flatMap(({ key, type, active }) => (active ? [[key, type]] : [])));
+  const where = { resource, active: true };
+  const definitions = await context.db.customFieldDefinition.findMany({ where, select: { key: true, type: true } });
+  return new Map(definitions.map(({ key, type }) => [key, type]));
 }
 
 /**

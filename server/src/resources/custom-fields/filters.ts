@@ -1,6 +1,6 @@
-import { type CustomFieldDefinition, type CustomFieldResource, integerFromText } from '@itsm-api/contract';
+import { type CustomFieldResource, type CustomFieldType, integerFromText } from '@itsm-api/contract';
 import { identifier, sql } from '../../database/client/sql.ts';
-import { type None, one } from '../../database/client/statements.ts';
+import { many, type None, one } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { validationError } from '../../shared/validation.ts';
 
@@ -23,16 +23,13 @@ export async function findFieldFilters(
   given: Readonly<Record<string, string[]>> | undefined,
 ): Promise<FieldFilter[] | undefined> {
   if (given === undefined) return undefined;
-  const definitions = await db.customFieldDefinition.findMany({
-    where: { resource, filterable: true },
-    orderBy: { key: 'asc' },
-  });
+  const definitions = await db.$sql(selectFilterable, { resource, keys: Object.keys(given) });
   const filters = Object.entries(given).map(([key, values]) => ({ key, values }));
   const details = await Promise.all(
     filters.map(async ({ key, values }) => {
       const definition = definitions.find((each) => each.key === key);
       if (definition === undefined) return { key, message: describeUnknown(key, definitions) };
-      if (!definition.backfilled) return { key, message: await describeProgress(db, definition) };
+      if (!definition.backfilled) return { key, message: await describeProgress(db, resource, definition) };
       return { key, message: findWrongValue(definition, values) };
     }),
   );
@@ -42,6 +39,22 @@ export async function findFieldFilters(
   if (problems.length > 0) throw validationError(problems);
   return filters;
 }
+
+interface FilterableField {
+  key: string;
+  type: CustomFieldType;
+  backfilled: boolean;
+  backfilledTo: number | null;
+  /** The values of all options. Null for a field that the request doesn't name, or whose type has no options. */
+  values: string[] | null;
+}
+
+/** Reads the filterable fields of a resource, and the options of the fields with the given keys. */
+const selectFilterable = many<{ resource: CustomFieldResource; keys: readonly string[] }, FilterableField>(
+  ({ tenant, resource, keys }) => sql`SELECT key, type, backfilled, backfilled_to AS "backfilledTo",
+      CASE WHEN key = ANY (${keys}::text[]) THEN jsonb_path_query_array(options, '$[*].value') END AS values
+    FROM custom_field_definitions WHERE tenant_id = ${tenant} AND resource = ${resource} AND filterable ORDER BY key`,
+);
 
 /** Describes a parameter without a filter. The key contains the additional brackets of `customFields[site][]`. */
 function describeUnknown(key: string, filterable: { key: string }[]): string {
@@ -54,10 +67,11 @@ function describeUnknown(key: string, filterable: { key: string }[]): string {
 /** Describes how many rows the job has already copied (filter-backfill.ts). */
 async function describeProgress(
   db: TenantClient,
-  { resource, backfilledTo }: { resource: CustomFieldResource; backfilledTo: bigint | null },
+  resource: CustomFieldResource,
+  { backfilledTo }: Pick<FilterableField, 'backfilledTo'>,
 ): Promise<string> {
   const { first, last } = (await db.$sql(selectRange[resource])) ?? { first: 0, last: 0 };
-  const share = (Number(backfilledTo ?? 0) - first) / Math.max(1, last - first);
+  const share = ((backfilledTo ?? 0) - first) / Math.max(1, last - first);
   const percent = Math.max(0, Math.min(99, Math.floor(100 * share)));
   return `is not ready yet: the server has read ${percent} % of the stored values. Try again in a minute.`;
 }
@@ -70,12 +84,9 @@ const defineRange = (table: string) =>
 const selectRange = { TICKET: defineRange('tickets'), ASSET: defineRange('assets') };
 
 /** Returns the validation message if one of the values can't match any value that fits the definition. */
-function findWrongValue(
-  { type, options }: Pick<CustomFieldDefinition, 'type' | 'options'>,
-  values: readonly string[],
-): string | undefined {
+function findWrongValue({ type, values: options }: FilterableField, values: readonly string[]): string | undefined {
   if (type === 'USER')
     return values.every((value) => UserId.safeParse(value).success) ? undefined : 'must be the id of a user';
-  const known = options?.map(({ value }) => value) ?? ['true', 'false'];
+  const known = options ?? ['true', 'false'];
   return values.every((value) => known.includes(value)) ? undefined : `must be one of: ${known.join(', ')}`;
 }

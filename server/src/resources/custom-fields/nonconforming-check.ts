@@ -1,9 +1,9 @@
 import { CustomFieldResource, type CustomFields } from '@itsm-api/contract';
 import type { SystemClient } from '../../database/client/prisma.ts';
 import { identifier, sql } from '../../database/client/sql.ts';
-import { command, rows } from '../../database/client/statements.ts';
+import { command, many, rows } from '../../database/client/statements.ts';
 import { forEachTenant } from '../../database/tenant-maintenance.ts';
-import { selectRules } from './rules.ts';
+import { allowedValues, type FieldRules } from './rules.ts';
 import { fieldValue, findMisfit } from './value-checks.ts';
 
 /**
@@ -16,7 +16,7 @@ export function countNonconforming(prisma: SystemClient, size = 1000): Promise<n
     let read = 0;
     for (const resource of CustomFieldResource.options) {
       const countedAt = new Date();
-      const { definitions = [] } = (await db.$sql(selectRules, { resource })) ?? {};
+      const definitions = await db.$sql(selectDefinitions, { resource });
       if (definitions.length === 0) continue;
       const counts = new Map(definitions.map(({ key }) => [key, 0]));
       let after = 0n;
@@ -40,6 +40,11 @@ export function countNonconforming(prisma: SystemClient, size = 1000): Promise<n
     return read;
   });
 }
+
+const selectDefinitions = many<{ resource: CustomFieldResource }, FieldRules>(
+  ({ tenant, resource }) => sql`SELECT key, type, required, active, ${allowedValues} AS allowed
+    FROM custom_field_definitions WHERE tenant_id = ${tenant} AND resource = ${resource}`,
+);
 
 const selectFrom = (table: string) =>
   rows<{ after: bigint; size: number }, { id: bigint; fields: CustomFields }>(

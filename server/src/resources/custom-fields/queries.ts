@@ -8,10 +8,13 @@ import {
   maxCustomFieldDefinitions,
   maxCustomFieldOptions,
   maxFilterableFields,
+  maxWorkspaceOptions,
   type NewCustomFieldDefinition,
 } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { dbNull, json } from '../../database/client/json-column.ts';
+import { sql } from '../../database/client/sql.ts';
+import { type None, one } from '../../database/client/statements.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockTenant } from '../../database/row-lock.ts';
 import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
@@ -20,26 +23,25 @@ import { serializeTimestamps } from '../../shared/serialize.ts';
 import { type AuditChanges, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { diffFields } from '../shared/diff.ts';
-import { anyOf, type Page, pageMeta } from '../shared/lists.ts';
+import { anyOf, type Page, readPage } from '../shared/lists.ts';
 
 type Reference = Pick<CustomFieldDefinition, 'resource' | 'key'>;
 
 /** Returns a page of definitions, in the order of their resources and keys. */
-export async function listDefinitions(
+export function listDefinitions(
   { db }: Pick<Context, 'db'>,
   query: CustomFieldQuery,
 ): Promise<Page<CustomFieldDefinition>> {
-  const { page, perPage, resource } = query;
-  // A workspace has at most 100 definitions, so one statement reads the page and the total.
-  const rows = await db.customFieldDefinition.findMany({
-    where: anyOf('resource', resource),
-    orderBy: [{ resource: 'asc' }, { key: 'asc' }],
+  const where = anyOf('resource', query.resource);
+  return readPage(query, {
+    count: () => db.customFieldDefinition.count({ where }),
+    // `orderBy` is set if the page is nearer to the end of the list.
+    find: async ({ orderBy, ...range }) => {
+      const direction = orderBy === undefined ? 'asc' : 'desc';
+      const order = [{ resource: direction }, { key: direction }] as const;
+      return (await db.customFieldDefinition.findMany({ where, orderBy: [...order], ...range })).map(presentDefinition);
+    },
   });
-  const start = (page - 1) * perPage;
-  return {
-    data: rows.slice(start, start + perPage).map(presentDefinition),
-    meta: pageMeta(query, { totalCount: rows.length }),
-  };
 }
 
 /** Returns one definition. @throws ApiError NOT_FOUND */
@@ -55,8 +57,8 @@ export async function getDefinition(
 /**
  * Creates an active definition. Changes no stored value. Only the command line and the developer area use this
  * function, because API v1 has no endpoint for it.
- * @throws ApiError VALIDATION_ERROR if the field is already defined, the options don't match the type, the resource
- * has too many definitions, or the field can't become filterable
+ * @throws ApiError VALIDATION_ERROR if the field is already defined, the options don't match the type, there are too many
+ * definitions or options, or the field can't become filterable
  */
 export function createDefinition(context: Context, input: NewCustomFieldDefinition): Promise<CustomFieldDefinition> {
   const { resource, key, type, label, description = null, required = false, filterable = false } = input;
@@ -68,6 +70,7 @@ export function createDefinition(context: Context, input: NewCustomFieldDefiniti
       throw invalidField('VALIDATION_ERROR', 'resource', message);
     }
     const options = mergeOptions({ type, options: null }, input.options);
+    await checkOptionCount(context, options, null);
     await checkFilterable(context, { ...input, filterable });
     const data = { resource, key, type, label, description, required, filterable, options: stored(options) };
     await createUnique('key', takenBy('custom field', key), () => db.customFieldDefinition.create({ data }));
@@ -80,7 +83,8 @@ export function createDefinition(context: Context, input: NewCustomFieldDefiniti
 /**
  * Updates a definition. Changes no stored value. If the patch changes nothing, `updatedAt` stays the same. Only the
  * command line and the developer area use this function, because API v1 has no endpoint for it.
- * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the options don't match the type
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the options don't match the type, there are too
+ * many options, or the field can't become filterable
  */
 export function updateDefinition(
   context: Context,
@@ -96,6 +100,7 @@ export function updateDefinition(
     const after = { ...before, ...patch, options: mergeOptions(before, patch.options) };
     if (Object.keys(diffFields(before, after)).length === 0) return before;
     const { label, description, required, filterable, active, options } = after;
+    await checkOptionCount(context, after.options, before.options);
     const isFiltered = filterable !== before.filterable;
     if (isFiltered) await checkFilterable(context, after);
     await db.customFieldDefinition.updateMany({
@@ -162,6 +167,31 @@ function mergeOptions(
   const message = `can't have more than ${maxCustomFieldOptions} options, including inactive ones`;
   throw invalidField('VALIDATION_ERROR', 'options', message);
 }
+
+/**
+ * Checks that a write adds no options to a workspace that then has too many. Other writes succeed in a workspace that has
+ * too many options from an earlier release.
+ * @throws ApiError VALIDATION_ERROR
+ */
+async function checkOptionCount(
+  { db }: Context,
+  after: CustomFieldOption[] | null,
+  before: CustomFieldOption[] | null,
+): Promise<void> {
+  const added = (after?.length ?? 0) - (before?.length ?? 0);
+  if (added <= 0) return;
+  const { count = 0 } = (await db.$sql(countOptions)) ?? {};
+  if (count + added <= maxWorkspaceOptions) return;
+  const message =
+    `exceed the limit: all custom fields of a workspace can have ${maxWorkspaceOptions} options in total, including ` +
+    'inactive ones. Use fewer options, or a field of the type TEXT.';
+  throw invalidField('VALIDATION_ERROR', 'options', message);
+}
+
+const countOptions = one<None, { count: number }>(
+  ({ tenant }) => sql`SELECT coalesce(sum(jsonb_array_length(options)), 0) AS count
+    FROM custom_field_definitions WHERE tenant_id = ${tenant}`,
+);
 
 /** Converts options to the value of the JSON column. */
 function stored(options: CustomFieldOption[] | null) {

@@ -1,9 +1,8 @@
 import { CalendarDate, type CustomFieldResource, type CustomFields, type CustomFieldType } from '@itsm-api/contract';
 import { detailsOf, validationError } from '../../shared/validation.ts';
 import type { Context } from '../shared/context.ts';
-import { type CustomFieldRules, findRules } from './rules.ts';
+import { type CustomFieldRules, type FieldRules, selectRules } from './rules.ts';
 
-type Definition = CustomFieldRules['definitions'][number];
 type Given = CustomFields | null | undefined;
 
 const notDefined = 'is not defined in this workspace. Remove it, or define it first.';
@@ -39,8 +38,8 @@ const types: Record<
 };
 
 /** Returns the validation message if a value doesn't fit its definition. Every value fits an inactive definition. */
-export function findMisfit({ type, options, active }: Definition, value: unknown): string | undefined {
-  const allowed = (options ?? []).flatMap((option) => (option.active ? option.value : []));
+export function findMisfit({ type, allowed: given, active }: FieldRules, value: unknown): string | undefined {
+  const allowed = given ?? [];
   if (!active || types[type].fits(value, allowed)) return undefined;
   const listed = allowed.slice(0, maxListed).join(', ');
   return types[type].expected(allowed.length > maxListed ? `${listed}, …` : listed);
@@ -65,14 +64,18 @@ export async function checkCustomFields(
   assertCustomFields(await findRulesFor(context, resource, [request]), request, context);
 }
 
-/** Returns the rules of a resource if one of the requests needs them. */
+/**
+ * Returns the rules of a resource that some requests need. If they need none, or the workspace has none, doesn't query
+ * the database.
+ */
 export async function findRulesFor(
-  context: Pick<Context, 'db' | 'hasFieldRules'>,
+  { db, hasFieldRules = true }: Pick<Context, 'db' | 'hasFieldRules'>,
   resource: CustomFieldResource,
   requests: readonly CheckedRequest[],
 ): Promise<CustomFieldRules | undefined> {
-  const isNeeded = requests.some(({ customFields, isNew }) => customFields || isNew);
-  return isNeeded ? findRules(context, resource) : undefined;
+  if (!hasFieldRules || !requests.some(({ customFields, isNew }) => customFields || isNew)) return undefined;
+  const keys = new Set(requests.flatMap(({ customFields }) => Object.keys(customFields ?? {})));
+  return db.$sql(selectRules, { resource, keys: [...keys] });
 }
 
 /**

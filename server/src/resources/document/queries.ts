@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { maxWorkspaceOptions } from '@itsm-api/contract';
 import {
+  type DescribedField,
   type DescribedWorkspace,
   maxListedCategories,
   openApiDocument,
@@ -7,7 +9,10 @@ import {
 } from '@itsm-api/contract/openapi';
 import type { FastifyRequest } from 'fastify';
 import { sql } from '../../database/client/sql.ts';
-import { type None, one } from '../../database/client/statements.ts';
+import { one, rows } from '../../database/client/statements.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { createByteCache } from '../../shared/byte-cache.ts';
+import { bestEncoders, encodingFor, type ReplyHeaders, varyByEncoding } from '../../shared/content-encoding.ts';
 import { includesEtag } from '../../shared/etag.ts';
 import { lazy } from '../../shared/lazy.ts';
 
@@ -28,40 +33,64 @@ interface Facts extends Pick<DescribedWorkspace, 'isStrict' | 'hasCategories'> {
   uniform: string[];
 }
 
-const selectFacts = one<None, Facts>(
-  ({ tenant }) => sql`SELECT md5(concat_ws(' ', fields.tag, uniform, categories.tag, "isStrict")) AS tag,
-      uniform, "hasCategories", "isStrict"
+const selectFacts = one<{ readsCategories: boolean }, Facts>(
+  ({ tenant, readsCategories }) => sql`SELECT
+      md5(concat_ws(' ', fields.tag, uniform, categories.tag, "isStrict")) AS tag, uniform, "hasCategories", "isStrict"
     FROM (SELECT string_agg(concat_ws(' ', resource, key, version, updated_at), ',' ORDER BY resource, key) AS tag,
         coalesce(json_agg(resource || '.' || key ORDER BY resource, key) FILTER (WHERE ${isUniform}), '[]') AS uniform
       FROM custom_field_definitions WHERE tenant_id = ${tenant}) AS fields,
     (SELECT concat_ws(' ', count(*), sum(version), max(updated_at)) AS tag, count(*) > 0 AS "hasCategories"
-      FROM ticket_categories WHERE tenant_id = ${tenant}) AS categories,
+      FROM ticket_categories WHERE tenant_id = ${tenant} AND ${readsCategories}) AS categories,
     (SELECT coalesce(bool_or(strict_custom_fields), false) AS "isStrict"
       FROM ticket_sequences WHERE tenant_id = ${tenant}) AS mode`,
 );
+
+/** Reads the definitions, without their options if there are more than a workspace can have. */
+const selectFields = rows<{ maxOptions: number }, Omit<DescribedField, 'isUniform'>>(
+  ({ tenant, maxOptions }) => sql`SELECT resource, key, type, label, description, required, filterable, active,
+      CASE WHEN sum(jsonb_array_length(options)) OVER () <= ${maxOptions} THEN options END AS options
+    FROM custom_field_definitions WHERE tenant_id = ${tenant} ORDER BY resource, key`,
+);
+
+/** The encoded documents of all workspaces, at most 32 MiB. A document has up to 3 MB before its compression. */
+const findEncoded = createByteCache(32 * 2 ** 20);
 
 /**
  * Returns the bytes of the workspace's OpenAPI document, and sets the headers of the response. If the client has the
  * current document, reads only its ETag, and returns no bytes, because the response is a 304.
  */
-export async function readDocument(
-  { ctx, headers, method }: Pick<FastifyRequest, 'ctx' | 'headers' | 'method'>,
-  reply: { headers(values: Record<string, string>): unknown },
-): Promise<Buffer> {
+export async function readDocument(request: FastifyRequest, reply: ReplyHeaders): Promise<Buffer> {
+  const { ctx, headers, identity, method } = request;
   const { db, isImport = false } = ctx;
   const { release, complete } = await findDocument();
-  const { tag, uniform, ...facts } = (await db.$sql(selectFacts)) as Facts;
-  const etag = `"${release}-${tag}${isImport ? '-import' : ''}"`;
-  reply.headers({ etag, 'cache-control': 'private, no-cache', 'content-type': 'application/json; charset=utf-8' });
+  const facts = (await db.$sql(selectFacts, { readsCategories: identity.scopes.has('tickets:read') })) as Facts;
+  const encoding = encodingFor(request);
+  const etag = `"${release}-${facts.tag}${isImport ? '-import' : ''}-${encoding}"`;
+  varyByEncoding(reply);
+  reply.header('etag', etag);
+  reply.header('cache-control', 'private, no-cache');
+  reply.header('content-type', 'application/json; charset=utf-8');
   if (method === 'GET' && includesEtag(headers['if-none-match'] ?? '', etag)) return Buffer.of();
-  const fields = await db.customFieldDefinition.findMany({ orderBy: [{ resource: 'asc' }, { key: 'asc' }] });
-  const where = { active: true };
-  const categories = await db.categoryConfig.findMany({ where, orderBy: { id: 'asc' }, take: maxListedCategories + 1 });
-  const chunks = complete({
-    ...facts,
-    fields: fields.map((field) => ({ ...field, isUniform: uniform.includes(`${field.resource}.${field.key}`) })),
-    isRequiring: !isImport,
-    categories,
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return findEncoded(`${db.$tenantId} ${etag}`, async () => {
+    const workspace = await describeWorkspace(db, facts);
+    return bestEncoders[encoding](Buffer.concat(complete({ ...workspace, isRequiring: !isImport })));
   });
-  return Buffer.concat(chunks);
+}
+
+async function describeWorkspace(
+  db: TenantClient,
+  { uniform, isStrict, hasCategories }: Facts,
+): Promise<Omit<DescribedWorkspace, 'isRequiring'>> {
+  const fields = await db.$sql(selectFields, { maxOptions: maxWorkspaceOptions });
+  const where = { active: true };
+  const categories = hasCategories
+    ? await db.categoryConfig.findMany({ where, orderBy: { id: 'asc' }, take: maxListedCategories + 1 })
+    : [];
+  return {
+    isStrict,
+    hasCategories,
+    fields: fields.map((field) => ({ ...field, isUniform: uniform.includes(`${field.resource}.${field.key}`) })),
+    categories,
+  };
 }

@@ -13,7 +13,6 @@ import {
 } from '@itsm-api/contract';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
-import { findRules } from '../custom-fields/rules.ts';
 import { assertCustomFields, findRulesFor } from '../custom-fields/value-checks.ts';
 import { bulkFormat } from '../idempotency/bulk-format.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
@@ -73,7 +72,11 @@ export function createTickets(
       items.accepted.map(({ references }) => references),
       { allowInactive: context.isImport },
     );
-    const rules = await findRules(context, 'TICKET');
+    const rules = await findRulesFor(
+      context,
+      'TICKET',
+      items.accepted.map(({ input }) => ({ ...input, isNew: true })),
+    );
     const taken = await lockTicketExternalIds(context, items.accepted);
     const valid = items.next(({ input, comments, references }) => {
       assertKnown(references, known);

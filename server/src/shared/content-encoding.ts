@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import negotiate from '@fastify/accept-negotiator';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 
 const encodings = ['br', 'gzip', 'identity'] as const;
 
@@ -49,7 +49,13 @@ export const fastEncoders = encoders(1, 1);
  */
 export const bestEncoders = encoders(5, 6);
 
+/** The headers of a response. ts-rest declares another type of replies than Fastify. */
+export interface ReplyHeaders {
+  getHeader(name: string): unknown;
+  header(name: string, value: string): unknown;
+}
+
 /** Adds `Vary: Accept-Encoding`, because the response depends on the encodings that the client accepts. */
-export function varyByEncoding(reply: FastifyReply): void {
+export function varyByEncoding(reply: ReplyHeaders): void {
   reply.header('vary', [reply.getHeader('vary'), 'Accept-Encoding'].filter(Boolean).join(', '));
 }
