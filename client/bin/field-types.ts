@@ -53,12 +53,9 @@ function printFile(definitions: readonly CustomFieldDefinition[]): string {
       definitions.filter((definition) => definition.resource === resource),
     ),
   );
-  const used = ['CustomFields', 'CustomFieldValue', 'Open'].filter((name) =>
-    types.some((type) => new RegExp(`\\b${name}\\b`).test(type.replaceAll(/\/\*.*?\*\//g, ''))),
-  );
-  const imports = used.length === 0 ? '' : `import type { ${used.join(', ')} } from '@itsm-api/client';\n`;
   return `// Written by \`npx @itsm-api/client types\`. Run it again after the definitions of custom fields have changed.
-${imports}
+import type { CustomFields, CustomFieldValue, Open } from '@itsm-api/client';
+
 ${types.join('\n')}`;
 }
 
@@ -71,10 +68,26 @@ function printType(name: string, definitions: readonly CustomFieldDefinition[]):
 
 function printField({ key, label, description, type, options, required, active }: CustomFieldDefinition): string {
   const text = `${label}${description === null ? '' : `: ${description}`}${active ? '' : ' (inactive)'}`;
-  const values = options?.filter((option) => option.active).map(({ value }) => JSON.stringify(value));
+  const values = options?.filter((option) => option.active).map(({ value }) => printText(value));
   const valueType = active ? typeOf(type, values?.join(' | ')) : 'CustomFieldValue';
+  // Every object has a member such as `constructor`, so its type must fit too.
+  const inherited = key in Object.prototype ? ` | Object['${key}']` : '';
   const field = required && active ? `${key}: ${valueType}` : `${key}?: ${valueType} | null | undefined`;
-  return `  /** ${text.replaceAll('*/', '*\\/').replaceAll(/\s+/g, ' ')} */\n  ${field};\n`;
+  return `  /** ${printComment(text)} */\n  ${field}${inherited};\n`;
+}
+
+/** Prints a text so that it can't end the comment, start a tag or a directive, or change the direction of the code. */
+function printComment(text: string): string {
+  return text
+    .replaceAll(/\p{Bidi_Control}/gu, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll('*/', '*\\/')
+    .replaceAll(/(?<!\w)@/g, '\\@');
+}
+
+function printText(value: string): string {
+  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replaceAll(/[\p{Bidi_Control}\u2028\u2029]/gu, escape);
 }
 
 /** Returns the type of a field's values. `Open` also allows the values that the file doesn't know yet. */

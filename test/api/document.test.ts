@@ -134,6 +134,28 @@ describe('the document of a workspace', () => {
     expect(stored.additionalProperties).toEqual(anyValue);
   });
 
+  it('shows texts of administrators unchanged if a program renders them as Markdown', async () => {
+    await workspace.createField({
+      key: 'site',
+      type: 'SELECT',
+      label: '1. \u202e<b>*/ @deprecated',
+      description: 'a_b _c_\n[x](y) & a@b.example `d`\\',
+      options: [{ value: 'berlin', label: '# @ts-ignore' }, ...options.slice(1)],
+    });
+    const { created } = await readFields();
+    expect(created.properties.site).toMatchObject({
+      description: '1\\. \\<b>\\*\\/ \\@deprecated: a_b \\_c\\_ \\[x](y) \\& a@b.example \\`d\\`\\\\',
+      'x-enumDescriptions': { berlin: '\\# \\@ts-ignore', bonn: 'Bonn' },
+    });
+  });
+
+  it.each(['$ref', '__proto__', 'constructor'])('names no option if one of them is %s', async (value) => {
+    await workspace.createField({ ...site, options: [{ value, label: 'file:///etc/passwd' }, ...options] });
+    const { created } = await readFields();
+    expect(created.properties.site?.enum).toEqual([value, 'berlin', 'bonn', null]);
+    expect(created.properties.site).not.toHaveProperty('x-enumDescriptions');
+  });
+
   it('lists the active ticket categories in requests, if there are at most 100', async () => {
     const given = async () => (await read()).components.schemas.ActiveCategoryConfigId;
     expect(await given()).toMatchObject({ type: ['string', 'null'], maxLength: 255 });
@@ -367,6 +389,9 @@ describe('the requests and responses of a workspace', () => {
     { key: 'select', type: 'SELECT' },
     { key: 'many', type: 'MULTI_SELECT' },
     { key: 'inactive', type: 'NUMBER' },
+    // Code generators can't handle these keys as plain properties.
+    { key: 'valueOf', type: 'NUMBER' },
+    { key: 'selectItem', type: 'SELECT' },
     { key: 'unknown' },
   ];
   const withOld = [...options, { value: 'old', label: 'Old' }];

@@ -76,6 +76,8 @@ it('serves the custom fields of the workspace as an MCP resource', async () => {
   ]);
   expect(lines[3]).toEqual({ resource: 'TICKET', key: 'floor', type: 'NUMBER', label: 'Floor', required: true });
   expect(countTokens(text)).toBeLessThan(20_000);
+  await workspace.createField({ key: 'zone', label: 'Zone\u2028{}\n{}' });
+  expect((await read('itsm://custom-fields')).split(/[\n\u2028\u2029]/)).toHaveLength(5);
 });
 
 it('returns an error for an unknown MCP resource', async () => {

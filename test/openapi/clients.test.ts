@@ -1,35 +1,25 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { createClient } from '@hey-api/openapi-ts';
 import { pathPrefix } from '@itsm-api/contract';
-import { downgrade, type OpenApi, openApiDocument } from '@itsm-api/contract/openapi';
+import { downgrade, openApiDocument } from '@itsm-api/contract/openapi';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
-import openapiTypescript, { astToString } from 'openapi-typescript';
-import { generate } from 'orval';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace } from '../support/workspace.ts';
+import { compile, createProjectFolder, fieldTypes, type Generator, generators, run } from './generators.ts';
 
 /**
  * Tests third-party client generators. Generates clients from the OpenAPI document, compiles them, and runs them
  * against a server.
  */
-const modules = join(import.meta.dirname, '../node_modules');
-const compiler = join(import.meta.dirname, '../../tools/node_modules/.bin/tsc');
-
 let api: Api;
 let origin: string;
-/** A folder in `node_modules`, where the generated code can import packages. */
 let folder: string;
 
 beforeAll(async () => {
   api = await startApi();
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
-  folder = await mkdtemp(join(modules, '.clients-'));
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  folder = await createProjectFolder();
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
@@ -90,47 +80,6 @@ const uses = {
   `,
 };
 
-/**
- * The client generators. Each generator creates a client from an OpenAPI document and writes the client to a folder.
- */
-const generators: Record<keyof typeof uses | 'orval', (document: OpenApi, into: string) => Promise<unknown>> = {
-  'hey-api': (document, into) =>
-    createClient({
-      input: document as unknown as Record<string, unknown>,
-      output: { path: join(into, 'generated'), module: { extension: '.js' } },
-      plugins: ['@hey-api/client-fetch', '@hey-api/sdk', '@hey-api/typescript'],
-      logs: { level: 'silent', file: false },
-    }),
-  'openapi-typescript': async (document, into) => {
-    const generated = await openapiTypescript(JSON.stringify(document));
-    await writeFile(join(into, 'generated.d.ts'), astToString(generated));
-  },
-  orval: async (document, into) => {
-    await writeFile(join(into, 'document.json'), JSON.stringify(document));
-    await generate({ input: 'document.json', output: { target: 'generated.ts', client: 'fetch' } }, into, {
-      logLevel: 'silent',
-    } as never);
-  },
-};
-
-/** The imports of a program that uses the types of a workspace's custom fields. */
-const fieldTypes: Record<keyof typeof generators, string> = {
-  'hey-api': `
-    import type { NewTicket, Ticket, TicketPatch, TicketsListData } from './generated/types.gen.js';
-    type Query = TicketsListData['query'];
-  `,
-  'openapi-typescript': `
-    import type { components, operations } from './generated.js';
-    type Query = operations['tickets_list']['parameters']['query'];
-    type NewTicket = components['schemas']['NewTicket'];
-    type Ticket = components['schemas']['Ticket'];
-    type TicketPatch = components['schemas']['TicketPatch'];
-  `,
-  orval: `
-    import type { NewTicket, Ticket, TicketPatch, TicketsListParams as Query } from './generated.js';
-  `,
-};
-
 const usedFields = `
   const given = { title: 'VPN drops', description: 'Since this morning.', type: 'INCIDENT', categoryConfigId: 'vpn' } as const;
   export const created: NewTicket = { ...given, customFields: { site: 'berlin', floor: 3, since: '2026-11-20' } };
@@ -154,7 +103,7 @@ const usedFields = `
 `;
 
 describe("types that are generated from a workspace's document", { timeout: 120_000 }, () => {
-  it.each(Object.keys(generators) as (keyof typeof generators)[])(
+  it.each(Object.keys(generators) as Generator[])(
     'accept only the custom fields and options of the workspace, with %s',
     async (generator) => {
       const { createField, createTicketCategory, context, key } = await createWorkspace(api);
@@ -181,8 +130,7 @@ describe("types that are generated from a workspace's document", { timeout: 120_
       const own = await mkdtemp(join(folder, 'fields-'));
       await generators[generator](body, own);
       await writeFile(join(own, 'use.ts'), fieldTypes[generator] + usedFields);
-      await writeFile(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-      expect(await run(compiler, ['-p', own])).toBe('');
+      expect(await compile(own)).toBe('');
     },
   );
 });
@@ -198,8 +146,7 @@ describe.each(Object.keys(uses) as (keyof typeof uses)[])(
       const own = await mkdtemp(join(folder, 'client-'));
       await generators[generator](make(), own);
       await writeFile(join(own, 'use.ts'), uses[generator]);
-      await writeFile(join(own, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-      expect(await run(compiler, ['-p', own])).toBe('');
+      expect(await compile(own)).toBe('');
 
       const { key } = await createWorkspace(api);
       const printed = await run(process.execPath, [join(own, 'use.js')], {
@@ -210,22 +157,3 @@ describe.each(Object.keys(uses) as (keyof typeof uses)[])(
     });
   },
 );
-
-const compilerOptions = {
-  target: 'es2023',
-  lib: ['es2023', 'dom', 'dom.iterable'],
-  module: 'nodenext',
-  strict: true,
-  types: ['node'],
-  skipLibCheck: false,
-};
-
-/** Runs a program and returns its output. */
-async function run(command: string, args: string[], env: Record<string, string> = {}): Promise<string> {
-  const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return output + errors;
-}

@@ -146,7 +146,7 @@ function templateOf(schemas: Record<string, Schema>): Record<string, Schema> {
 function partsOf(workspace: DescribedWorkspace, anyCategory: Schema): Record<string, string> {
   const parts: Record<string, string> = { category: JSON.stringify(describeCategory(workspace, anyCategory)) };
   for (const [resource, owner] of owners) {
-    const fields = workspace.fields.filter((field) => field.resource === resource);
+    const fields = withNames(workspace.fields.filter((field) => field.resource === resource));
     const required = fields.filter((field) => workspace.isRequiring && field.required && field.active);
     parts[`created${owner}`] = JSON.stringify(describeRequest(workspace, fields, required));
     parts[`changed${owner}`] = JSON.stringify({ ...describeRequest(workspace, fields), type: 'object' });
@@ -158,38 +158,77 @@ function partsOf(workspace: DescribedWorkspace, anyCategory: Schema): Record<str
   return parts;
 }
 
+/** A field, and how code generators handle its key. */
+interface NamedField extends DescribedField {
+  /** Whether every object of JavaScript has a member with this name, such as `constructor`. */
+  isInherited: boolean;
+  /** Whether code generators give the types of the options of two fields the same name. */
+  isAmbiguous: boolean;
+}
+
+/** Adds how code generators handle the keys. They ignore underscores and capitals, and append `Item` to lists. */
+function withNames(fields: readonly DescribedField[]): NamedField[] {
+  const typeName = ({ key }: DescribedField) =>
+    key
+      .replaceAll('_', '')
+      .toLowerCase()
+      .replace(/(?:item)+$/, '');
+  const counts = new Map<string, number>();
+  for (const field of fields) counts.set(typeName(field), (counts.get(typeName(field)) ?? 0) + 1);
+  return fields.map((field) => ({
+    ...field,
+    isInherited: isInherited(field.key),
+    isAmbiguous: counts.get(typeName(field)) !== 1,
+  }));
+}
+
+const isInherited = (name: string): boolean => name in Object.prototype;
+
 /** Returns the schema of the custom fields in a request. Null removes a field, unless it is required. */
 function describeRequest(
   { isStrict }: DescribedWorkspace,
-  fields: readonly DescribedField[],
-  required: readonly DescribedField[] = [],
+  fields: readonly NamedField[],
+  required: readonly NamedField[] = [],
 ): Schema {
+  const describe = (field: NamedField) => describeGiven(field, { isNullable: !required.includes(field) });
+  const inherited = fields.filter((field) => field.isInherited);
   return {
     type: required.length === 0 ? ['object', 'null'] : 'object',
     propertyNames,
-    properties: Object.fromEntries(
-      fields.map((field) => [field.key, describeGiven(field, { isNullable: !required.includes(field) })]),
-    ),
+    properties: describeProperties(fields, describe),
     ...(required.length > 0 && { required: required.map(({ key }) => key) }),
-    ...(isStrict ? onlyNull(fields) : { additionalProperties: anyValue }),
+    ...hidden({
+      ...Object.fromEntries(inherited.map((field) => [`^${field.key}$`, describe(field)])),
+      // Requests can remove every field.
+      ...(isStrict && { [`^(?!(?:${fields.map(({ key }) => key).join('|')})$)`]: { type: 'null' } }),
+    }),
+    ...((!isStrict || inherited.length > 0) && { additionalProperties: anyValue }),
     description: `The custom fields of the workspace. ${isStrict ? 'The server rejects other fields.' : 'Other fields can have any value.'}`,
   };
 }
 
 /**
- * Returns keywords that allow only null for fields without a definition, because requests can remove every field. Code
- * generators ignore `if`, so they generate types without an index signature, which would contradict the other types.
+ * Returns the schemas of the properties. Omits the names that all objects of JavaScript have: some code generators fail,
+ * and the types of others would require these properties in each request.
  */
-function onlyNull(fields: readonly DescribedField[]): Schema {
-  const otherNames = `^(?!(?:${fields.map(({ key }) => key).join('|')})$)`;
-  return { if: { type: 'null' }, else: { patternProperties: { [otherNames]: { type: 'null' } } } };
+function describeProperties(fields: readonly NamedField[], describe: (field: NamedField) => Schema): Schema {
+  return Object.fromEntries(fields.filter((field) => !field.isInherited).map((field) => [field.key, describe(field)]));
+}
+
+/**
+ * Returns keywords with schemas of properties, by pattern, that code generators ignore, because they ignore `if`. From
+ * `patternProperties` alone, they would generate an index signature that contradicts the types of the properties.
+ */
+function hidden(patternProperties: Schema): Schema {
+  if (Object.keys(patternProperties).length === 0) return {};
+  return { if: { type: 'null' }, else: { patternProperties } };
 }
 
 /** Returns the schema of the custom fields in a response. It allows every stored value. */
-function describeResponse(fields: readonly DescribedField[]): Schema {
+function describeResponse(fields: readonly NamedField[]): Schema {
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map((field) => [field.key, describeStored(field)])),
+    properties: describeProperties(fields, describeStored),
     additionalProperties: anyValue,
     description: 'The custom fields of the resource, by name. Stored values can be older than the definitions.',
   };
@@ -211,16 +250,17 @@ const jsonTypes: Record<CustomFieldType, { type: string; limits?: Schema }> = {
 };
 
 /** Returns the schema of a field in a request. An inactive field accepts any value. */
-function describeGiven(field: DescribedField, { isNullable }: { isNullable: boolean }): Schema {
+function describeGiven(field: NamedField, { isNullable }: { isNullable: boolean }): Schema {
   const description = describeField(field);
   if (!field.active) return { ...anyValue, description };
   const { type, limits } = jsonTypes[field.type];
+  const { isAmbiguous } = field;
   const options = field.options?.filter(({ active }) => active);
+  if (field.type === 'SELECT') return { ...describeOption(options, { isNullable, isAmbiguous }), description };
   return {
     type: isNullable ? [type, 'null'] : type,
     ...limits,
-    ...(field.type === 'SELECT' && listValues(options, isNullable)),
-    ...(field.type === 'MULTI_SELECT' && { items: { type: 'string', ...listValues(options) } }),
+    ...(field.type === 'MULTI_SELECT' && { items: describeOption(options, { isAmbiguous }) }),
     description,
   };
 }
@@ -240,18 +280,18 @@ function describeStored(field: DescribedField): Schema {
 }
 
 /** Returns the parameter of a list that filters by a field. Inactive options also match stored values. */
-function describeFilter({ key, type, label, options }: DescribedField): Parameter {
+function describeFilter({ key, type, label, options, isAmbiguous }: NamedField): Parameter {
   const { type: jsonType, limits } = jsonTypes[type];
-  const item = hasOptions(type) ? { type: 'string', ...listValues(options) } : { type: jsonType, ...limits };
+  const item = hasOptions(type) ? describeOption(options, { isAmbiguous }) : { type: jsonType, ...limits };
   return {
     ...{ name: `customFields[${key}]`, in: 'query', required: false, style: 'form', explode: true },
-    description: `${label}. Returns only items whose field has one of these values. Repeat the parameter, or separate the values with commas.`,
+    description: `${toPlainMarkdown(label)}. Returns only items whose field has one of these values. Repeat the parameter, or separate the values with commas.`,
     schema: { type: 'array', minItems: 1, maxItems: 100, items: item },
   };
 }
 
 function describeField({ label, description, active }: DescribedField): string {
-  return `${label}${description === null ? '' : `: ${description}`}${active ? '' : ' (inactive)'}`;
+  return toPlainMarkdown(`${label}${description === null ? '' : `: ${description}`}${active ? '' : ' (inactive)'}`);
 }
 
 /** Returns the schema of `categoryConfigId` in requests. */
@@ -260,20 +300,37 @@ function describeCategory({ hasCategories, categories }: DescribedWorkspace, any
   const description = 'The ticket category, or null if it has none. You can set only active categories.';
   if (categories.length > maxListedCategories) return { ...anyCategory, description };
   const listed = categories.map(({ id, name }) => ({ value: id, label: name }));
-  return { type: ['string', 'null'], ...listValues(listed, true), description };
+  return { ...describeOption(listed, { isNullable: true }), description };
 }
 
-/** Lists values, and their names for people. Without a list, allows any value. */
-function listValues(
-  values: readonly { value: string; label: string }[] | null | undefined,
-  isNullable = false,
+/** Returns the schema of a text that is one of the options. Without a list of options, it can be any text. */
+function describeOption(
+  options: readonly { value: string; label: string }[] | null | undefined,
+  { isNullable = false, isAmbiguous = false },
 ): Schema {
-  if (!values) return {};
-  const named = values.filter(({ value, label }) => label !== value).map(({ value, label }) => [value, label]);
-  return {
-    enum: [...values.map(({ value }) => value), ...(isNullable ? [null] : [])],
-    ...(named.length > 0 && { 'x-enumDescriptions': Object.fromEntries(named) }),
-  };
+  const type = isNullable ? ['string', 'null'] : 'string';
+  if (!options) return { type };
+  const values = [...options.map(({ value }) => value), ...(isNullable ? [null] : [])];
+  // Code generators name the type of an enum, but not of constants.
+  if (isAmbiguous) return { anyOf: values.map((value) => (value === null ? { type: 'null' } : { const: value })) };
+  const named = options.filter(({ value, label }) => label !== value);
+  const descriptions = named.map(({ value, label }) => [value, toPlainMarkdown(label)]);
+  // As names of an object, some values are references, such as `$ref`, or inherited members.
+  const isDescribed = named.length > 0 && !options.some(({ value }) => value.startsWith('$') || isInherited(value));
+  return { type, enum: values, ...(isDescribed && { 'x-enumDescriptions': Object.fromEntries(descriptions) }) };
+}
+
+/**
+ * Converts a text to one line of CommonMark that shows the same text. The result also stays a part of a comment in
+ * generated code: it can't end the comment, start a JSDoc tag or a directive of a compiler, or change the direction of
+ * the code.
+ */
+function toPlainMarkdown(text: string): string {
+  return text
+    .replaceAll(/\p{Bidi_Control}/gu, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\\`*[<&~]|(?<!\w)[_@]|_(?!\w)|(?<=\*)\//g, '\\$&')
+    .replace(/^(?:[#+=>-]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `${start}\\` : `\\${start}`));
 }
 
 function propertiesOf(schema: Schema | undefined): Record<string, Schema | undefined> {

@@ -11,8 +11,13 @@ export async function describeDefinitions(context: Pick<Context, 'db'>): Promise
   const definitions = data.filter(({ active }) => active);
   const withOptions = definitions.filter(({ options }) => options !== null).length;
   const share = Math.floor(maxOptions / Math.max(1, withOptions));
-  const lines = definitions.map((definition) => JSON.stringify(shorten(definition, share)));
+  const lines = definitions.map((definition) => toLine(shorten(definition, share)));
   return lines.length === 0 ? 'No custom fields are defined. They can have any names and values.' : lines.join('\n');
+}
+
+/** Formats a value as JSON on one line. JSON can contain two line separators, which no text of a user may start. */
+function toLine(value: object): string {
+  return JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
 /** Returns what an agent needs of a definition. @param share the maximum number of its options */
