@@ -75,7 +75,7 @@ export function createTickets(
     const rules = await findRulesFor(
       context,
       'TICKET',
-      items.accepted.map(({ input }) => ({ ...input, isNew: true })),
+      items.accepted.map(({ input: { customFields } }) => ({ customFields, isNew: true })),
     );
     const taken = await lockTicketExternalIds(context, items.accepted);
     const valid = items.next(({ input, comments, references }) => {
