@@ -6,7 +6,7 @@ import type { OpenApi, Operation, Parameter, Schema } from './types.ts';
 /** The maximum number of active ticket categories that the document lists. */
 export const maxListedCategories = 100;
 
-/** The maximum number of bytes of the document with all texts. A larger document has only the names of the fields. */
+/** The maximum number of bytes of the document with all texts. A larger document omits most texts (`shorten`). */
 const maxCompleteBytes = 3_000_000;
 
 /** The definition of a custom field, as far as the document describes it. */
@@ -81,7 +81,7 @@ export function splitDocument(document: OpenApi): SplitDocument {
   };
 }
 
-/** Removes the texts of a workspace that don't affect generated types, except the names of its fields. */
+/** Removes the texts of a workspace that don't affect generated types, except the labels of its fields. */
 function shorten(workspace: DescribedWorkspace): DescribedWorkspace {
   const fields = workspace.fields.map((field) => ({
     ...field,
@@ -197,7 +197,7 @@ function describeRequest(
     propertyNames,
     properties: describeProperties(fields, describe),
     ...(required.length > 0 && { required: required.map(({ key }) => key) }),
-    ...hidden({
+    ...describeHidden({
       ...Object.fromEntries(inherited.map((field) => [`^${field.key}$`, describe(field)])),
       // Requests can remove every field.
       ...(isStrict && { [`^(?!(?:${fields.map(({ key }) => key).join('|')})$)`]: { type: 'null' } }),
@@ -219,7 +219,7 @@ function describeProperties(fields: readonly NamedField[], describe: (field: Nam
  * Returns keywords with schemas of properties, by pattern, that code generators ignore, because they ignore `if`. From
  * `patternProperties` alone, they would generate an index signature that contradicts the types of the properties.
  */
-function hidden(patternProperties: Schema): Schema {
+function describeHidden(patternProperties: Schema): Schema {
   if (Object.keys(patternProperties).length === 0) return {};
   return { if: { type: 'null' }, else: { patternProperties } };
 }

@@ -15,7 +15,7 @@ export async function describeDefinitions(context: Pick<Context, 'db'>): Promise
   return lines.length === 0 ? 'No custom fields are defined. They can have any names and values.' : lines.join('\n');
 }
 
-/** Formats a value as JSON on one line. JSON can contain two line separators, which no text of a user may start. */
+/** Formats a value as JSON. Escapes line separators, so that text from administrators can't start a new line. */
 function toLine(value: object): string {
   return JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
