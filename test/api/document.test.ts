@@ -139,12 +139,12 @@ describe('the document of a workspace', () => {
       key: 'site',
       type: 'SELECT',
       label: '1. \u202e<b>*/ @deprecated',
-      description: 'a_b _c_\n[x](y) & a@b.example `d`\\',
+      description: 'a_b _c_\n[x](y) & &lt; https://a@b.example `d`\\',
       options: [{ value: 'berlin', label: '# @ts-ignore' }, ...options.slice(1)],
     });
     const { created } = await readFields();
     expect(created.properties.site).toMatchObject({
-      description: '1\\. \\<b>\\*\\/ \\@deprecated: a_b \\_c\\_ \\[x](y) \\& a@b.example \\`d\\`\\\\',
+      description: '1\\. \\<b>\\*\\/ \\@deprecated: a_b \\_c\\_ [x\\](y) & \\&lt; https\\://a\\@b.example \\`d\\`\\\\',
       'x-enumDescriptions': { berlin: '\\# \\@ts-ignore', bonn: 'Bonn' },
     });
   });

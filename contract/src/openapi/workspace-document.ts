@@ -320,6 +320,10 @@ function describeOption(
   return { type, enum: values, ...(isDescribed && { 'x-enumDescriptions': Object.fromEntries(descriptions) }) };
 }
 
+/** The characters that have a meaning in CommonMark, in GitHub's extension of it, or in JSDoc where they are. */
+const markup =
+  /\\(?=[!-/:-@[-`{-~]|$)|[`*~@]|<(?=[a-z/!?])|&(?=#?\w+;)|\](?=\()|(?<!\w)_|_(?!\w)|(?<=\*)\/|:(?=\/\/)|(?<=www)\./gi;
+
 /**
  * Converts a text to one line of CommonMark that shows the same text. The result also stays a part of a comment in
  * generated code: it can't end the comment, start a JSDoc tag or a directive of a compiler, or change the direction of
@@ -329,7 +333,7 @@ function toPlainMarkdown(text: string): string {
   return text
     .replaceAll(/\p{Bidi_Control}/gu, '')
     .replaceAll(/\s+/g, ' ')
-    .replaceAll(/[\\`*[<&~]|(?<!\w)[_@]|_(?!\w)|(?<=\*)\//g, '\\$&')
+    .replaceAll(markup, '\\$&')
     .replace(/^(?:[#+=>-]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `${start}\\` : `\\${start}`));
 }
 
