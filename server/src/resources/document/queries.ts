@@ -4,21 +4,21 @@ import {
   type DescribedField,
   type DescribedWorkspace,
   maxListedCategories,
-  openApiDocument,
   splitDocument,
 } from '@itsm-api/contract/openapi';
 import type { FastifyRequest } from 'fastify';
 import { sql } from '../../database/client/sql.ts';
 import { one, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
+import { findApiDocument } from '../../shared/api-document.ts';
 import { createByteCache } from '../../shared/byte-cache.ts';
 import { bestEncoders, encodingFor, type ReplyHeaders, varyByEncoding } from '../../shared/content-encoding.ts';
 import { includesEtag } from '../../shared/etag.ts';
 import { lazy } from '../../shared/lazy.ts';
 
 /** Returns the document without the parts that depend on a workspace, and a hash of it that identifies the release. */
-const findDocument = lazy(() => {
-  const { shared, complete } = splitDocument(openApiDocument());
+const findDocument = lazy(async () => {
+  const { shared, complete } = splitDocument(await findApiDocument());
   return { complete, release: createHash('sha256').update(Buffer.concat(shared)).digest('base64url').slice(0, 12) };
 });
 
