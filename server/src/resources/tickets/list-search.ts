@@ -59,8 +59,8 @@ export function isCounted(filters: TicketFilters): boolean {
  */
 export async function findTickets(db: TenantClient, filters: TicketFilters, range: TicketRange): Promise<TicketPage> {
   const { q, ...others } = filters;
-  if (q === undefined) return runIdQuery(db, buildByFilters(filters), range, maxCounted);
   const order = directions[range.sort];
+  if (q === undefined) return runIdQuery(db, buildByFilters(filters, order), range, maxCounted);
   const isNarrowed = Object.values(others).some((value) => value !== undefined && value !== false);
   return runIdQuery(db, isNarrowed ? buildCombined(q, filters, order) : buildByWords(q, order), range, maxFound);
 }
@@ -78,23 +78,29 @@ interface IdQuery {
   /** The SQL condition that is true if `found` selects all matching ids. */
   isComplete: Sql;
   /**
-   * Whether an index on a time finds the tickets. The query then counts the ids without sorting them, because a sort of
-   * 100,000 ids takes as long as the rest of the query.
+   * Whether `found` selects the ids in their order without a sort. Otherwise, the query counts the ids in any order,
+   * because PostgreSQL would read and sort all matching tickets.
    */
-  isByTime?: boolean;
+  isSorted: boolean;
 }
 
 const all = sql`true`;
 
-function buildByFilters(filters: TicketFilters): IdQuery {
-  const { createdSince, createdBefore, dueSince, dueBefore, plannedSince, plannedBefore, overdue } = filters;
-  const times = [createdSince, createdBefore, dueSince, dueBefore, plannedSince, plannedBefore, overdue];
-  const isByTime = times.some((time) => time !== undefined);
-  return { ctes: empty, found: sql`SELECT id FROM ${matching(filters)}`, isComplete: all, isByTime };
+function buildByFilters(filters: TicketFilters, order: Direction): IdQuery {
+  const found = sql`SELECT id FROM ${matching(filters, order)}`;
+  return { ctes: empty, found, isComplete: all, isSorted: isSorted(filters) };
+}
+
+/** Returns true if one index contains all matching tickets in the order of their ids. */
+function isSorted(filters: TicketFilters): boolean {
+  const { ofTickets, joined } = toConditions(filters);
+  if (joined.length > 0) return joined.length === 1 && ofTickets.length === 0;
+  const [value, ...others] = Object.values(filters).filter((value) => value !== undefined && value !== false);
+  return others.length === 0 && Array.isArray(value) && new Set(value).size === 1;
 }
 
 function buildByWords(q: string, order: Direction): IdQuery {
-  return { ctes: empty, found: searchTexts('tickets', q, order), isComplete: all };
+  return { ctes: empty, found: searchTexts('tickets', q, order), isComplete: all, isSorted: true };
 }
 
 /**
@@ -106,11 +112,11 @@ function buildByWords(q: string, order: Direction): IdQuery {
 function buildCombined(q: string, filters: TicketFilters, order: Direction): IdQuery {
   const few = (name: string) => sql`(SELECT count(*) FROM ${identifier(name)}) <= ${maxFound}`;
   const [fewWorded, fewRest] = [few('worded'), few('rest')];
-  const amongWorded = matching(filters, { among: 'worded', condition: sql`(${fewWorded} OR NOT ${fewRest})` });
+  const amongWorded = matching(filters, order, { among: 'worded', condition: sql`(${fewWorded} OR NOT ${fewRest})` });
   return {
     ctes: sql`worded AS MATERIALIZED (${searchTexts('tickets', q, order)}),
       rest AS MATERIALIZED (
-        SELECT id FROM ${matching(filters, { condition: sql`NOT ${fewWorded}` })}
+        SELECT id FROM ${matching(filters, order, { condition: sql`NOT ${fewWorded}` })}
         ORDER BY id ${orders[order]} LIMIT ${maxFound + 1}
       ),
       among AS MATERIALIZED (
@@ -119,6 +125,7 @@ function buildCombined(q: string, filters: TicketFilters, order: Direction): IdQ
       ),`,
     found: sql`SELECT id FROM ${amongWorded} UNION ALL ${filterByWords('tickets', q)}`,
     isComplete: fewRest,
+    isSorted: true,
   };
 }
 
@@ -132,40 +139,41 @@ const firstOfEachPlace = sql`SELECT array_agg(first.id ORDER BY place) AS firsts
     ) AS first WHERE s.tenant_id = ${tenant}`;
 
 /**
- * Builds SQL that selects the ids of matching tickets, in any order, from `found` if it contains all of them.
- * Otherwise, runs the query again, because the tickets in `found` aren't the first ones.
+ * Settings of PostgreSQL's planner. Tickets with similar ids are on the same disk pages. Without this setting,
+ * PostgreSQL assumes a random read for each ticket, and reads the table of all tenants instead of an index.
  */
-function firstOf(found: Sql, max: number): Sql {
-  return sql`(
-      SELECT id FROM found WHERE (SELECT n FROM counted) <= ${max}
-      UNION ALL SELECT id FROM (${found}) AS matching WHERE (SELECT n FROM counted) > ${max}
-    ) AS matching`;
-}
+const settings = { random_page_cost: '1.1' };
 
 /** Runs the query and reads the tickets on the page. @param max the maximum number of matching rows to count */
 async function runIdQuery(
   db: TenantClient,
-  { ctes, found, isComplete, isByTime = false }: IdQuery,
+  { ctes, found, isComplete, isSorted }: IdQuery,
   { skip, take, sort }: TicketRange,
   max: number,
 ): Promise<TicketPage> {
   const order = orders[directions[sort]];
   const remaining = Math.max(0, max - skip);
+  const pageOf = (ids: Sql, condition: Sql) => sql`(SELECT id FROM ${ids} WHERE ${condition}
+    ORDER BY id ${order} LIMIT ${Math.min(take, remaining)} OFFSET ${Math.min(skip, max)})`;
+  // If not all matching ids are in `found`, the page is read from an index. Each branch needs its own LIMIT. With a
+  // LIMIT above UNION ALL, PostgreSQL would read and sort all matching ids.
+  const hasAll = sql`(SELECT n FROM counted) <= ${max}`;
+  const page = isSorted
+    ? pageOf(sql`found`, all)
+    : sql`${pageOf(sql`found`, hasAll)} UNION ALL ${pageOf(sql`(${found}) AS matching`, sql`NOT ${hasAll}`)}`;
   type Row = { count: number; isComplete: boolean; tickets: TicketValues[] | null };
   const statement = dynamic<Row>(
     ({ tenant }) => sql`WITH ${ctes} found AS MATERIALIZED (
-      SELECT id FROM (${found}) AS matching ${isByTime ? empty : sql`ORDER BY id ${order}`} LIMIT ${max + 1}
+      SELECT id FROM (${found}) AS matching ${isSorted ? sql`ORDER BY id ${order}` : empty} LIMIT ${max + 1}
     ), counted AS MATERIALIZED (
       SELECT count(*)::int AS n FROM found
-    ), page AS (
-      SELECT id FROM ${isByTime ? firstOf(found, max) : sql`found`}
-      ORDER BY id ${order} LIMIT ${Math.min(take, remaining)} OFFSET ${Math.min(skip, max)}
-    )
+    ), page AS (${page})
     SELECT (SELECT n FROM counted) AS count, ${isComplete} AS "isComplete",
       (SELECT json_agg(ticket) FROM (
         SELECT ${ticketValues} AS ticket FROM page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id
         ORDER BY t.id ${order}
       ) AS page) AS tickets`,
+    settings,
   );
   const [row] = await db.$sql(statement);
   if (row === undefined) throw new Error('The count returned no row.');
@@ -181,33 +189,59 @@ async function runIdQuery(
  * Builds the FROM and WHERE clauses for all filters except `q`.
  * @param also `among` is the name of a CTE with the ticket ids to filter, and `condition` is an additional condition
  */
-function matching(filters: TicketFilters, also: { among?: string; condition?: Sql } = {}): Sql {
-  const { watcherUserId, assetId, tag, customFields, status } = filters;
-  // The tables of assets, tags and custom fields contain the status, so the filters by one of them and status need no
-  // join.
-  const hasStatus = assetId !== undefined || tag !== undefined || customFields !== undefined;
-  const ofTickets = buildConditions(hasStatus ? { ...filters, status: undefined } : filters);
-  const ofStatus = anyOf('status', status, sql`text`);
+function matching(
+  filters: TicketFilters,
+  order: Direction,
+  { among, condition }: { among?: string; condition?: Sql } = {},
+): Sql {
+  const { ofTickets, joined } = toConditions(filters);
+  const sources = [
+    ...(among === undefined ? [] : [identifier(among)]),
+    ...(ofTickets.length === 0
+      ? []
+      : [sql`(SELECT id FROM tickets t WHERE ${join([sql`t.tenant_id = ${tenant}`, ...ofTickets], ' AND ')})`]),
+  ];
   const [first, ...others] = [
-    ...(also.among === undefined ? [] : [identifier(also.among)]),
-    ...selectJoined('ticket_watchers', { column: 'user_id', type: sql`bigint` }, watcherUserId),
-    ...selectJoined('ticket_assets', { column: 'asset_id', type: sql`bigint` }, assetId, { also: ofStatus }),
-    ...selectJoined('tagged_tickets', { column: 'tag', type: sql`text` }, tag, { also: ofStatus }),
-    ...(customFields ?? []).flatMap(({ key, values }, index) =>
-      selectJoined('ticket_field_values', { column: 'value', type: sql`text` }, values, {
-        also: [sql`key = ${key}`, ...ofStatus],
-        alias: `field_${index}`,
-      }),
+    ...sources,
+    // Without DISTINCT, a ticket would have one row for each matching value. IN ignores the other rows, and doesn't make
+    // PostgreSQL read all of them first.
+    ...joined.map(({ rows, hasDuplicates }, index) =>
+      hasDuplicates && sources.length + index === 0
+        ? sql`(SELECT DISTINCT ${rows} ORDER BY id ${orders[order]})`
+        : sql`(SELECT ${rows})`,
     ),
-    ...(ofTickets.length === 0 ? [] : [sql`tickets AS t`]),
+  ] as [Sql, ...Sql[]];
+  const where = [...others.map((ids) => sql`id IN ${ids}`), ...(condition === undefined ? [] : [condition])];
+  return where.length === 0 ? sql`${first} AS first` : sql`${first} AS first WHERE ${join(where, ' AND ')}`;
+}
+
+/** The ids of the tickets that a join table connects with one of the values of a filter. */
+interface Joined {
+  /** The part of a SELECT statement after SELECT. */
+  rows: Sql;
+  /** Whether a ticket can have several rows. */
+  hasDuplicates: boolean;
+}
+
+/** Returns the conditions on columns of the table `tickets`, and the ids for each filter by a join table. */
+function toConditions(filters: TicketFilters): { ofTickets: Sql[]; joined: Joined[] } {
+  const { watcherUserId, assetId, tag, customFields, status } = filters;
+  // The tables of assets, tags and custom fields contain the status, so the filters by one of them and status don't need
+  // the table of tickets.
+  const hasStatus = assetId !== undefined || tag !== undefined || customFields !== undefined;
+  const ofStatus = anyOf('status', status, sql`text`);
+  const joined = [
+    ...selectJoined('ticket_watchers', { column: 'user_id', type: sql`bigint` }, watcherUserId),
+    ...selectJoined('ticket_assets', { column: 'asset_id', type: sql`bigint` }, assetId, ofStatus),
+    ...selectJoined('tagged_tickets', { column: 'tag', type: sql`text` }, tag, ofStatus),
+    ...(customFields ?? []).flatMap(({ key, values }) =>
+      selectJoined('ticket_field_values', { column: 'value', type: sql`text` }, values, [
+        sql`key = ${key}`,
+        ...ofStatus,
+      ]),
+    ),
   ];
-  const sources = join([first, ...others.map((source) => sql`${source} USING (id)`)], ' JOIN ');
-  const where = [
-    ...(ofTickets.length === 0 ? [] : [sql`t.tenant_id = ${tenant}`]),
-    ...ofTickets,
-    ...(also.condition === undefined ? [] : [also.condition]),
-  ];
-  return where.length === 0 ? sources : sql`${sources} WHERE ${join(where, ' AND ')}`;
+  return { ofTickets: buildConditions(hasStatus ? { ...filters, status: undefined } : filters), joined };
 }
 
 /** Returns the SQL conditions on columns of the table `tickets`. */
@@ -269,19 +303,16 @@ function anyOfOrNone(column: string, ids: readonly number[] | undefined, isNone:
   return isNone ? [sql`(${join([sql`${identifier(column)} IS NULL`, ...conditions], ' OR ')})`] : conditions;
 }
 
-/**
- * Builds the FROM item with the ids of the tickets that a join table connects with one of the values. Returns an empty
- * list if the query doesn't filter by these values.
- */
+/** Selects ids from a join table. Returns an empty list if the query doesn't filter by these values. */
 function selectJoined(
   table: string,
   { column, type }: { column: string; type: Sql },
   values: readonly (string | number)[] | undefined,
-  { also = [], alias = table }: { also?: Sql[]; alias?: string } = {},
-): Sql[] {
+  also: Sql[] = [],
+): Joined[] {
   if (values === undefined) return [];
   const where = join([sql`tenant_id = ${tenant}`, ...anyOf(column, values, type), ...also], ' AND ');
-  // Without DISTINCT, a ticket would have one row for each matching value.
-  const distinct = new Set(values).size > 1 ? sql`DISTINCT` : empty;
-  return [sql`(SELECT ${distinct} ticket_id AS id FROM ${identifier(table)} WHERE ${where}) AS ${identifier(alias)}`];
+  return [
+    { rows: sql`ticket_id AS id FROM ${identifier(table)} WHERE ${where}`, hasDuplicates: new Set(values).size > 1 },
+  ];
 }
