@@ -116,6 +116,7 @@ interface Plan {
   'Recheck Cond'?: string;
   Filter?: string;
   'Actual Rows'?: number;
+  'One-Time Filter'?: string;
   Plans?: Plan[];
 }
 
@@ -139,7 +140,7 @@ async function getPlans(
       const { rows } = await (hasCustomPlans || nameOf(text) === undefined
         ? client.query(`EXPLAIN (FORMAT JSON) ${text}`, values)
         : explainPrepared(text));
-      plans.push({ text, nodes: flattenPlan(rows[0]['QUERY PLAN'][0].Plan) });
+      plans.push({ text, nodes: flattenCommonPlan(rows[0]['QUERY PLAN'][0].Plan) });
     }
   }
   return plans;
@@ -161,6 +162,15 @@ async function explainPrepared(text: string): Promise<pg.QueryResult> {
 
 function flattenPlan(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(flattenPlan)];
+}
+
+/**
+ * Returns all nodes of a plan except those that PostgreSQL executes only if more than 100,000 tickets match. In this
+ * case, PostgreSQL reads the first matching tickets in the order of ids.
+ */
+function flattenCommonPlan(plan: Plan): Plan[] {
+  if (plan['One-Time Filter']?.includes('> 100000')) return [];
+  return [plan, ...(plan.Plans ?? []).flatMap(flattenCommonPlan)];
 }
 
 /**
