@@ -1,4 +1,5 @@
 import { pathPrefix, scopes } from '@itsm-api/contract';
+import { openApiDocument } from '@itsm-api/contract/openapi';
 import { createTenant, findTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -27,7 +28,9 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
     const tenant = await itsm('tenants create --admin-email Ada@acme.example --name', ' Acme ');
     expect(tenant).toMatchObject({
       code: 0,
-      stderr: 'Next:\n  $ ./itsm keys create --tenant Acme --user ada@acme.example --name first --scopes all\n',
+      stderr:
+        'Next:\n  $ ./itsm users invite ada@acme.example --tenant Acme\n' +
+        '  $ ./itsm keys create --tenant Acme --user ada@acme.example --name first --scopes all\n',
     });
     expect(tenant.stdout).toMatch(/^Created the tenant Acme \(ID \d+\) with its administrator ada@acme.example.\n$/);
     const { id } = await findTenant(api.prisma, 'aCME');
@@ -199,6 +202,16 @@ describe('usage errors', { timeout: 60_000 }, () => {
     expect(scope.stderr).toMatch(/^error: --expires-in-days must be a whole number of days from 1 to 3650$/m);
     expect(setting.code).toBe(2);
     expect(setting.stderr).toMatch(/^error: DATABASE_URL: must be a URL such as [^\n]+\n$/);
+  });
+
+  it('prints the version of the API', async () => {
+    const version = { code: 0, stdout: `${openApiDocument().info.version}\n`, stderr: '' };
+    for (const option of ['--version', '-V']) expect(await itsm(option)).toEqual(version);
+  });
+
+  it('prints the version of the API', async () => {
+    const version = { code: 0, stdout: `${openApiDocument().info.version}\n`, stderr: '' };
+    for (const option of ['--version', '-V']) expect(await itsm(option)).toEqual(version);
   });
 
   it('lists examples and scopes in the help of `keys create`', async () => {

@@ -72,6 +72,14 @@ describe('deliveries replay', { timeout: 60_000 }, () => {
     expect(await due()).toBe(exhausted);
   });
 
+  it('succeeds if no delivery matches, and fails for an unknown ID', async () => {
+    const none = await itsm(`deliveries replay --tenant ${tenant} --state exhausted --since 1m --until 1m`);
+    const stdout = 'Nothing to replay: no delivery to an active subscription matches.\n';
+    expect(none).toEqual({ code: 0, stdout, stderr: '' });
+    const unknown = await itsm(`deliveries replay 987654321 --tenant ${tenant} --json`);
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('NOT_FOUND') });
+  });
+
   it('replays successful deliveries only by ID or with --state delivered', async () => {
     const one = await itsm(`deliveries replay 1 --tenant ${tenant}`);
     expect(one).toEqual({ code: 0, stdout: 'Replaying 1 delivery.\n', stderr: '' });

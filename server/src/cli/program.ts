@@ -13,6 +13,8 @@ export async function buildProgram(isRequested: (name: string) => boolean): Prom
     .description(
       'Manages tenants, users, API keys and other resources directly in the database. The server can be running or stopped.',
     )
+    // Only listed here, because `runCommandLine` handles it.
+    .option('-V, --version', 'print the version of the API')
     .addHelpText(
       'after',
       `

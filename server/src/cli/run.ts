@@ -11,7 +11,10 @@ export async function runCommandLine(words: string[], prepare?: () => Promise<vo
   let started: Command | undefined;
   try {
     await prepare?.();
-    if (words[0] === 'complete') {
+    if (words[0] === '--version' || words[0] === '-V') {
+      const { openApiDocument } = await import('@itsm-api/contract/openapi');
+      process.stdout.write(`${openApiDocument().info.version}\n`);
+    } else if (words[0] === 'complete') {
       const { complete } = await import('./lib/complete.ts');
       await complete(words.slice(1));
     } else {

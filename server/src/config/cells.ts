@@ -13,7 +13,7 @@ export interface Cell {
 const CellsFile = z.strictObject({
   cells: z
     .array(z.strictObject({ name: z.string().min(1), databaseUrl: z.string().regex(/^[A-Z][A-Z\d_]*$/) }))
-    .min(1)
+    .min(1, 'must contain a cell; an installation with one database has no cells')
     .refine((cells) => new Set(cells.map(({ name }) => name)).size === cells.length, 'two cells have the same name'),
 });
 
@@ -24,9 +24,11 @@ const CellsFile = z.strictObject({
  */
 export async function readCells(file: string, readSetting: (name: string) => string | undefined): Promise<Cell[]> {
   const { cells } = await readCellsFile(file);
+  const hasNone = cells.every(({ databaseUrl }) => !readSetting(databaseUrl));
+  const advice = hasNone ? ' None of its cells has a database URL. An installation with one database has no cells.' : '';
   return cells.map(({ name, databaseUrl }) => {
     const url = readSetting(databaseUrl);
-    if (!url) throw new SettingsError(`${databaseUrl}: must be the database URL of the cell ${name} in ${file}.`);
+    if (!url) throw new SettingsError(`${databaseUrl}: must be the database URL of the cell ${name} in ${file}.${advice}`);
     return { name, url };
   });
 }

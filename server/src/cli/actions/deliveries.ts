@@ -66,8 +66,10 @@ export const replay = action({
       },
     ),
   work: replayMatching,
-  format: ({ replayed, matching }) =>
-    replayed === 0 ? `${formatCount(matching)} would be replayed.` : `Replaying ${formatCount(replayed)}.`,
+  format: ({ replayed, matching }) => {
+    if (matching === 0) return 'Nothing to replay: no delivery to an active subscription matches.';
+    return replayed === 0 ? `${formatCount(matching)} would be replayed.` : `Replaying ${formatCount(replayed)}.`;
+  },
 });
 
 interface Replay extends ReplayFilter {
@@ -79,14 +81,14 @@ interface Replay extends ReplayFilter {
 async function replayMatching(runtime: Runtime, { tenant, dryRun, yes, ...which }: Replay) {
   const context = await activeTenantContext(runtime, tenant);
   const matching = await countReplayable(context, which);
-  if (matching === 0) {
+  if (matching === 0 && which.id !== undefined) {
     throw new ApiError(
       'NOT_FOUND',
-      'No delivery to an active subscription matches. Change the options, or list deliveries with `deliveries list`.',
+      'The delivery does not exist, or its subscription is inactive. To list deliveries, use `deliveries list`.',
     );
   }
   const isConfirmed =
-    !dryRun && (yes || matching <= maxUnconfirmedReplays || (await confirm(`replay ${formatCount(matching)}`)));
+    !dryRun && matching > 0 && (yes || matching <= maxUnconfirmedReplays || (await confirm(`replay ${formatCount(matching)}`)));
   return { matching, replayed: isConfirmed ? await replayDeliveries(context, which) : 0 };
 }
 

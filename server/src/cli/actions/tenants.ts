@@ -87,13 +87,15 @@ export const create = action({
   format: ({ key, ...made }) => key?.key ?? formatCreated(made),
   hint: ({ key, ...made }) =>
     key && `${formatCreated(made)} Store the key in a safe place. You can't display it again.`,
-  next: ({ tenant: { name }, admin, key }) =>
-    key === undefined
+  next: ({ tenant: { name }, admin, key }) => [
+    shell`users invite ${admin.email} --tenant ${name}`,
+    ...(key === undefined
       ? [shell`keys create --tenant ${name} --user ${admin.email} --name first --scopes all`]
       : [
           shell`users create --tenant ${name} --name "…" --email … --role AGENT`,
           shell`listen --subscribe '*' --tenant ${name}`,
-        ],
+        ]),
+  ],
 });
 
 const Target = integerFromText(ResolutionTargets.shape.LOW.unwrap()).nullable().optional();

@@ -139,7 +139,8 @@ export const invite = action({
     return { id, name, email, link, days: invitationDays };
   },
   hint: ({ name, email, days }) =>
-    `Send this link to ${name} <${email}>. It works once and expires after ${days} days. Earlier links no longer work.`,
+    `Send this link to ${name} <${email}>. It works once and expires after ${days} days. Earlier links no longer work.\n` +
+    'Next, the user opens the link, chooses how to sign in, and can then create API keys in the developer area.',
   format: ({ link }) => link,
 });
 
