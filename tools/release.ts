@@ -9,16 +9,21 @@ import { publishedFolders } from './published-folders.ts';
  * Releases the packages: makes the pictures in the README, sets the next versions, updates the changelogs, checks the
  * licenses, writes the SBOMs to the folder `sbom`, packs the packages, and publishes each version that the registry
  * doesn't have yet. After a failure, you can run it again.
- * Usage: `node tools/release.ts --registry URL [--provenance]`
- * With `--provenance`, npm shows the commit and the workflow run of each package. It works only in a workflow of GitHub.
+ * Usage: `node tools/release.ts --registry URL [--repository URL] [--provenance]`
+ * The address of the repository replaces the placeholders in the packages. With `--provenance`, npm shows the commit and the workflow run of each package. It works only in a workflow of GitHub.
  */
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
-  options: { registry: { type: 'string' }, provenance: { type: 'boolean', default: false } },
+  options: { registry: { type: 'string' }, repository: { type: 'string' }, provenance: { type: 'boolean', default: false } },
 });
 if (values.registry === undefined) throw new Error('The registry is missing. Add `--registry URL`.');
 const { registry, provenance } = { ...values, registry: values.registry };
+const ofWorkflow = `${process.env.GITHUB_SERVER_URL}/${process.env.GITHUB_REPOSITORY}`;
+const repository = values.repository ?? (provenance ? ofWorkflow : undefined);
+
+if (repository !== undefined) for (const folder of publishedFolders) setAddresses(folder, repository);
+rejectPlaceholders();
 
 if (readdirSync(join(root, '.changeset')).some((name) => name.endsWith('.md') && name !== 'README.md')) {
   if (provenance) {
@@ -40,7 +45,6 @@ function publish(folder: string): void {
     process.stdout.write(`${name} ${version} is already published.\n`);
     return;
   }
-  if (provenance) setAddresses(folder);
   run('pnpm', ['pack', '--pack-destination', tarballs], folder);
   const tarball = join(tarballs, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`);
   run('npm', [
@@ -63,15 +67,26 @@ function isPublished(version: string): boolean {
   throw new Error(`The registry doesn't return the versions of ${version}: ${stderr || stdout}`);
 }
 
-/** Replaces the placeholders in a package.json, because npm compares the repository with the one of the workflow. */
-function setAddresses(folder: string): void {
-  const page = `${process.env.GITHUB_SERVER_URL}/${process.env.GITHUB_REPOSITORY}`;
+/**
+ * Replaces the placeholders in a package.json. With `--provenance`, npm compares the repository with the one of the
+ * workflow.
+ */
+function setAddresses(folder: string, page: string): void {
   const addresses = [
     `repository.url=git+${page}.git`,
-    `homepage=${page}/tree/main/${folder.slice(root.length + 1)}#readme`,
+    `homepage=${page}/tree/main/${folder}#readme`,
     `bugs.url=${page}/issues`,
   ];
-  run('npm', ['pkg', 'set', ...addresses], folder);
+  run('npm', ['pkg', 'set', ...addresses], join(root, folder));
+}
+
+/** @throws if a file of the packages contains an address that doesn't exist */
+function rejectPlaceholders(): void {
+  const args = ['grep', '--files-with-matches', '--fixed-strings', 'itsm-api.example', '--', ...publishedFolders];
+  const { stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  if (stdout === '') return;
+  const files = stdout.trim().split('\n').join(', ');
+  throw new Error(`${files}: replace the placeholder itsm-api.example. Add \`--repository URL\` to set your repository.`);
 }
 
 function run(program: string, args: string[], cwd = root): void {

@@ -7,7 +7,7 @@ import { createClient, describeError, log } from './program.ts';
  * `ItsmClient`.
  */
 
-const usage = `Usage: npx @itsm-api/client types [--url <url>] > itsm-fields.d.ts
+const usage = `Usage: npx --no @itsm-api/client types [--url <url>] > itsm-fields.d.ts
 
 Writes the TypeScript types of the custom fields of your workspace to stdout.
 
@@ -53,7 +53,7 @@ function printFile(definitions: readonly CustomFieldDefinition[]): string {
       definitions.filter((definition) => definition.resource === resource),
     ),
   );
-  return `// Written by \`npx @itsm-api/client types\`. Run it again after the definitions of custom fields have changed.
+  return `// Written by \`npx --no @itsm-api/client types\`. Run it again after the definitions of custom fields have changed.
 import type { CustomFields, CustomFieldValue, Open } from '@itsm-api/client';
 
 ${types.join('\n')}`;

@@ -14,10 +14,10 @@ import { createClient, describeError, log } from './program.ts';
  * receiver.
  */
 
-const usage = `Usage: npx @itsm-api/client listen --forward-to <url> [--interval <seconds>]
+const usage = `Usage: npx --no @itsm-api/client listen --forward-to <url> [--interval <seconds>]
 
 Forwards the events of an ITSM workspace to a webhook receiver on your machine until you press Ctrl-C.
-To write the types of custom fields, run \`npx @itsm-api/client types --help\`.
+To write the types of custom fields, run \`npx --no @itsm-api/client types --help\`.
 
 Options:
   --forward-to <url>    the URL of your receiver, such as http://localhost:4000/hook

@@ -147,7 +147,7 @@ it('waits longer after each failed request while the server is unavailable', asy
 
 it('starts with the command of the README', async () => {
   const { stdout } = await pnpm(['listen', '--help'], fileURLToPath(new URL('../..', import.meta.url)));
-  expect(stdout).toContain('Usage: npx @itsm-api/client listen --forward-to <url>');
+  expect(stdout).toContain('Usage: npx --no @itsm-api/client listen --forward-to <url>');
 });
 
 it('reports a wrong command, option or API key without a stack trace', async () => {

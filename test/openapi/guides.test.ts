@@ -535,7 +535,7 @@ it('runs the code samples in docs/guides/type-your-fields.md', async () => {
   await own.createField({ key: 'building', type: 'SELECT', label: 'Building', options });
   const env = { ITSM_KEY: own.key };
   const program = fileURLToPath(new URL('../../client/bin/itsm-client.ts', import.meta.url));
-  const settings = guide.take('sh').replace('itsm_…', own.key).replace('npx @itsm-api/client', `node ${program}`);
+  const settings = guide.take('sh').replace('itsm_…', own.key).replace('npx --no @itsm-api/client', `node ${program}`);
   expect(await run('sh', `${settings}cat itsm-fields.d.ts`, env)).toContain('building?: Open<"north"> | null');
   expect(await run('ts', guide.take('ts'), env)).toBe('north\n');
   const download = guide.take('sh');

@@ -56,7 +56,7 @@ beforeAll(async () => {
   // pnpm and npm read their settings from the environment. They overwrite this variable for the programs that they run.
   process.env.npm_config_userconfig = registry.npmrc;
   await copyRepository();
-  released = await release();
+  released = await release('--repository', 'https://git.example.com/itsm');
   await createProject(project, [
     ...['@itsm-api/alerts', '@itsm-api/client', '@itsm-api/contract', '@itsm-api/testing', 'zod'],
   ]);
@@ -109,8 +109,8 @@ async function copyRepository(): Promise<void> {
 }
 
 /** Runs `pnpm release` in the copy of the repository, and returns its output. */
-async function release(): Promise<string> {
-  return (await pnpm(['release', '--registry', registry.url], repository)).stdout;
+async function release(...options: string[]): Promise<string> {
+  return (await pnpm(['release', '--registry', registry.url, ...options], repository)).stdout;
 }
 
 async function createProject(path: string, packages: string[], type = 'module'): Promise<void> {
@@ -181,6 +181,15 @@ describe.each(publishedFolders)('the published package of %s', (path) => {
     const { stdout } = await execute(process.execPath, [attw, await tarballOf(path), '--no-emoji']);
     expect(stdout).toContain('No problems found');
   });
+});
+
+it('stops while a package contains a placeholder, and names its file', async () => {
+  const manifest = join(repository, 'alerts/package.json');
+  const before = await readFile(manifest, 'utf8');
+  expect(before).toContain('"homepage": "https://git.example.com/itsm/tree/main/alerts#readme"');
+  await writeFile(manifest, before.replaceAll('git.example.com', 'itsm-api.example'));
+  await expect(release()).rejects.toThrow(/alerts\/package\.json: replace the placeholder.*--repository URL/);
+  await writeFile(manifest, before);
 });
 
 it('makes the pictures in the README', async () => {
