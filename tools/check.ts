@@ -28,12 +28,12 @@ const checks: Check[] = [
     name: 'types',
     // Each checker resolves the types of the contract again. Four, the default, take twice the CPU time of one.
     command: ['tsc', '-b', '--checkers', '1', ...projects],
-    fix: 'Correct the types. If the client is outdated, first run `npx -y pnpm@12 generate`.',
+    fix: 'Correct the types. If the client is outdated, first run `npx -y pnpm@12.21.0 generate`.',
   },
   {
     name: 'generated files',
     command: ['node', 'tools/generate.ts', '--check'],
-    fix: 'Run `npx -y pnpm@12 generate`, and commit the files that it writes.',
+    fix: 'Run `npx -y pnpm@12.21.0 generate`, and commit the files that it writes.',
     inputs: ['.env.example', 'client', 'contract', 'docs', 'prisma', 'server/generated', 'server/src', 'tools'],
   },
   {
@@ -41,7 +41,7 @@ const checks: Check[] = [
     command: ['knip', '--config', 'tools/knip.json'],
     fix: 'Delete what nothing uses, or remove its `export`.',
   },
-  { name: 'style', command: ['biome', 'check'], fix: 'Run `npx -y pnpm@12 fix`, then correct what remains.' },
+  { name: 'style', command: ['biome', 'check'], fix: 'Run `npx -y pnpm@12.21.0 fix`, then correct what remains.' },
   {
     name: 'prose',
     command: ['node', 'tools/check-prose.ts'],

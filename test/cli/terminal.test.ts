@@ -120,7 +120,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(`There is no database in DATA_DIR, ${away}.`);
     expect(stderr).toContain('DATA_DIR');
-    expect(stderr).toContain('pnpm@12 start');
+    expect(stderr).toContain('pnpm@12.21.0 start');
     await expect(access(away)).rejects.toThrow('ENOENT');
   });
 

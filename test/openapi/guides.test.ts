@@ -633,7 +633,7 @@ it('runs the code samples in docs/guides/migrate.md', { timeout: 60_000 }, async
   const command = guide
     .take('sh')
     .replace('itsm_…', key)
-    .replace('npx -y pnpm@12 exec node examples/migrate-tickets.ts', `node ${program}`);
+    .replace('npx -y pnpm@12.21.0 exec node examples/migrate-tickets.ts', `node ${program}`);
   const withFallback = command.replace('former.staff@acme.example', email);
   expect(await run('sh', withFallback)).toBe('1 tickets imported, 0 already existed, 0 failed\n');
   expect((await own.call('GET', '/tickets?externalId=zendesk:5811')).body.data).toMatchObject([

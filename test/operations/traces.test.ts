@@ -301,7 +301,7 @@ describe('OpenTelemetry packages', () => {
     await server.exited;
     // The install command must name the package versions that the tests use.
     const packages = Object.entries(packageJson.devDependencies).map((each) => each.join('@'));
-    const command = `npx -y pnpm@12 --filter @itsm-api/server add --save-prod ${packages.filter((each) => each.startsWith('@opentelemetry/')).join(' ')}`;
+    const command = `npx -y pnpm@12.21.0 --filter @itsm-api/server add --save-prod ${packages.filter((each) => each.startsWith('@opentelemetry/')).join(' ')}`;
     const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
     expect(operations).toContain(`\n${command}\n`);
     expect(server.output()).toBe(

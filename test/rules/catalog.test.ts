@@ -13,7 +13,7 @@ afterEach(() => database.drop());
 
 const advice =
   'The migrations lead to another schema than test/rules/catalog.txt. If you meant to change it, run ' +
-  '`npx -y pnpm@12 test catalog -u` and read the difference before you commit it.';
+  '`npx -y pnpm@12.21.0 test catalog -u` and read the difference before you commit it.';
 
 it('creates exactly the database objects in catalog.txt when all migrations run', async () => {
   await expect(await describeCatalog(database.url), advice).toMatchFileSnapshot('catalog.txt', advice);

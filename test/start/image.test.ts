@@ -38,7 +38,7 @@ beforeAll(async () => {
   app = await mkdtemp(join(tmpdir(), 'itsm-image-'));
   for (const [instruction, text] of instructions) {
     if (instruction === 'COPY') await copy(text);
-    const [, install, then] = /^npx -y pnpm@12 (install .*?) +&& (mkdir .*)/.exec(text) ?? [];
+    const [, install, then] = /^npx -y pnpm@\S+ (install .*?) +&& (mkdir .*)/.exec(text) ?? [];
     if (install === undefined || then === undefined) continue;
     await pnpm([...install.split(' '), '--prefer-offline'], app);
     await execute('sh', ['-c', then.replaceAll(' /embedded', ` ${app}/embedded`)], { cwd: app });
@@ -151,7 +151,7 @@ describe('the stage alerts', () => {
       for (const [instruction, text] of stage) {
         // The stage `packages` has copied these files from the repository.
         if (instruction === 'COPY') await copy(text.replace('--from=packages ', '').replaceAll('/app/', ''), folder);
-        const [, install] = /^npx -y pnpm@12 (install .*)/.exec(text) ?? [];
+        const [, install] = /^npx -y pnpm@\S+ (install .*)/.exec(text) ?? [];
         if (install !== undefined) await pnpm([...install.split(' '), '--prefer-offline'], folder);
       }
       const [, program = ''] = command(stage.find(([instruction]) => instruction === 'CMD')?.[1]);

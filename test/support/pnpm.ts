@@ -16,7 +16,7 @@ async function execute(file: string, args: string[], options: { cwd: string; env
 export const pnpmCommand = findCommand(process.env.npm_execpath ?? '');
 
 function findCommand(running: string): [file: string, ...args: string[]] {
-  if (!/pnpm/.test(running)) return ['npx', '-y', 'pnpm@12'];
+  if (!/pnpm/.test(running)) return ['npx', '-y', 'pnpm@12.21.0'];
   return /^\.[cm]?js$/.test(extname(running)) ? [process.execPath, running] : [running];
 }
 

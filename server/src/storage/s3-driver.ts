@@ -4,7 +4,7 @@ import { type Settings, SettingsError } from '../config/env.ts';
 import { errorCode } from '../shared/error-codes.ts';
 
 const packages = '@aws-sdk/client-s3@3.1175.0 @aws-sdk/s3-request-presigner@3.1169.0';
-const install = `npx -y pnpm@12 --filter @itsm-api/server add --save-prod ${packages}`;
+const install = `npx -y pnpm@12.21.0 --filter @itsm-api/server add --save-prod ${packages}`;
 const ignore = () => undefined;
 /** By default, the SDK would allow at most 50 uploads and downloads of all workspaces at the same time. */
 const agent = { maxSockets: 2000 };

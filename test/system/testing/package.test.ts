@@ -30,7 +30,7 @@ beforeAll(async () => {
   [section = ''] = /^## Test your integration$.*?^## /ms.exec(readme) ?? [];
   const [, steps = ''] = /```sh\n(.*?)```/s.exec(section) ?? [];
   const commands = steps
-    .replace('npx -y pnpm@12 pack:testing', '')
+    .replace('npx -y pnpm@12.21.0 pack:testing', '')
     .replace('npm test', '')
     .replaceAll('../my-integration', project)
     .replaceAll('../itsm-api', folder);

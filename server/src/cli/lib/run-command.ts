@@ -169,7 +169,7 @@ export async function assertDatabaseExists({ DATABASE_URL, DATA_DIR }: Settings)
   if (DATABASE_URL === undefined && !(await hasCluster(DATA_DIR))) {
     throw new CommandError(
       `There is no database in DATA_DIR, ${resolve(DATA_DIR)}. Run the command in the server's folder, or set DATA_DIR or ` +
-        'DATABASE_URL to the same value as for the server. To create a database, run `npx -y pnpm@12 start`.',
+        'DATABASE_URL to the same value as for the server. To create a database, run `npx -y pnpm@12.21.0 start`.',
     );
   }
 }

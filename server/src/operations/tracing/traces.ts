@@ -5,7 +5,7 @@ import type { Traces } from './open-telemetry.ts';
 export type { Traces };
 
 const install =
-  'npx -y pnpm@12 --filter @itsm-api/server add --save-prod @opentelemetry/api@1.10.0 @opentelemetry/sdk-node@0.301.0';
+  'npx -y pnpm@12.21.0 --filter @itsm-api/server add --save-prod @opentelemetry/api@1.10.0 @opentelemetry/sdk-node@0.301.0';
 
 /**
  * Starts tracing if the OTEL_* variables enable it. If tracing is off, returns undefined and loads no OpenTelemetry
