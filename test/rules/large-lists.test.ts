@@ -8,6 +8,7 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
  * Tests how much PostgreSQL reads for lists with more than 100,000 matching tickets. Such a list counts only the first
  * 100,000 tickets that PostgreSQL finds (docs/decisions/full-text-search.md), and then reads its page.
  */
+const tickets = 130_000;
 let api: Api;
 let workspace: Workspace;
 
@@ -23,7 +24,9 @@ beforeAll(async () => {
     INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, status, priority, category, requester_id, tags,
         watcher_ids, due_at, planned_start_at, planned_end_at, created_at, updated_at)
       SELECT ${values}, at, at, at + interval '1 hour', at, at
-      FROM generate_series(1, 100100) AS i, LATERAL (SELECT timestamptz '2020-01-01' + i * interval '1 minute' AS at) AS time;
+      FROM generate_series(1, ${tickets}) AS i, LATERAL (SELECT timestamptz '2020-01-01Z' + i * interval '1 minute' AS at) AS time;
+    UPDATE tickets SET created_at = '2021-01-01' WHERE ordinal = 1;
+    UPDATE tickets SET created_at = '2019-01-01' WHERE ordinal = ${tickets};
     INSERT INTO tagged_tickets (tenant_id, ticket_id, tag, status)
       SELECT tenant_id, id, unnest(tags), status FROM tickets;
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT tenant_id, id, unnest(watcher_ids) FROM tickets`,
@@ -64,6 +67,16 @@ it.each([
     const counting = flatten(plan).find((node) => node['Subplan Name'] === 'CTE found');
     expect(countBuffers(plan) - countBuffers(counting), path).toBeLessThan(300);
   }
+});
+
+it.each([
+  ['createdBefore=2020-03-20T00:00:00Z', tickets, 79 * 1440 - 1],
+  ['createdSince=2020-01-12T00:00:00Z&sort=id', 1, 11 * 1440],
+])('returns the tickets with %s in the order of their ids, also if their times have another order', async (query, ...ordinals) => {
+  const { body } = await workspace.call('GET', `/tickets?status=OPEN&${query}&perPage=2`);
+  expect(body.meta).toMatchObject({ totalCount: 100_000, totalCountCapped: true });
+  const numbers = body.data.map(({ ticketNumber }: { ticketNumber: string }) => ticketNumber);
+  expect(numbers).toEqual(ordinals.map((ordinal) => `CHG-${ordinal}`));
 });
 
 /** Runs the statements as a request does. Returns the plan of the last statement. */

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
 import { benchFairness } from './fairness/fairness.ts';
+import { benchFilterPairs } from './filter-pairs.ts';
 import { benchFlood } from './flood.ts';
 import { benchPacing } from './pacing.ts';
 import { benchRestore } from './restore.ts';
@@ -22,6 +23,7 @@ pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a ro
 pnpm bench filters [--tickets 10m] [--rounds count] [--json]
 pnpm bench flood [--seconds of a measurement] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
+pnpm bench pairs [--tickets 1124k] [--json]
 pnpm bench restore [--tickets 1m] [--creates 50000] [--json]
 pnpm bench sizes --data folder that is kept [--tickets 10k] [--rounds count] [--seconds of a round] [--json]
 pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
@@ -74,6 +76,10 @@ const benches: Record<string, () => Promise<Printed>> = {
     inFolder((dataDir) => benchTicketFilters({ ...sizesOf({ tickets: '10m', seconds: '3' }), dataDir, onProgress })),
   flood: () => benchFlood({ seconds: Number(values.seconds ?? '12') }),
   pacing: measurePacing,
+  pairs: () =>
+    inFolder((dataDir) =>
+      benchFilterPairs({ tickets: countOf('tickets', values.tickets ?? '1124k'), dataDir, onProgress }),
+    ),
   restore: () =>
     benchRestore({
       tickets: countOf('tickets', values.tickets ?? '1m'),

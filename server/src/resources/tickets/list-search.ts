@@ -78,17 +78,27 @@ interface IdQuery {
   /** The SQL condition that is true if `found` selects all matching ids. */
   isComplete: Sql;
   /**
-   * Whether `found` selects the ids in their order without a sort. Otherwise, the query counts the ids in any order,
-   * because PostgreSQL would read and sort all matching tickets.
+   * The SELECT statement for the ids if more match than the query counts. Undefined if `found` selects the ids in their
+   * order without a sort. Otherwise, the query counts the ids in any order, because PostgreSQL would read and sort all
+   * matching tickets.
    */
-  isSorted: boolean;
+  foundInOrder?: Sql;
 }
 
 const all = sql`true`;
 
 function buildByFilters(filters: TicketFilters, order: Direction): IdQuery {
-  const found = sql`SELECT id FROM ${matching(filters, order)}`;
-  return { ctes: empty, found, isComplete: all, isSorted: isSorted(filters) };
+  const select = (bound?: Sql) => sql`SELECT id FROM ${matching(filters, order, { bound })}`;
+  const query = { ctes: empty, found: select(), isComplete: all };
+  if (isSorted(filters)) return query;
+  const [first, ...others] = buildBounds(filters, order);
+  if (first === undefined) return { ...query, foundInOrder: query.found };
+  const [nearest, upTo] = order === 'DESC' ? [sql`least`, sql`<=`] : [sql`greatest`, sql`>=`];
+  return {
+    ...query,
+    ctes: sql`bound AS MATERIALIZED (SELECT ${nearest}(${join([first, ...others])}) AS id),`,
+    foundInOrder: select(sql`${upTo} (SELECT id FROM bound)`),
+  };
 }
 
 /** Returns true if one index contains all matching tickets in the order of their ids. */
@@ -100,7 +110,7 @@ function isSorted(filters: TicketFilters): boolean {
 }
 
 function buildByWords(q: string, order: Direction): IdQuery {
-  return { ctes: empty, found: searchTexts('tickets', q, order), isComplete: all, isSorted: true };
+  return { ctes: empty, found: searchTexts('tickets', q, order), isComplete: all };
 }
 
 /**
@@ -125,7 +135,6 @@ function buildCombined(q: string, filters: TicketFilters, order: Direction): IdQ
       ),`,
     found: sql`SELECT id FROM ${amongWorded} UNION ALL ${filterByWords('tickets', q)}`,
     isComplete: fewRest,
-    isSorted: true,
   };
 }
 
@@ -147,7 +156,7 @@ const settings = { random_page_cost: '1.1' };
 /** Runs the query and reads the tickets on the page. @param max the maximum number of matching rows to count */
 async function runIdQuery(
   db: TenantClient,
-  { ctes, found, isComplete, isSorted }: IdQuery,
+  { ctes, found, foundInOrder, isComplete }: IdQuery,
   { skip, take, sort }: TicketRange,
   max: number,
 ): Promise<TicketPage> {
@@ -155,16 +164,16 @@ async function runIdQuery(
   const remaining = Math.max(0, max - skip);
   const pageOf = (ids: Sql, condition: Sql) => sql`(SELECT id FROM ${ids} WHERE ${condition}
     ORDER BY id ${order} LIMIT ${Math.min(take, remaining)} OFFSET ${Math.min(skip, max)})`;
-  // If not all matching ids are in `found`, the page is read from an index. Each branch needs its own LIMIT. With a
-  // LIMIT above UNION ALL, PostgreSQL would read and sort all matching ids.
+  // Each branch needs its own LIMIT. With a LIMIT above UNION ALL, PostgreSQL would read and sort all matching ids.
   const hasAll = sql`(SELECT n FROM counted) <= ${max}`;
-  const page = isSorted
-    ? pageOf(sql`found`, all)
-    : sql`${pageOf(sql`found`, hasAll)} UNION ALL ${pageOf(sql`(${found}) AS matching`, sql`NOT ${hasAll}`)}`;
+  const page =
+    foundInOrder === undefined
+      ? pageOf(sql`found`, all)
+      : sql`${pageOf(sql`found`, hasAll)} UNION ALL ${pageOf(sql`(${foundInOrder}) AS matching`, sql`NOT ${hasAll}`)}`;
   type Row = { count: number; isComplete: boolean; tickets: TicketValues[] | null };
   const statement = dynamic<Row>(
     ({ tenant }) => sql`WITH ${ctes} found AS MATERIALIZED (
-      SELECT id FROM (${found}) AS matching ${isSorted ? sql`ORDER BY id ${order}` : empty} LIMIT ${max + 1}
+      SELECT id FROM (${found}) AS matching ${foundInOrder === undefined ? sql`ORDER BY id ${order}` : empty} LIMIT ${max + 1}
     ), counted AS MATERIALIZED (
       SELECT count(*)::int AS n FROM found
     ), page AS (${page})
@@ -187,14 +196,15 @@ async function runIdQuery(
 
 /**
  * Builds the FROM and WHERE clauses for all filters except `q`.
- * @param also `among` is the name of a CTE with the ticket ids to filter, and `condition` is an additional condition
+ * @param also `among` is the name of a CTE with the ticket ids to filter, `condition` is an additional condition, and
+ * `bound` is an operator with a value for the ids
  */
 function matching(
   filters: TicketFilters,
   order: Direction,
-  { among, condition }: { among?: string; condition?: Sql } = {},
+  { among, condition, bound }: { among?: string; condition?: Sql; bound?: Sql | undefined } = {},
 ): Sql {
-  const { ofTickets, joined } = toConditions(filters);
+  const { ofTickets, joined } = toConditions(filters, bound);
   const sources = [
     ...(among === undefined ? [] : [identifier(among)]),
     ...(ofTickets.length === 0
@@ -224,14 +234,15 @@ interface Joined {
 }
 
 /** Returns the conditions on columns of the table `tickets`, and the ids for each filter by a join table. */
-function toConditions(filters: TicketFilters): { ofTickets: Sql[]; joined: Joined[] } {
+function toConditions(filters: TicketFilters, bound?: Sql): { ofTickets: Sql[]; joined: Joined[] } {
   const { watcherUserId, assetId, tag, customFields, status } = filters;
   // The tables of assets, tags and custom fields contain the status, so the filters by one of them and status don't need
   // the table of tickets.
   const hasStatus = assetId !== undefined || tag !== undefined || customFields !== undefined;
-  const ofStatus = anyOf('status', status, sql`text`);
+  const ofBound = bound === undefined ? [] : [sql`ticket_id ${bound}`];
+  const ofStatus = [...anyOf('status', status, sql`text`), ...ofBound];
   const joined = [
-    ...selectJoined('ticket_watchers', { column: 'user_id', type: sql`bigint` }, watcherUserId),
+    ...selectJoined('ticket_watchers', { column: 'user_id', type: sql`bigint` }, watcherUserId, ofBound),
     ...selectJoined('ticket_assets', { column: 'asset_id', type: sql`bigint` }, assetId, ofStatus),
     ...selectJoined('tagged_tickets', { column: 'tag', type: sql`text` }, tag, ofStatus),
     ...(customFields ?? []).flatMap(({ key, values }) =>
@@ -241,7 +252,8 @@ function toConditions(filters: TicketFilters): { ofTickets: Sql[]; joined: Joine
       ]),
     ),
   ];
-  return { ofTickets: buildConditions(hasStatus ? { ...filters, status: undefined } : filters), joined };
+  const ofTickets = buildConditions(hasStatus ? { ...filters, status: undefined } : filters);
+  return { ofTickets: bound === undefined ? ofTickets : [...ofTickets, sql`t.id ${bound}`], joined };
 }
 
 /** Returns the SQL conditions on columns of the table `tickets`. */
@@ -256,10 +268,9 @@ function buildConditions(filters: TicketFilters): Sql[] {
     externalId,
     categoryConfigId,
     approvalStatus,
-    createdSince,
-    createdBefore,
+    overdue,
+    status = unresolvedStatuses,
   } = filters;
-  const { dueSince, dueBefore, plannedSince, plannedBefore, overdue, status = unresolvedStatuses } = filters;
   // The partial index for overdue tickets contains only these statuses.
   const values = overdue ? { ...filters, status: status.filter(isUnresolved) } : filters;
   return [
@@ -273,18 +284,49 @@ function buildConditions(filters: TicketFilters): Sql[] {
     ...anyOf('t.external_id', externalId, sql`text`),
     ...anyOf('t.category_config_id', categoryConfigId, sql`text`),
     ...anyOf('t.approval_status', approvalStatus, sql`text`),
-    ...(createdSince === undefined ? [] : [sql`t.created_at >= ${createdSince}::timestamptz`]),
-    ...(createdBefore === undefined ? [] : [sql`t.created_at < ${createdBefore}::timestamptz`]),
-    ...(dueSince === undefined ? [] : [sql`t.due_at >= ${dueSince}::timestamptz`]),
-    ...(dueBefore === undefined ? [] : [sql`t.due_at < ${dueBefore}::timestamptz`]),
-    ...(plannedSince === undefined ? [] : [sql`t.planned_end_at > ${plannedSince}::timestamptz`]),
+    ...timeFilters.flatMap(({ name, column, operator }) => compareTime(column, operator, filters[name])),
     // The partial index contains only tickets with a window.
-    ...(plannedBefore === undefined
-      ? []
-      : [sql`t.planned_end_at IS NOT NULL AND t.planned_start_at < ${plannedBefore}::timestamptz`]),
+    ...(filters.plannedBefore === undefined ? [] : [sql`t.planned_end_at IS NOT NULL`]),
     ...(overdue ? [sql`t.due_at < now()`] : []),
   ];
 }
+
+/** The filters by a time. `opposite` is true for the other tickets with a time, if an index finds them. */
+const timeFilters = [
+  { name: 'createdSince', column: sql`t.created_at`, operator: sql`>=`, opposite: sql`<` },
+  { name: 'createdBefore', column: sql`t.created_at`, operator: sql`<`, opposite: sql`>=` },
+  { name: 'dueSince', column: sql`t.due_at`, operator: sql`>=`, opposite: sql`<` },
+  { name: 'dueBefore', column: sql`t.due_at`, operator: sql`<`, opposite: sql`>=` },
+  { name: 'plannedSince', column: sql`t.planned_end_at`, operator: sql`>` },
+  { name: 'plannedBefore', column: sql`t.planned_start_at`, operator: sql`<` },
+] as const;
+
+function compareTime(column: Sql, operator: Sql, time: string | undefined): Sql[] {
+  return time === undefined ? [] : [sql`${column} ${operator} ${time}::timestamptz`];
+}
+
+/**
+ * Builds SQL for the last ids that can match the filters by a time, in the order of the list. Tickets with low ids are
+ * usually older. Without a bound, PostgreSQL would check all newer tickets for each page of `createdBefore`.
+ */
+function buildBounds(filters: TicketFilters, order: Direction): Sql[] {
+  const [names, nearest, end] =
+    order === 'DESC' ? [/Before$/, sql`max`, sql`9223372036854775807`] : [/Since$/, sql`min`, sql`0`];
+  return timeFilters.flatMap((filter) => {
+    if (!('opposite' in filter) || !names.test(filter.name)) return [];
+    const [others] = compareTime(filter.column, filter.opposite, filters[filter.name]);
+    // `id + 0` prevents a scan in the order of ids.
+    return compareTime(filter.column, filter.operator, filters[filter.name]).map(
+      (isMatching) => sql`(SELECT CASE WHEN count(*) > ${maxSkipped}
+        THEN (SELECT ${nearest}(t.id + 0) FROM tickets t WHERE t.tenant_id = ${tenant} AND ${isMatching})
+        ELSE ${end} END
+        FROM (SELECT FROM tickets t WHERE t.tenant_id = ${tenant} AND ${others} LIMIT ${maxSkipped + 1}) AS others)`,
+    );
+  });
+}
+
+/** The maximum number of tickets that PostgreSQL checks before the page without a bound. */
+const maxSkipped = 10_000;
 
 /**
  * Builds the SQL condition for a filter. For a single value, uses `=`, so that an index scan returns the tickets in
