@@ -32,6 +32,8 @@ export interface AgentTool {
    * When to use the tool. Write one or two short sentences, because every agent loads this text in every conversation.
    */
   when: string;
+  /** Whether the tool requires the `etag` of the resource, so that an agent changes only what it has read. */
+  needsEtag?: true;
   /** The row fields that the tool returns for a list or a bulk request. */
   short?: readonly string[];
 }
@@ -178,7 +180,7 @@ export function wholeFilter<Value extends z.ZodType>(value: Value) {
 }
 
 /** Returns the schema of a list filter that accepts ids. An id that doesn't exist in the workspace matches no row. */
-export const idFilter = () => filter(integerFromText(Id));
+export const idFilter = (id = Id) => filter(integerFromText(id));
 
 /**
  * Returns the schema of a list filter that accepts ids and email addresses of users. An id or an address without a user

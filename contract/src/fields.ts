@@ -17,6 +17,28 @@ export const Id = z.int({ error: positiveInteger }).min(1, { error: positiveInte
   example: 42,
 });
 
+/** The kind of resource that an id identifies. */
+export type ResourceKind = 'user' | 'ticket' | 'team' | 'category' | 'project' | 'asset';
+
+/** The schemas of ids of other resources, each with the kind of resource that it identifies. */
+export const idKinds = z.registry<{ kind: ResourceKind }>();
+
+/**
+ * Declares which kind of resource an id identifies, so that MCP tools accept and show its name. Returns a copy of the
+ * schema. Copies of this copy, such as those with another description, keep the kind.
+ */
+export function idOf<Schema extends z.ZodType>(kind: ResourceKind, schema: Schema): Schema {
+  const copy = schema.clone();
+  idKinds.add(copy, { kind });
+  return copy;
+}
+
+export const UserId = idOf('user', Id);
+export const TeamId = idOf('team', Id);
+export const TicketId = idOf('ticket', Id);
+export const ProjectId = idOf('project', Id);
+export const AssetId = idOf('asset', Id);
+
 /** The largest integer of 32 bits, which is enough for counts and durations. */
 export const maxInt32 = 2 ** 31 - 1;
 
@@ -311,7 +333,9 @@ export type Priority = z.output<typeof Priority>;
 /** The user and the API key that performed an action (docs/decisions/tickets.md). */
 export const Actor = z
   .object({
-    userId: Id.meta({ description: 'The user of the API key, or the user who was signed in to the developer area.' }),
+    userId: UserId.meta({
+      description: 'The user of the API key, or the user who was signed in to the developer area.',
+    }),
     keyId: Id.nullable().meta({ description: 'The API key, or null if the action used no API key.' }),
     import: z.literal(true).optional().meta({ description: 'Present if the API key is an import key.' }),
   })

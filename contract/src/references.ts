@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Email, Id } from './fields.ts';
+import { Email, Id, idKinds, type ResourceKind } from './fields.ts';
 
 /*
  * In requests, a text can name a resource instead of its id: the email address of a user, or the number of a ticket
@@ -7,7 +7,7 @@ import { Email, Id } from './fields.ts';
  */
 
 /** The kind of resource that a reference identifies. */
-export type ReferenceKind = 'user' | 'ticket';
+export type ReferenceKind = Extract<ResourceKind, 'user' | 'ticket'>;
 
 /** The schemas of names, each with the kind of resource that it names. */
 const kinds = new Map<z.core.$ZodType, ReferenceKind>();
@@ -50,8 +50,8 @@ export const NamedUser = reference(
 );
 
 /** The place of references in a value. */
-export interface ReferencePlace {
-  kind: ReferenceKind;
+export interface ReferencePlace<Kind extends string = ReferenceKind> {
+  kind: Kind;
   /** The names of the fields that lead to the references, from the outermost field. `*` stands for each array element. */
   path: readonly string[];
 }
@@ -68,7 +68,17 @@ interface RequestSchemas {
  * with `params`, `query` or `body`.
  */
 export function referencesIn({ pathParams, query, body }: RequestSchemas): ReferencePlace[] {
-  return [...within('params', pathParams), ...within('query', query), ...within('body', body)];
+  const schema = z.object({ params: toSchema(pathParams), query: toSchema(query), body: toSchema(body) });
+  return placesIn(schema, (each) => kinds.get(each));
+}
+
+function toSchema(schema: unknown): z.ZodType {
+  return schema instanceof z.ZodType ? schema : z.undefined();
+}
+
+/** Returns the kind of resource that a schema identifies by id or name, or undefined for other schemas. */
+export function resourceKindOf(schema: z.ZodType): ResourceKind | undefined {
+  return kinds.get(schema) ?? idKinds.get(schema)?.kind;
 }
 
 /** Returns true if the requests of an endpoint accept the email addresses of users. */
@@ -76,21 +86,23 @@ export function acceptsAddresses(route: RequestSchemas): boolean {
   return referencesIn(route).some(({ kind }) => kind === 'user');
 }
 
-function placesOf(schema: unknown): ReferencePlace[] {
-  if (schema instanceof z.ZodObject) {
+/**
+ * Returns the places in a value at which a schema accepts values of certain kinds.
+ * @param kindOf returns the kind of the values that a schema describes, or undefined for other schemas
+ */
+export function placesIn<Kind extends string>(
+  schema: unknown,
+  kindOf: (schema: z.ZodType) => Kind | undefined,
+): ReferencePlace<Kind>[] {
+  if (!(schema instanceof z.ZodType)) return [];
+  const kind = kindOf(schema);
+  if (kind !== undefined) return [{ kind, path: [] }];
+  const within = (name: string, inner: unknown) =>
+    placesIn(inner, kindOf).map(({ kind, path }) => ({ kind, path: [name, ...path] }));
+  if (schema instanceof z.ZodObject)
     return Object.entries(schema.shape).flatMap(([name, field]) => within(name, field));
-  }
   if (schema instanceof z.ZodArray) return within('*', schema.element);
-  if (schema instanceof z.ZodPipe) return placesOf(schema.out);
-  if (schema instanceof z.ZodUnion) {
-    return schema.options.flatMap((option) => {
-      const kind = kinds.get(option);
-      return kind === undefined ? placesOf(option) : [{ kind, path: [] }];
-    });
-  }
-  return schema instanceof z.ZodType && 'innerType' in schema.def ? placesOf(schema.def.innerType) : [];
-}
-
-function within(name: string, schema: unknown): ReferencePlace[] {
-  return placesOf(schema).map(({ kind, path }) => ({ kind, path: [name, ...path] }));
+  if (schema instanceof z.ZodPipe) return placesIn(schema.out, kindOf);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => placesIn(option, kindOf));
+  return 'innerType' in schema.def ? placesIn(schema.def.innerType, kindOf) : [];
 }

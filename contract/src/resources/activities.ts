@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { newRowsOf } from '../changes.ts';
 import { endpoints, IdParam, list, listQuery, meta } from '../endpoint.ts';
-import { Actor, Id, Timestamp } from '../fields.ts';
+import { Actor, AssetId, Id, TicketId, Timestamp } from '../fields.ts';
 import { AssetChanges } from './assets.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 import { TicketChanges } from './tickets.ts';
@@ -64,7 +64,7 @@ interface Kind<Owner, Fields> {
 
 export const TicketActivity = activity('TicketActivity', {
   resource: 'a ticket',
-  owner: { ticketId: Id.meta({ description: 'The ticket.' }) },
+  owner: { ticketId: TicketId.meta({ description: 'The ticket.' }) },
   changes: TicketChanges,
   example: { ticketId: 38, changes: { status: { from: 'OPEN', to: 'RESOLVED' } } },
 });
@@ -72,7 +72,7 @@ export type TicketActivity = z.output<typeof TicketActivity>;
 
 export const AssetActivity = activity('AssetActivity', {
   resource: 'an asset',
-  owner: { assetId: Id.meta({ description: 'The asset.' }) },
+  owner: { assetId: AssetId.meta({ description: 'The asset.' }) },
   changes: AssetChanges,
   example: { assetId: 11, changes: { status: { from: 'IN_USE', to: 'IN_STOCK' } } },
 });

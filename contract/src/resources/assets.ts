@@ -4,7 +4,6 @@ import { changesOf } from '../changes.ts';
 import {
   endpoints,
   filter,
-  IdParam,
   item,
   list,
   listQuery,
@@ -17,6 +16,7 @@ import {
 } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
+  AssetId,
   CalendarDate,
   CustomFields,
   CustomFieldsPatch,
@@ -24,12 +24,14 @@ import {
   Id,
   identifyingFilter,
   identifyingText,
+  integerFromText,
   longText,
   responseText,
   StoredCustomFields,
   Timestamp,
   TimestampInput,
   trimmedText,
+  UserId,
   versionFields,
 } from '../fields.ts';
 import { NamedUser } from '../references.ts';
@@ -68,7 +70,7 @@ const SerialNumber = identifyingText(1, 255).meta({
 const Manufacturer = trimmedText(1, 255).meta({ description: 'The manufacturer, or null if unknown.' });
 const Model = trimmedText(1, 255).meta({ description: 'The model name, or null if unknown.' });
 const Location = trimmedText(1, 255).meta({ description: 'The location, as free text, or null if unknown.' });
-const AssignedToId = Id.meta({
+const AssignedToId = UserId.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
 const NamedAssignee = NamedUser.meta({
@@ -295,6 +297,8 @@ export const AssetQuery = listQuery({
 });
 export type AssetQuery = z.output<typeof AssetQuery>;
 
+const AssetIdParam = z.object({ id: integerFromText(AssetId) });
+
 export const assets = endpoints({
   list: {
     method: 'GET',
@@ -309,7 +313,7 @@ export const assets = endpoints({
       agent: {
         tool: 'list_assets',
         when: 'Finds and counts assets.',
-        short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'],
+        short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId', 'tags'],
       },
     }),
     query: AssetQuery,
@@ -325,7 +329,7 @@ export const assets = endpoints({
       group: 'assets',
       agent: { tool: 'get_asset', when: 'Returns every field.' },
     }),
-    pathParams: IdParam,
+    pathParams: AssetIdParam,
     query: NoQuery,
     responses: { 200: item(Asset) },
   },
@@ -364,10 +368,10 @@ export const assets = endpoints({
       agent: {
         tool: 'update_asset',
         when: 'Assigns, unassigns or changes an asset. Changes only the fields that you pass.',
-        short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId'],
+        short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId', 'tags'],
       },
     }),
-    pathParams: IdParam,
+    pathParams: AssetIdParam,
     query: NoQuery,
     body: AssetPatch,
     responses: { 200: item(Asset) },

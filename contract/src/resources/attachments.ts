@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, FileContent, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { Id, responseText, Timestamp, trimmedText } from '../fields.ts';
+import { Id, responseText, TicketId, Timestamp, trimmedText, UserId } from '../fields.ts';
 import { attachmentLimits } from '../limits.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 
@@ -14,7 +14,7 @@ export const defaultFileType = 'application/octet-stream';
 export const Attachment = z
   .object({
     id: Id,
-    ticketId: Id.meta({ description: 'The ticket to which the file is attached.' }),
+    ticketId: TicketId.meta({ description: 'The ticket to which the file is attached.' }),
     name: responseText(FileName),
     contentType: z.string().meta({
       description:
@@ -23,7 +23,7 @@ export const Attachment = z
     }),
     size: z.int().min(1).meta({ description: 'The size in bytes.' }),
     sha256: z.string().meta({ description: 'The SHA-256 hash of the content, in lowercase hexadecimal.' }),
-    uploaderId: Id.meta({ description: 'The user who uploaded the file: the user of the API key.' }),
+    uploaderId: UserId.meta({ description: 'The user who uploaded the file: the user of the API key.' }),
     createdAt: Timestamp.meta({ description: 'When the file was attached. Attachments never change.' }),
   })
   .meta({

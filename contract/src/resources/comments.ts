@@ -2,7 +2,17 @@ import * as z from 'zod';
 import { BulkItemError, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { newRowsOf } from '../changes.ts';
 import { endpoints, filter, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { ExternalId, Id, longText, responseText, Timestamp, TimestampInput, validateAll } from '../fields.ts';
+import {
+  ExternalId,
+  Id,
+  longText,
+  responseText,
+  TicketId,
+  Timestamp,
+  TimestampInput,
+  UserId,
+  validateAll,
+} from '../fields.ts';
 import { importField } from '../imports.ts';
 import { NamedUser } from '../references.ts';
 import { TicketIdParam } from './ticket-reference.ts';
@@ -34,8 +44,8 @@ const AttachmentIds = z
 export const Comment = z
   .object({
     id: Id,
-    ticketId: Id.meta({ description: 'The ticket to which the comment belongs.' }),
-    authorId: Id.meta({
+    ticketId: TicketId.meta({ description: 'The ticket to which the comment belongs.' }),
+    authorId: UserId.meta({
       description:
         'The author: the user of the API key that created the comment, or the author that an import key set.',
     }),

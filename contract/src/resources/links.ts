@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, item, list, listQuery, meta, NoQuery, openEnum } from '../endpoint.ts';
-import { Id, integerFromText, Timestamp } from '../fields.ts';
+import { Id, integerFromText, TicketId, Timestamp } from '../fields.ts';
 import { NamedTicket, TicketIdParam, TicketNumber } from './ticket-reference.ts';
 
 /** The maximum number of links of a ticket, in both directions. */
@@ -41,7 +41,7 @@ export const Link = z
     id: Id,
     type: LinkType,
     direction: LinkDirection,
-    ticketId: Id.meta({ description: 'The other ticket.' }),
+    ticketId: TicketId.meta({ description: 'The other ticket.' }),
     ticketNumber: LinkedTicketNumber,
     createdAt: Timestamp.meta({ description: 'When the link was created. Links never change.' }),
   })

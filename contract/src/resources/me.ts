@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, item, meta, NoQuery } from '../endpoint.ts';
-import { Count, Id, Timestamp } from '../fields.ts';
+import { Count, Id, TeamId, Timestamp } from '../fields.ts';
 import { Scope } from '../scopes.ts';
 import { User } from './users.ts';
 
@@ -42,7 +42,7 @@ export const Identity = z
       description:
         'The user of the API key: the person who created the key, or the person for whom the key was created.',
     }),
-    teamIds: z.array(Id).meta({
+    teamIds: z.array(TeamId).meta({
       description: 'The ids of the teams that contain the user, in ascending order. Includes inactive teams.',
     }),
     workspace: z

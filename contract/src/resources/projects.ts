@@ -1,7 +1,16 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
-import { CalendarDate, Description, Id, Priority, responseText, trimmedText, versionFields } from '../fields.ts';
+import {
+  CalendarDate,
+  Description,
+  Id,
+  Priority,
+  responseText,
+  trimmedText,
+  UserId,
+  versionFields,
+} from '../fields.ts';
 
 export const ProjectStatus = z
   .enum(['PLANNED', 'ACTIVE', 'ON_HOLD', 'COMPLETED', 'CANCELLED'])
@@ -13,7 +22,7 @@ const Key = z
   .regex(/^[A-Z][A-Z0-9]{0,19}$/, 'must be 1 to 20 capital letters and digits, starting with a letter')
   .meta({ description: 'The short name of the project, unique in the workspace.', example: 'OFFICE' });
 const Name = trimmedText(1, 255).meta({ description: 'The name of the project.' });
-const ManagerId = Id.meta({ description: 'The user who leads the project, or null if there is none.' });
+const ManagerId = UserId.meta({ description: 'The user who leads the project, or null if there is none.' });
 const StartDate = CalendarDate.meta({ description: 'The start date, or null if not set.' });
 const EndDate = CalendarDate.meta({ description: 'The end date, or null if not set.' });
 

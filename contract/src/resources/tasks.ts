@@ -1,18 +1,6 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
-import {
-  endpoints,
-  filter,
-  IdParam,
-  item,
-  list,
-  listQuery,
-  meta,
-  NoQuery,
-  patch,
-  search,
-  userFilter,
-} from '../endpoint.ts';
+import { endpoints, filter, item, list, listQuery, meta, NoQuery, patch, search, userFilter } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
   CalendarDate,
@@ -20,9 +8,11 @@ import {
   Id,
   integerFromText,
   Priority,
+  ProjectId,
   responseText,
   Timestamp,
   Title,
+  UserId,
   versionFields,
 } from '../fields.ts';
 import { NamedUser } from '../references.ts';
@@ -32,7 +22,7 @@ export const TaskStatus = z
   .meta({ id: 'TaskStatus', description: 'The status of the task. New tasks are TODO. Every transition is allowed.' });
 export type TaskStatus = z.output<typeof TaskStatus>;
 
-const AssigneeId = Id.meta({
+const AssigneeId = UserId.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
 const NamedAssignee = NamedUser.meta({
@@ -44,7 +34,7 @@ const DueDate = CalendarDate.meta({ description: 'The due date, or null if not s
 export const Task = z
   .object({
     id: Id,
-    projectId: Id.meta({ description: 'The project of the task. A task never moves to another project.' }),
+    projectId: ProjectId.meta({ description: 'The project of the task. A task never moves to another project.' }),
     title: responseText(Title),
     description: responseText(Description).nullable(),
     status: TaskStatus,
@@ -124,6 +114,7 @@ export const TaskQuery = listQuery({
 });
 export type TaskQuery = z.output<typeof TaskQuery>;
 
+const ProjectIdParam = z.object({ id: integerFromText(ProjectId) });
 const TaskIdParam = z.object({ taskId: integerFromText() });
 
 export const tasks = endpoints({
@@ -143,7 +134,7 @@ export const tasks = endpoints({
         short: ['id', 'title', 'status', 'priority', 'assigneeId', 'dueDate'],
       },
     }),
-    pathParams: IdParam,
+    pathParams: ProjectIdParam,
     query: TaskQuery,
     responses: { 200: list(Task) },
   },
@@ -153,7 +144,7 @@ export const tasks = endpoints({
     path: '/projects/:id/tasks',
     summary: 'Create a task in a project',
     metadata: meta({ scope: 'projects:write', group: 'projects' }),
-    pathParams: IdParam,
+    pathParams: ProjectIdParam,
     query: NoQuery,
     body: NewTask,
     responses: { 201: item(Task) },

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
 import { endpoints, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { Id, responseText, trimmedText, versionFields } from '../fields.ts';
+import { Id, responseText, trimmedText, UserId, versionFields } from '../fields.ts';
 import { UserQuery } from './users.ts';
 
 /** The maximum number of members of a team. */
@@ -14,7 +14,7 @@ const Description = trimmedText(1, 1000).meta({ description: 'What the team does
 const Active = z
   .boolean()
   .meta({ description: 'Whether the team is active. You can set only active teams as the team of a ticket.' });
-const MemberIds = z.array(Id).meta({
+const MemberIds = z.array(UserId).meta({
   description: `The users in the team, in ascending order: at most ${maxTeamMembers} ids. Inactive users stay members.`,
 });
 
