@@ -1,9 +1,10 @@
 import { scopes } from '@itsm-api/contract';
 import { tools } from '@itsm-api/server/mcp/tools.ts';
-import { Client, StreamableHTTPClientTransport, type VersionNegotiationMode } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { callTool, connectMcp, type McpOptions } from '../support/mcp-client.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -21,25 +22,11 @@ afterAll(async () => {
   await api.close();
 });
 
-interface Connecting {
-  key?: string;
-  path?: string;
-  mode?: VersionNegotiationMode;
-}
-
-/** Connects the MCP client of the SDK to the server. */
-async function connect({ key = workspace.key, path = '/mcp', mode = 'auto' }: Connecting = {}): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: { mode } });
-  const requestInit = { headers: { authorization: `Bearer ${key}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(path, address), { requestInit }));
+/** Connects the MCP client of the SDK to the server. The default key has all scopes. */
+async function connect(options: Partial<McpOptions> = {}): Promise<Client> {
+  const client = await connectMcp(address, { key: workspace.key, ...options });
   clients.push(client);
   return client;
-}
-
-async function callTool(client: Client, name: string, args: Record<string, unknown> = {}) {
-  const { content, isError = false } = await client.callTool({ name, arguments: args });
-  const [first] = content as { type: string; text: string }[];
-  return { text: first?.text ?? '', isError };
 }
 
 /** Sends an MCP message over HTTP without the SDK. */
@@ -58,10 +45,12 @@ const toolCall = (name: string, args: unknown) => ({
 });
 
 describe('MCP tools', () => {
-  it('defines at most 17 MCP tools in at most 4,000 tokens', () => {
-    expect(tools.length).toBeLessThanOrEqual(17);
-    expect(countTokens(JSON.stringify({ tools: tools.map(({ definition }) => definition) }))).toBeLessThanOrEqual(4000);
-    for (const { tool } of tools) expect(tool).toMatch(/^(list|get|search|read|create|update|comment_on)_[a-z]+$/);
+  it('defines at most 22 MCP tools in at most 4,500 tokens', () => {
+    expect(tools.length).toBeLessThanOrEqual(22);
+    expect(countTokens(JSON.stringify({ tools: tools.map(({ definition }) => definition) }))).toBeLessThanOrEqual(4500);
+    for (const { tool } of tools) {
+      expect(tool).toMatch(/^(list|get|search|read|create|update|comment_on|request|decide)_[a-z]+$/);
+    }
     expect(new Set(tools.map(({ tool }) => tool)).size).toBe(tools.length);
   });
 
@@ -86,7 +75,7 @@ describe('MCP tools', () => {
 
   it('annotates each MCP tool according to the HTTP method of its endpoint', () => {
     for (const { route, definition } of tools) {
-      const { method } = route;
+      const { method } = route ?? { method: 'GET' };
       expect(definition.annotations).toMatchObject(
         method === 'GET'
           ? { readOnlyHint: true }
@@ -98,7 +87,10 @@ describe('MCP tools', () => {
   it('lists only the MCP tools that the scopes of the API key allow', async () => {
     const reader = await connect({ key: await workspace.createKey({ scopes: ['tickets:read'] }) });
     const listed = (await reader.listTools()).tools.map(({ name }) => name);
-    expect(listed).toEqual(['get_key', 'list_tickets', 'get_ticket', 'list_comments']);
+    expect(listed.sort()).toEqual([
+      ...['get_key', 'get_ticket', 'list_approvals', 'list_comments', 'list_tickets'],
+      ...['search_approvals', 'search_names'],
+    ]);
     const all = await connect({ key: await workspace.createKey({ scopes: Object.keys(scopes) as never }) });
     expect((await all.listTools()).tools).toHaveLength(tools.length);
   });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
-import { Id, longText, numberFromText, responseText, Timestamp, versionFields } from '../fields.ts';
+import { Id, longText, numberFromText, responseText, TicketId, Timestamp, UserId, versionFields } from '../fields.ts';
 import { EmailAddress, NamedUser, reference } from '../references.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 
@@ -28,7 +28,7 @@ const DecisionComment = longText('The reason for the decision', 4096);
 export const ChangedApproval = z
   .object({
     id: Id,
-    approverId: Id.meta({ description: 'The user who decides.' }),
+    approverId: UserId.meta({ description: 'The user who decides.' }),
     decision: ApprovalDecision,
   })
   .meta({
@@ -41,9 +41,9 @@ export type ChangedApproval = z.output<typeof ChangedApproval>;
 export const Approval = z
   .object({
     id: Id,
-    ticketId: Id.meta({ description: 'The change to approve.' }),
-    approverId: Id.meta({ description: 'The user who decides.' }),
-    createdById: Id.meta({ description: 'The user of the API key that requested the approval.' }),
+    ticketId: TicketId.meta({ description: 'The change to approve.' }),
+    approverId: UserId.meta({ description: 'The user who decides.' }),
+    createdById: UserId.meta({ description: 'The user of the API key that requested the approval.' }),
     note: responseText(Note).nullable(),
     decision: ApprovalDecision,
     comment: responseText(DecisionComment).nullable(),
@@ -128,6 +128,8 @@ export const ApprovalQuery = listQuery({
 });
 export type ApprovalQuery = z.output<typeof ApprovalQuery>;
 
+const short = ['id', 'ticketId', 'approverId', 'decision', 'note', 'comment', 'etag'];
+
 const effects = 'Changes `updatedAt` of the ticket, and emits `ticket.updated`.';
 
 export const approvals = endpoints({
@@ -136,7 +138,11 @@ export const approvals = endpoints({
     path: '/tickets/:id/approvals',
     summary: 'List the approvals of a ticket',
     description: 'Returns the newest approvals first. Only tickets of the type CHANGE have approvals.',
-    metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
+    metadata: meta({
+      scope: 'tickets:read',
+      group: 'tickets',
+      agent: { tool: 'list_approvals', when: 'Shows who decides about a CHANGE.', short },
+    }),
     pathParams: TicketIdParam,
     query: TicketApprovalQuery,
     responses: { 200: list(Approval) },
@@ -146,7 +152,11 @@ export const approvals = endpoints({
     path: '/tickets/:id/approvals',
     summary: 'Request an approval of a change',
     description: `A CHANGE has at most ${maxApprovals} approvals, each by a different user. ${effects}`,
-    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: { tool: 'request_approval', when: 'The approver is another ADMIN or AGENT.', short },
+    }),
     pathParams: TicketIdParam,
     query: NoQuery,
     body: NewApproval,
@@ -157,7 +167,11 @@ export const approvals = endpoints({
     path: '/approvals',
     summary: 'List approvals',
     description: 'Returns the approvals of all tickets, newest first.',
-    metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
+    metadata: meta({
+      scope: 'tickets:read',
+      group: 'tickets',
+      agent: { tool: 'search_approvals', when: 'To find your open decisions: approverId me, decision PENDING.', short },
+    }),
     query: ApprovalQuery,
     responses: { 200: list(Approval) },
   },
@@ -177,7 +191,16 @@ export const approvals = endpoints({
     description:
       'Requires an API key of the approver. Repeating the same decision with the same comment changes nothing, with any ' +
       `\`If-Match\`. ${effects}`,
-    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    metadata: meta({
+      scope: 'tickets:write',
+      group: 'tickets',
+      agent: {
+        tool: 'decide_approval',
+        when: 'First list the approval, then read its ticket.',
+        short,
+        needsEtag: true,
+      },
+    }),
     pathParams: IdParam,
     query: NoQuery,
     body: Decision,

@@ -20,22 +20,27 @@ import {
 } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
+  AssetId,
   Count,
   CustomFields,
   CustomFieldsPatch,
   Description,
   ExternalId,
   Id,
+  idOf,
   longText,
   numberFromText,
   Priority,
   responseText,
   StoredCustomFields,
+  TeamId,
+  TicketId,
   Timestamp,
   TimestampBound,
   TimestampInput,
   Title,
   text,
+  UserId,
   validateAll,
   versionFields,
 } from '../fields.ts';
@@ -99,19 +104,20 @@ export const CategoryConfigId = text(1, 255).meta({
     'The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines ' +
     'no categories, you can set any text.',
 });
+const CategoryReference = idOf('category', CategoryConfigId);
 /** A ticket category in a request body. The schema converts an integer to text, because other systems often have such ids. */
 const GivenCategoryConfigId = z.preprocess(
   (id: string | null) => (Number.isSafeInteger(id) ? String(id) : id),
-  CategoryConfigId.nullable(),
+  CategoryReference.nullable(),
 );
-const AssigneeId = Id.meta({
+const AssigneeId = UserId.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
 const NamedAssignee = NamedUser.meta({
   description: 'The assigned user, by id or email address, or null if unassigned. You can assign only active users.',
 });
 
-const TeamId = Id.meta({
+const GivenTeamId = TeamId.meta({
   description: 'The team, or null if the ticket has none. You can set only active teams. The assignee can be any user.',
 });
 
@@ -127,12 +133,12 @@ const NamedWatchers = z
   .refine((users) => new Set(users).size <= 100, { ...validateAll, error: 'must contain at most 100 users' })
   .meta({ description: describeWatchers('ids or email addresses') });
 const AssetIds = z
-  .array(Id)
+  .array(AssetId)
   .refine((ids) => new Set(ids).size <= 50, { ...validateAll, error: 'must contain at most 50 assets' })
   .meta({
     description: 'The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order.',
   });
-const ParentId = Id.meta({
+const ParentId = TicketId.meta({
   description: "The id of the parent ticket, or null if it has none. A ticket can't be its own ancestor.",
 });
 const GivenEtag = z
@@ -163,14 +169,14 @@ export const Ticket = z
     priority: Priority,
     category: Category,
     categoryConfigId: responseText(CategoryConfigId).nullable(),
-    requesterId: Id.meta({
+    requesterId: UserId.meta({
       description: 'The user who requested the ticket. The default is the user of the API key. Never changes.',
     }),
     assigneeId: AssigneeId.nullable(),
-    teamId: TeamId.nullable(),
+    teamId: GivenTeamId.nullable(),
     // Requests have limits for these lists. Counting the ids again would take a tenth of the validation.
-    watcherUserIds: z.array(Id).meta({ description: describeWatchers('ids') }),
-    assetIds: z.array(Id).meta({ description: AssetIds.description }),
+    watcherUserIds: z.array(UserId).meta({ description: describeWatchers('ids') }),
+    assetIds: z.array(AssetId).meta({ description: AssetIds.description }),
     tags: Tags,
     parentId: ParentId.nullable(),
     externalId: responseText(ExternalId).nullable(),
@@ -327,7 +333,7 @@ export const NewTicket = z
       description: 'The user who requests the ticket, by id or email address. The default is the user of the API key.',
     }),
     assigneeId: NamedAssignee.nullish(),
-    teamId: TeamId.nullish(),
+    teamId: GivenTeamId.nullish(),
     watcherUserIds: NamedWatchers.nullish(),
     assetIds: AssetIds.nullish(),
     tags: Tags.nullish(),
@@ -391,7 +397,7 @@ const patchFields = {
   category: Category.optional(),
   categoryConfigId: GivenCategoryConfigId.optional(),
   assigneeId: NamedAssignee.nullable().optional(),
-  teamId: TeamId.nullable().optional(),
+  teamId: GivenTeamId.nullable().optional(),
   watcherUserIds: NamedWatchers.optional(),
   assetIds: AssetIds.optional(),
   ...tagChanges,
@@ -527,7 +533,7 @@ const TicketAssignee = reference(
 );
 
 const TicketTeam = z
-  .union([Id, z.enum(['none'])], { error: 'must be a positive integer or `none`' })
+  .union([TeamId, z.enum(['none'])], { error: 'must be a positive integer or `none`' })
   .meta({ id: 'TicketTeam', description: 'The id of a team, or `none` for no team.' });
 
 /** The statuses of tickets that can be overdue. The partial index of the filter `overdue` has the same list. */
@@ -547,12 +553,12 @@ export const TicketQuery = listQuery({
   teamId: filter(z.preprocess(numberFromText<number | 'none'>, TicketTeam)),
   type: filter(TicketType),
   category: filter(TicketCategory),
-  categoryConfigId: wholeFilter(CategoryConfigId),
+  categoryConfigId: wholeFilter(CategoryReference),
   requesterId: userFilter(),
   parentId: filter(z.preprocess(numberFromText<number | TicketNumber>, NamedTicket)),
   watcherUserId: userFilter(),
   externalId: filter(ExternalId),
-  assetId: idFilter(),
+  assetId: idFilter(AssetId),
   tag: filter(Tag),
   customFields: customFieldFilter(),
   createdSince: TimestampBound.meta({ description: 'Returns only tickets created at or after this time.' }).optional(),
@@ -591,7 +597,7 @@ export const tickets = endpoints({
       agent: {
         tool: 'list_tickets',
         when: 'Finds and counts tickets. To count, set perPage to 1.',
-        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'teamId', 'tags', 'updatedAt'],
       },
     }),
     query: TicketQuery,
@@ -622,7 +628,7 @@ export const tickets = endpoints({
       agent: {
         tool: 'create_ticket',
         when: 'Requires category or categoryConfigId.',
-        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'teamId', 'tags', 'updatedAt'],
       },
     }),
     query: NoQuery,
@@ -639,8 +645,8 @@ export const tickets = endpoints({
       group: 'tickets',
       agent: {
         tool: 'update_ticket',
-        when: 'Changes only the fields that you pass. Look up an assignee with list_users.',
-        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'updatedAt'],
+        when: 'Changes only the fields that you pass.',
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'teamId', 'tags', 'updatedAt'],
       },
     }),
     pathParams: TicketIdParam,
@@ -676,7 +682,7 @@ export const tickets = endpoints({
       group: 'tickets',
       agent: {
         tool: 'update_tickets',
-        when: 'Accepts up to 100 ids or numbers. Use one call instead of several calls of update_ticket.',
+        when: 'Takes up to 100 ids or numbers, each with the fields of update_ticket.',
         short: ['id', 'ticketNumber', 'status'],
       },
     }),

@@ -109,7 +109,7 @@ export const users = endpoints({
       group: 'users',
       agent: {
         tool: 'list_users',
-        when: 'Finds people by name or email address, for tools that take a user id.',
+        when: 'Finds people by name, email address or role.',
         short: ['id', 'name', 'email', 'role', 'active'],
       },
     }),

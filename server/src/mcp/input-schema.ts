@@ -1,4 +1,13 @@
-import { type Endpoint, hasBody, isImportField } from '@itsm-api/contract';
+import {
+  type Endpoint,
+  hasBody,
+  isImportField,
+  listQuery,
+  placesIn,
+  type ReferencePlace,
+  type ResourceKind,
+  resourceKindOf,
+} from '@itsm-api/contract';
 import * as z from 'zod';
 
 /**
@@ -31,6 +40,28 @@ export function argumentsOf(route: Endpoint): Record<string, z.ZodType> {
   return { ...shapeOf(route.pathParams), ...shapeOf(route.query), ...shapeOf(body) };
 }
 
+/** What a tool converts an argument to before it calls the endpoint: an id of a resource, or a timestamp. */
+export type ArgumentKind = ResourceKind | 'time';
+
+export type ArgumentPlace = ReferencePlace<ArgumentKind>;
+
+/** Returns the places of ids and timestamps in the arguments of an endpoint. */
+export function findPlaces(route: Endpoint): ArgumentPlace[] {
+  return placesIn(z.object(argumentsOf(route)), (schema) =>
+    schema instanceof z.ZodISODateTime ? 'time' : resourceKindOf(schema),
+  );
+}
+
+/** The descriptions of ids for which a tool accepts names or numbers. The names of the arguments say whose ids they are. */
+const descriptions: Record<ResourceKind, string> = {
+  ticket: 'Id or number such as INC-17',
+  user: 'Id, email address or unique name',
+  team: 'Id or name',
+  category: 'Id or unique name',
+  project: 'Id, key or unique name',
+  asset: 'Id, unique name, or asset tag with a letter',
+};
+
 /** Returns the fields of an object schema, by name. Returns an empty object if `schema` isn't an object schema. */
 export function shapeOf(schema: unknown): Record<string, z.ZodType> {
   return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : {};
@@ -60,17 +91,48 @@ function isOmitted(name: string, fields: object): boolean {
   );
 }
 
+/** The arguments of every list, which need no description. */
+const PagingQuery = listQuery({});
+
 /** Returns the JSON Schema for the arguments of an endpoint, without fields that only programs need. */
 export function inputSchemaOf(route: Endpoint): InputSchema & { type: 'object' } {
   const all = argumentsOf(route);
   const fields = Object.entries(all).filter(([name, schema]) => !isOmitted(name, all) && !isImportField(schema));
   const required = fields.filter(([, schema]) => !schema.safeParse(undefined).success).map(([name]) => name);
   const clearsWithNull = route.method === 'PATCH';
-  return {
+  const schema: InputSchema = {
     type: 'object',
-    properties: Object.fromEntries(fields.map(([name, schema]) => [name, toSmallSchema(schema, clearsWithNull)])),
+    properties: Object.fromEntries(
+      fields.map(([name, schema]) => {
+        const small = toSmallSchema(schema, clearsWithNull);
+        return [name, name in PagingQuery.shape ? withoutDescription(small) : small];
+      }),
+    ),
     ...(required.length > 0 && { required }),
   };
+  const described = findPlaces(route).reduce(
+    (changed, { kind, path }) => (kind === 'time' ? changed : acceptNames(changed, path, descriptions[kind])),
+    schema,
+  );
+  return { ...described, type: 'object' };
+}
+
+/** Returns a copy of a schema that accepts text at a path to an id. The fields of list items have no descriptions. */
+function acceptNames(schema: InputSchema, [field, ...rest]: readonly string[], description?: string): InputSchema {
+  const text = description === undefined ? {} : { description };
+  if (field === '*') {
+    const { items = {}, ...list } = schema;
+    return { ...list, ...(rest.length === 0 && text), items: acceptNames(items, rest) };
+  }
+  if (field !== undefined) {
+    const inner = schema.properties?.[field];
+    if (inner === undefined) return schema;
+    return { ...schema, properties: { ...schema.properties, [field]: acceptNames(inner, rest, description) } };
+  }
+  const { description: _, anyOf = [{ type: schema.type as string }] } = schema;
+  const [id, ...others] = anyOf.filter((choice) => choice.enum !== undefined || choice.type !== 'string');
+  if (id?.type !== 'integer') return { ...schema, ...text };
+  return { ...text, anyOf: [id, { type: 'string' }, ...others] };
 }
 
 function toSmallSchema(schema: z.ZodType, clearsWithNull: boolean): InputSchema {
@@ -88,16 +150,21 @@ function simplify(json: Json, context: SchemaContext): InputSchema {
   return {
     ...(typeof type === 'string' && { type }),
     ...(json.enum !== undefined ? { enum: json.enum } : toDescription(json)),
-    ...(format?.startsWith('date') && { format }),
+    ...(format === 'date' && { format }),
+    // A tool accepts dates without a time, which the format `date-time` would exclude.
+    ...(format === 'date-time' && {
+      description: `${firstClause(json.description ?? 'A time')}, as a date or timestamp`,
+    }),
     ...(json.items !== undefined && { items: withoutDescription(simplify(json.items as Json, context)) }),
     ...(json.properties !== undefined && propertiesOf(json, context)),
   };
 }
 
+/** Returns the fields of list items without descriptions, because another tool describes the same fields. */
 function propertiesOf({ properties = {}, required }: Json, context: SchemaContext): InputSchema {
   const fields = Object.entries(properties)
     .filter(([name]) => !isOmitted(name, properties))
-    .map(([name, field]) => [name, simplify(field as Json, context)]);
+    .map(([name, field]) => [name, withoutDescription(simplify(field as Json, context))]);
   return { properties: Object.fromEntries(fields), ...(required !== undefined && { required }) };
 }
 

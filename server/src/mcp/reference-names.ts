@@ -1,26 +1,21 @@
+import { placesIn, type ResourceKind, resourceKindOf } from '@itsm-api/contract';
 import type { Names } from '../resources/shared/display-names.ts';
+import { tools } from './tools.ts';
 
 /*
  * Adds names to the ids in a tool result. Without names, an agent that reads `assigneeId 2` would have to request the
  * user.
  */
 
-/** Names of fields that contain a user id or a list of user ids. */
-const ofUsers = new Set([
-  'assigneeId',
-  'requesterId',
-  'managerId',
-  'assignedToId',
-  'authorId',
-  'userId',
-  'watcherUserIds',
-]);
+/** The kinds of ids in tool results, by the name of their field. The schemas of the responses declare the kinds. */
+const kindsOfFields = new Map(
+  tools
+    .flatMap(({ route }) => Object.values(route?.responses ?? {}))
+    .flatMap((schema) => placesIn(schema, resourceKindOf))
+    .map(({ kind, path }) => [path.findLast((name) => !/^(\*|from|to)$/.test(name)), kind]),
+);
 
-/** Names of fields that contain a team id or a list of team ids. */
-const ofTeams = new Set(['teamId', 'teamIds']);
-
-/** Names of fields that contain a ticket id. */
-const ofTickets = new Set(['parentId', 'ticketId']);
+const groups: Partial<Record<ResourceKind, keyof Names>> = { user: 'users', team: 'teams', ticket: 'tickets' };
 
 /** The ids of users, teams and tickets in a response. */
 export type ReferencedIds = Record<keyof Names, Set<number>>;
@@ -48,9 +43,8 @@ const maxNameLength = 60;
  */
 function mapIds(field: string, value: unknown, change: (kind: keyof ReferencedIds, id: number) => unknown): unknown {
   if (typeof value === 'number') {
-    if (ofUsers.has(field)) return change('users', value);
-    if (ofTeams.has(field)) return change('teams', value);
-    return ofTickets.has(field) ? change('tickets', value) : value;
+    const group = groups[kindsOfFields.get(field) ?? 'category'];
+    return group === undefined ? value : change(group, value);
   }
   if (typeof value !== 'object' || value === null || field === 'customFields') return value;
   if (Array.isArray(value)) return value.map((each) => mapIds(field, each, change));

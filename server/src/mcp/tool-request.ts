@@ -3,9 +3,8 @@ import * as z from 'zod';
 import { ApiError } from '../shared/errors.ts';
 import { detailsOf, validationError } from '../shared/validation.ts';
 import { shapeOf } from './input-schema.ts';
-import { idempotencyArgument, shapeOfHeaders, type Tool, textFromArgument } from './tools.ts';
-
-export type Arguments = Record<string, unknown>;
+import type { Arguments } from './tool-arguments.ts';
+import { etagArgument, idempotencyArgument, shapeOfHeaders, textFromArgument } from './tools.ts';
 
 /** The API request for an MCP tool call. */
 export interface ToolRequest {
@@ -18,6 +17,11 @@ export interface ToolRequest {
   textFrom: number;
 }
 
+/** The `etag` of a resource. A header can't contain other characters. */
+const EtagArgument = z.string({ error: 'is required: the etag that you read' }).regex(/^[\x21-\x7e]+$/, {
+  error: 'must be an etag, including its quotation marks',
+});
+
 /** The maximum size of the path and query in bytes. Requests over HTTP have the same limit. */
 const maxUrlBytes = 16_384;
 
@@ -26,12 +30,12 @@ const maxUrlBytes = 16_384;
  * endpoint validates the query and the body.
  * @throws ApiError VALIDATION_ERROR, PAYLOAD_TOO_LARGE
  */
-export function requestOf({ route }: Tool, args: Arguments): ToolRequest {
+export function requestOf(route: Endpoint, args: Arguments, needsEtag = false): ToolRequest {
   const inPath = shapeOf(route.pathParams);
   const params = pick(args, (name) => Object.hasOwn(inPath, name));
   if (route.pathParams instanceof z.ZodType) check(route.pathParams, params);
   const others = pick(args, (name) => !Object.hasOwn(inPath, name));
-  const own = parseOwnArguments(route, others);
+  const own = parseOwnArguments(route, others, needsEtag);
   const fields = pick(others, (name) => !own.names.has(name));
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])));
   const sendsBody = hasBody(route);
@@ -51,8 +55,8 @@ export function requestOf({ route }: Tool, args: Arguments): ToolRequest {
   };
 }
 
-/** Parses the arguments that only MCP tools have: the idempotency key and the text offset. */
-function parseOwnArguments(route: Endpoint, args: Arguments) {
+/** Parses the arguments that only MCP tools have: the idempotency key, the ETag and the text offset. */
+function parseOwnArguments(route: Endpoint, args: Arguments, needsEtag: boolean) {
   const key = shapeOfHeaders(route)[idempotencyKeyHeader];
   const headers: Record<string, string> = {};
   const names = new Set<string>();
@@ -61,6 +65,11 @@ function parseOwnArguments(route: Endpoint, args: Arguments) {
     headers[idempotencyKeyHeader] = String(args[idempotencyArgument]);
     names.add(idempotencyArgument);
   }
+  if (needsEtag) {
+    check(z.object({ [etagArgument]: EtagArgument }), { [etagArgument]: args[etagArgument] });
+    headers['if-match'] = String(args[etagArgument]);
+    names.add(etagArgument);
+  }
   if (route.method === 'GET' && args[textFromArgument] !== undefined) {
     check(z.object({ [textFromArgument]: z.int().min(0) }), { [textFromArgument]: args[textFromArgument] });
     names.add(textFromArgument);
@@ -68,7 +77,7 @@ function parseOwnArguments(route: Endpoint, args: Arguments) {
   return { headers, names, textFrom: names.has(textFromArgument) ? Number(args[textFromArgument]) : 0 };
 }
 
-function check(schema: z.ZodType, value: Arguments): void {
+export function check(schema: z.ZodType, value: Arguments): void {
   const result = schema.safeParse(value);
   if (!result.success) throw validationError(detailsOf(result.error.issues, 'is not an argument of this tool'));
 }

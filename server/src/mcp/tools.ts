@@ -1,12 +1,18 @@
-import { type AgentTool, type Endpoint, idempotencyKeyHeader, type Scope } from '@itsm-api/contract';
+import { type AgentTool, type Endpoint, idempotencyKeyHeader, type Scope, UserQuery } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import type { Tool as ToolDefinition } from '@modelcontextprotocol/server';
-import { type InputSchema, inputSchemaOf, shapeOf } from './input-schema.ts';
+import * as z from 'zod';
+import { type ArgumentPlace, findPlaces, type InputSchema, inputSchemaOf, shapeOf } from './input-schema.ts';
+import { nameSources } from './name-lookup.ts';
 
-/** An MCP tool: an endpoint of the API that agents can call. */
-export interface Tool extends AgentTool {
-  route: Endpoint;
-  scope: Scope | 'any';
+/** An MCP tool: an endpoint of the API that agents can call, or the search for names. */
+export interface Tool extends Omit<AgentTool, 'when'> {
+  /** The endpoint. Undefined for the search for names. */
+  route: Endpoint | undefined;
+  /** The places of ids and timestamps in the arguments. */
+  places: readonly ArgumentPlace[];
+  /** Whether an API key with some scopes can use the tool. */
+  isAllowed(scopes: ReadonlySet<Scope>): boolean;
   /** Whether the tool only reads data. */
   isRead: boolean;
   /** The tool's entry in the response to `tools/list`. */
@@ -19,21 +25,70 @@ export const idempotencyArgument = 'idempotencyKey';
 /** The name of the argument that contains the offset from which truncated texts continue. */
 export const textFromArgument = 'textFrom';
 
-/** All MCP tools: the endpoints of the contract that have `agent` metadata (docs/decisions/mcp-server.md). */
-export const tools: readonly Tool[] = Object.values(contract)
-  .flatMap((routes) => Object.values(routes as Record<string, Endpoint>))
-  .flatMap((route) => {
-    const { agent, scope } = route.metadata;
-    if (agent === undefined || scope === null) return [];
-    return [{ ...agent, route, scope, isRead: route.method === 'GET', definition: definitionOf(route, agent) }];
-  });
+/** The name of the argument that contains the ETag of a resource. */
+export const etagArgument = 'ifMatch';
 
-function definitionOf(route: Endpoint, { tool, when }: AgentTool): ToolDefinition {
-  const schema = inputSchemaOf(route);
+/** The kinds of resources that the tool `search_names` finds. */
+export const searchedKinds = ['user', 'team', 'category', 'project'] as const;
+
+/** The arguments of the tool `search_names`. */
+export const NameQuery = z.strictObject({ kind: z.enum(searchedKinds).optional(), q: UserQuery.shape.q });
+
+const nameSearch: Tool = {
+  tool: 'search_names',
+  route: undefined,
+  places: [],
+  isRead: true,
+  isAllowed: (scopes) => searchedKinds.some((kind) => scopes.has(nameSources[kind].scope)),
+  definition: {
+    name: 'search_names',
+    description:
+      'Finds users, teams, ticket categories and projects by name. Other tools accept a unique name instead of an id.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', enum: [...searchedKinds] },
+        q: { type: 'string', description: 'Words of the name. Without q, lists all' },
+      },
+    },
+    annotations: { readOnlyHint: true },
+  },
+};
+
+/**
+ * All MCP tools: the endpoints of the contract that have `agent` metadata, and the search for names
+ * (docs/decisions/mcp-server.md).
+ */
+export const tools: readonly Tool[] = [
+  ...Object.values(contract)
+    .flatMap((routes) => Object.values(routes as Record<string, Endpoint>))
+    .flatMap((route) => {
+      const { agent, scope } = route.metadata;
+      if (agent === undefined || scope === null) return [];
+      const isAllowed: Tool['isAllowed'] = (scopes) => scope === 'any' || scopes.has(scope);
+      const places = findPlaces(route);
+      return [
+        { ...agent, route, places, isAllowed, isRead: route.method === 'GET', definition: definitionOf(route, agent) },
+      ];
+    }),
+  nameSearch,
+];
+
+function definitionOf(route: Endpoint, { tool, when, needsEtag }: AgentTool): ToolDefinition {
+  const { properties, required = [], ...schema } = inputSchemaOf(route);
+  const all = needsEtag ? [...required, etagArgument] : required;
   return {
     name: tool,
     description: `${route.summary}. ${when}`,
-    inputSchema: { ...schema, properties: { ...schema.properties, ...ownArguments(route) } } as never,
+    inputSchema: {
+      ...schema,
+      properties: {
+        ...properties,
+        ...ownArguments(route),
+        ...(needsEtag && { [etagArgument]: { type: 'string', description: 'The etag that you read' } }),
+      },
+      ...(all.length > 0 && { required: all }),
+    } as never,
     annotations: annotationsOf(route),
   };
 }

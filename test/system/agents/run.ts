@@ -1,5 +1,5 @@
 import { type Api, startApi } from '../../support/api.ts';
-import { type Cost, startAgent } from './agent.ts';
+import { type Agent, type Cost, startAgent } from './agent.ts';
 import { createServiceDesk } from './service-desk.ts';
 import { scopesOf, type Task } from './tasks.ts';
 
@@ -20,7 +20,14 @@ export async function runTask({ api, origin }: { api: Api; origin: string }, tas
   const key = await desk.createKey({ scopes: scopesOf(task) });
   const agent = await startAgent(origin + (task.path ?? '/mcp'), key);
   try {
-    await task.check(desk, await task.run(agent, desk));
+    const strict: Agent = {
+      ...agent,
+      call(tool, args = {}) {
+        agent.checkDescribed(tool, args);
+        return agent.call(tool, args);
+      },
+    };
+    await task.check(desk, await task.run(task.isDescribed ? strict : agent, desk));
     return agent.cost;
   } finally {
     await agent.close();

@@ -1,10 +1,11 @@
-import type { NewTicket, Project, Scope, Ticket, User } from '@itsm-api/contract';
+import type { NewTicket, Project, Scope, Team, Ticket, User } from '@itsm-api/contract';
 import type { Api } from '../../support/api.ts';
 import { createWorkspace, ticket, type Workspace } from '../../support/workspace.ts';
 
-/** A workspace with the users, tickets, assets and projects that the agent tasks use. */
+/** A workspace with the users, tickets, assets projects, teams and categories that the agent tasks use. */
 export interface ServiceDesk extends Workspace {
-  people: Record<'mara' | 'jonas' | 'otherJonas' | 'lena' | 'tim', User>;
+  people: Record<'mara' | 'jonas' | 'otherJonas' | 'lena' | 'tim' | 'kim' | 'otherKim', User>;
+  teams: Record<'network', Team>;
   project: Project;
   /** Fetches the current tickets from the API. `query` can add filters, such as `&status=OPEN`. */
   tickets(query?: string): Promise<Ticket[]>;
@@ -47,7 +48,13 @@ export async function createServiceDesk(api: Api): Promise<ServiceDesk> {
     otherJonas: await person('Jonas Wagner', { department: 'Finance', role: 'REQUESTER' }),
     lena: await person('Lena Vogt'),
     tim: await person('Tim Bauer', { role: 'REQUESTER' }),
+    kim: await person('Kim Park'),
+    otherKim: await person('Kim Park', { role: 'REQUESTER' }),
   };
+  const network = await workspace.createTeam({ name: 'Network', description: 'Switches, VPN and telephones.' });
+  await workspace.createTeam({ name: 'Facilities' });
+  await workspace.createTicketCategory({ id: 'unsorted', name: 'Unsorted' });
+  await workspace.createTicketCategory({ id: 'c-17', name: 'Remote access', category: 'NETWORK' });
   const many = Array.from({ length: 60 }, (_, at): NewTicket => {
     const title = `${complaints[at % complaints.length]} on PC-${100 + at}`;
     const assigneeId = at % 6 === 0 ? people.mara.id : null;
@@ -70,6 +77,7 @@ export async function createServiceDesk(api: Api): Promise<ServiceDesk> {
   return {
     ...workspace,
     people,
+    teams: { network },
     project,
     tickets: (query = '') => made(workspace.call('GET', `/tickets?perPage=100${query}`)),
     ticket: (number) => made(workspace.call('GET', `/tickets/${number}`)),

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Scope } from '@itsm-api/contract';
+import type { Scope, Ticket } from '@itsm-api/contract';
 import { expect } from 'vitest';
-import { type Agent, idOfRow, numbersIn, rowsIn, totalIn } from './agent.ts';
+import { type Agent, idOfRow, numbersIn, objectsIn, rowsIn, totalIn } from './agent.ts';
 import { agentScopes, type ServiceDesk } from './service-desk.ts';
 
 /** A request to an agent, and a check of the result. Each task runs in its own workspace. */
@@ -16,6 +16,8 @@ export interface Task {
   check(desk: ServiceDesk, result: unknown): Promise<void>;
   scopes?: Scope[];
   path?: '/mcp/readonly';
+  /** Whether the agent can use only what the tool definitions describe. Other tasks also make wrong calls. */
+  isDescribed?: true;
 }
 
 /** Calls a tool. If a rate limit rejects the call, waits for the reported number of seconds and retries once. */
@@ -269,6 +271,125 @@ export const tasks: Task[] = [
       ]),
   },
 ];
+
+/** Creates CHG-1, whose requester is not the user of the agent's key. */
+function createChange({ createTicket, people }: ServiceDesk): Promise<Ticket> {
+  return createTicket({ title: 'Upgrade the router', type: 'CHANGE', requesterId: people.tim.id });
+}
+
+/** Tasks that name users, teams, categories, projects and assets. The definitions of the tools are enough for them. */
+const describedTasks: Omit<Task, 'isDescribed'>[] = [
+  {
+    request: 'Give INC-61 to the team Network.',
+    run: (agent) => agent.call('update_ticket', { id: 'INC-61', teamId: 'Network' }),
+    check: async ({ ticket, teams }) => expect((await ticket('INC-61')).teamId).toBe(teams.network.id),
+  },
+  {
+    request: 'Which team is responsible for telephones?',
+    async run(agent) {
+      const { text } = await agent.call('search_names', { kind: 'team' });
+      return objectsIn(text).find(({ description }) => /telephone/.test(String(description)))?.name;
+    },
+    check: async (_, result) => expect(result).toBe('Network'),
+  },
+  {
+    request: 'Assign INC-62 to Jonas Weber, and let Lena Vogt watch it.',
+    run: (agent) =>
+      agent.call('update_ticket', { id: 'INC-62', assigneeId: 'Jonas Weber', watcherUserIds: ['Lena Vogt'] }),
+    check: async ({ ticket, people }) =>
+      expect(await ticket('INC-62')).toMatchObject({ assigneeId: people.jonas.id, watcherUserIds: [people.lena.id] }),
+  },
+  {
+    request: 'Assign INC-63 to Kim Park, the agent. Two users have this name.',
+    async run(agent) {
+      const rejected = await agent.call('update_ticket', { id: 'INC-63', assigneeId: 'Kim Park' });
+      const assigneeId = objectsIn(rejected.text).find(({ role }) => role === 'AGENT')?.id;
+      return agent.call('update_ticket', { id: 'INC-63', assigneeId });
+    },
+    check: async ({ ticket, people }) => expect((await ticket('INC-63')).assigneeId).toBe(people.kim.id),
+  },
+  {
+    request: "List Mara's tickets and the tags of each.",
+    async run(agent) {
+      const mine = await agent.call('list_tickets', { assigneeId: ['Mara Koch'], perPage: 100 });
+      return rowsIn(mine).map(({ ticketNumber, tags }) => [ticketNumber, tags]);
+    },
+    check: async ({ tickets, people }, result) =>
+      expect(result).toEqual(
+        (await tickets(`&assigneeId=${people.mara.id}`)).map(({ ticketNumber, tags }) => [ticketNumber, tags]),
+      ),
+  },
+  {
+    request: "Report that Tim Bauer's VPN drops: category Remote access, team Network, due on 1 December 2030.",
+    run: (agent) =>
+      agent.call('create_ticket', {
+        ...{ title: 'VPN of Tim drops', description: 'Every ten minutes.', type: 'INCIDENT' },
+        ...{ categoryConfigId: 'Remote access', requesterId: 'Tim Bauer', teamId: 'Network', dueAt: '2030-12-01' },
+      }),
+    check: async ({ tickets, people, teams }) =>
+      expect(await tickets('&q=VPN+Tim')).toMatchObject([
+        {
+          ...{ categoryConfigId: 'c-17', category: 'NETWORK', requesterId: people.tim.id, teamId: teams.network.id },
+          dueAt: '2030-12-01T00:00:00.000Z',
+        },
+      ]),
+  },
+  {
+    request: 'Which tasks does the move to the new office have?',
+    async run(agent) {
+      const tasks = await agent.call('list_tasks', { id: 'Move to the new office' });
+      return rowsIn(tasks).map(({ title }) => title);
+    },
+    check: async (_, result) => expect(result).toEqual(['Label the desks', 'Order patch cables']),
+  },
+  {
+    request: 'INC-61 is about the laptop LT-0400. Record it, and give the laptop to Lena Vogt.',
+    async run(agent) {
+      await agent.call('update_ticket', { id: 'INC-61', assetIds: ['LT-0400'] });
+      await agent.call('update_asset', { id: 'LT-0400', assignedToId: 'Lena Vogt' });
+    },
+    async check({ call, ticket, people }) {
+      const [assetId] = (await ticket('INC-61')).assetIds;
+      const { body } = await call('GET', `/assets/${assetId}`);
+      expect(body.data).toMatchObject({ assetTag: 'LT-0400', assignedToId: people.lena.id });
+    },
+  },
+  {
+    request: 'Ask Lena Vogt to approve CHG-1.',
+    async run(agent, desk) {
+      await createChange(desk);
+      return agent.call('request_approval', { id: 'CHG-1', approverId: 'Lena Vogt', note: 'Before Friday.' });
+    },
+    check: async ({ call, people }) => {
+      const { body } = await call('GET', '/tickets/CHG-1/approvals');
+      expect(body.data).toMatchObject([{ approverId: people.lena.id, decision: 'PENDING', note: 'Before Friday.' }]);
+    },
+  },
+  {
+    request: 'Approve the change that waits for you, if it is still about one router.',
+    async run(agent, desk) {
+      await desk.createApproval(desk.userId, (await createChange(desk)).id);
+      const decide = async () => {
+        const mine = await agent.call('search_approvals', { approverId: ['me'], decision: ['PENDING'] });
+        const [approval = {}] = rowsIn(mine);
+        const id = String(approval.ticketId).split(' ')[1];
+        const change = await agent.call('get_ticket', { id });
+        // Another user edits the change after the agent has read it.
+        await desk.call('PATCH', '/tickets/CHG-1', { title: 'Upgrade all routers' });
+        const decision = /Upgrade the router/.test(change.text) ? 'APPROVED' : 'REJECTED';
+        return agent.call('decide_approval', { id: approval.id, decision, ifMatch: approval.etag });
+      };
+      const first = await decide();
+      return first.isError ? [first.text, (await decide()).isError] : [];
+    },
+    async check({ call }, result) {
+      expect(result).toEqual([expect.stringContaining('PRECONDITION_FAILED'), false]);
+      const { body } = await call('GET', '/tickets/CHG-1/approvals');
+      expect(body.data).toMatchObject([{ decision: 'REJECTED' }]);
+    },
+  },
+];
+tasks.push(...describedTasks.map((task): Task => ({ ...task, isDescribed: true })));
 
 /** Returns the scopes of the agent's key. */
 export function scopesOf({ scopes = agentScopes }: Task): Scope[] {

@@ -29,6 +29,21 @@ export function listTeams({ db }: Context, query: TeamQuery): Promise<Page<Team>
   });
 }
 
+/** Returns the teams whose names contain all words, regardless of case, in the order of their names. */
+export async function searchTeams({ db }: Pick<Context, 'db'>, words: string, take: number) {
+  const rows = await db.team.findMany({
+    where: {
+      AND: toNameKey(words)
+        .split(/\s+/)
+        .map((word) => ({ nameKey: { contains: word } })),
+    },
+    select: { id: true, name: true, description: true, active: true },
+    orderBy: { nameKey: 'asc' },
+    take,
+  });
+  return rows.map(({ id, ...team }) => ({ id: serializeId(id), ...team }));
+}
+
 /** Functions that read teams for incremental sync and exports. */
 export const teamRows: Rows<Team> = {
   resource: 'teams',
