@@ -4,12 +4,16 @@ import type { FilterResult } from './filters.ts';
 
 const docs = new URL('../../../../docs/', import.meta.url);
 
-/** Writes `docs/performance.md` and its chart. Appends the text of `changes.md` to the page. */
+/** The first heading of the part of `docs/performance.md` that isn't generated. */
+const keptHeading = '## Effect of tenant isolation';
+
+/** Writes `docs/performance.md` and its chart. Keeps the text of the page from the section on tenant isolation on. */
 export async function writeReport(result: ApiResult): Promise<void> {
   await mkdir(docs, { recursive: true });
   await writeFile(new URL('performance.svg', docs), chart(result));
-  const changes = await readFile(new URL('changes.md', import.meta.url), 'utf8');
-  await writeFile(new URL('performance.md', docs), `${markdown(result)}\n${changes}`);
+  const page = new URL('performance.md', docs);
+  const [, kept = ''] = (await readFile(page, 'utf8')).split(`\n${keptHeading}\n`);
+  await writeFile(page, `${markdown(result)}\n${keptHeading}\n${kept}`);
 }
 
 /** Formats the results for a terminal. */
