@@ -34,7 +34,7 @@ export class ApiPromise<Data> implements Promise<Data> {
    * Returns a promise that resolves to the data, the status and the headers of the response.
    *
    * @example
-   * const { data, status, requestId, rateLimits } = await client.tickets.get(1042).withResponse();
+   * const { data, status, requestId, rateLimits } = await client.tickets.get(38).withResponse();
    */
   withResponse(): Promise<ApiResponse<Data>> {
     this.#response ??= this.#send();

@@ -16,7 +16,7 @@ import { createSend, type Send } from './send.ts';
  *
  * @example
  * const client = new ItsmClient({ baseUrl: 'https://acme.example.com', apiKey });
- * const ticket = await client.tickets.get(1042);
+ * const ticket = await client.tickets.get(38);
  */
 export class ItsmClient<Types extends FieldTypes = FieldTypes> implements generated.Resources<Types> {
   declare readonly ping: generated.Ping;

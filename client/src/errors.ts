@@ -273,7 +273,7 @@ function classOf(code: string): typeof ItsmError {
  *
  * @example
  * try {
- *   await client.tickets.get(1042);
+ *   await client.tickets.get(38);
  * } catch (error) {
  *   if (isItsmError(error, 'NOT_FOUND')) console.log('It is gone.');
  *   else throw error;

@@ -403,8 +403,8 @@ describe('types of the client package', () => {
       const { body } = await client.attachments.download(1);
       const { value } = await body.getReader().read();
       const content: Blob = new Blob(value === undefined ? [] : [value]);
-      await client.tickets.attach(1042, { name: 'trace.txt', content });
-      await client.tickets.attach(1042, { name: 'trace.txt', content: value ?? new Uint8Array(1) });
+      await client.tickets.attach(38, { name: 'trace.txt', content });
+      await client.tickets.attach(38, { name: 'trace.txt', content: value ?? new Uint8Array(1) });
     }
     export function narrowsErrors(error: unknown): string {
       if (error instanceof InsufficientScopeError) return error.requiredScope;

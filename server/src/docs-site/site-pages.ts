@@ -103,6 +103,7 @@ export const groups: Group[] = [
       example('sync-tickets', 'Export tickets to a file', 'Writes all tickets to a file.'),
       example('follow-tickets', 'Follow ticket changes', 'Keeps a copy of all tickets up to date.'),
       example('migrate-tickets', 'Import tickets', 'Imports the tickets of another service desk.'),
+      example('inventory', 'List the parts of machines', 'Turns the outputs of `lshw` into a list of assets.'),
       example('service-desk', 'Create and sync all data', 'Creates tickets with an attachment, and syncs a workspace.'),
       example('ticket-form', 'Create tickets from a form', 'Shows a form in the browser that creates tickets.'),
       example('webhook-receiver', 'Receive webhooks', 'Receives webhooks with `node:http`, and verifies them.'),

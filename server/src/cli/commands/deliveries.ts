@@ -30,7 +30,7 @@ export const deliveries = noun({
       summary: 'Show a delivery and all its attempts, with time, duration, status and response',
       arguments: [{ flags: '<id>', about: 'ID of the delivery', values: 'deliveries' }],
       options: [common.tenant, common.utc],
-      examples: ['deliveries show 12 --tenant Acme'],
+      examples: ['deliveries show 2 --tenant Acme'],
     },
     replay: {
       summary: 'Replay one delivery, or all deliveries that match the options',
@@ -44,7 +44,7 @@ export const deliveries = noun({
         { flags: '--yes', about: `don't ask for confirmation of more than ${maxUnconfirmedReplays} deliveries` },
       ],
       examples: [
-        'deliveries replay 12 --tenant Acme',
+        'deliveries replay 2 --tenant Acme',
         'deliveries replay --tenant Acme --state exhausted --since 2h --dry-run',
       ],
     },

@@ -68,7 +68,7 @@ export const users = noun({
       examples: [
         'users update jonas@acme.example --tenant Acme --role ADMIN',
         'users update jonas@acme.example --tenant Acme --role REQUESTER --keep-keys',
-        "users update 7 --tenant Acme --phone ''",
+        "users update 3 --tenant Acme --phone ''",
       ],
     },
     deactivate: {
@@ -104,7 +104,7 @@ export const users = noun({
         'tickets and comments. It lists those that contain the name or the email address, so that you can redact them.',
       arguments: [user],
       options: [common.tenant, common.yes],
-      examples: ['users erase jonas@acme.example --tenant Acme', 'users erase 7 --tenant Acme --yes --json'],
+      examples: ['users erase jonas@acme.example --tenant Acme', 'users erase 3 --tenant Acme --yes --json'],
     },
     export: exportVerb('users'),
   },

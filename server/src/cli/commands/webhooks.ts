@@ -34,7 +34,7 @@ export const webhooks = noun({
       summary: 'Show a webhook subscription without its secret',
       arguments: [id],
       options: [common.tenant, common.utc],
-      examples: ['webhooks show 5 --tenant Acme'],
+      examples: ['webhooks show 1 --tenant Acme'],
     },
     create: {
       summary: 'Create a webhook subscription',
@@ -67,8 +67,8 @@ export const webhooks = noun({
         },
       ],
       examples: [
-        "webhooks update 5 --tenant Acme --events 'ticket.*'",
-        'webhooks update 5 --tenant Acme --paused false',
+        "webhooks update 1 --tenant Acme --events 'ticket.*'",
+        'webhooks update 1 --tenant Acme --paused false',
       ],
     },
     test: {
@@ -82,19 +82,19 @@ export const webhooks = noun({
           values: EventType.options,
         },
       ],
-      examples: ['webhooks test 5 --tenant Acme'],
+      examples: ['webhooks test 1 --tenant Acme'],
     },
     deactivate: {
       summary: 'Deactivate a webhook subscription: cancel pending deliveries and send no new ones',
       arguments: [id],
       options: [common.tenant],
-      examples: ['webhooks deactivate 5 --tenant Acme'],
+      examples: ['webhooks deactivate 1 --tenant Acme'],
     },
     activate: {
       summary: 'Reactivate a webhook subscription: deliver events from now on',
       arguments: [id],
       options: [common.tenant],
-      examples: ['webhooks activate 5 --tenant Acme'],
+      examples: ['webhooks activate 1 --tenant Acme'],
     },
   },
   actions: () => import('../actions/webhooks.ts'),
