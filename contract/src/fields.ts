@@ -305,7 +305,7 @@ export const CustomFieldsPatch = GivenMap.meta({
   example: { costCentre: 'CC-104', buildings: null },
 });
 
-/** The custom fields of a new resource, without the null values of its request. Their values are already validated. */
+/** The custom fields of a new resource, after null values were removed. Their values are already validated. */
 export const FilledCustomFields = withinLimits(StoredMap);
 
 /**

@@ -99,13 +99,15 @@ describe('start', () => {
       const DATABASE_URL = withDatabase(adminUrl, name);
       const server = start({ DATABASE_URL, WEBHOOK_SECRET_KEY });
       await server.ready;
-      expect(server.output()).toContain('Search is case-sensitive beyond ASCII. The database has the LC_CTYPE C.');
+      expect(server.output()).toContain(
+        'Search distinguishes upper and lower case of letters outside ASCII, such as é and É. The database has the LC_CTYPE C.',
+      );
       const { stdout } = await commandLine(DATABASE_URL, { WEBHOOK_SECRET_KEY })('doctor --json');
       expect(JSON.parse(stdout).findings).toContainEqual(
         expect.objectContaining({
           check: 'PostgreSQL',
           level: 'note',
-          message: 'Search is case-sensitive beyond ASCII.',
+          message: 'Search distinguishes upper and lower case of letters outside ASCII, such as é and É.',
         }),
       );
       server.process.kill('SIGTERM');

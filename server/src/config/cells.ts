@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import * as z from 'zod';
 import { SettingsError } from './env.ts';
 
-/** A cell of the fleet. */
+/** An installation with its own database that serves some of the tenants (docs/scaling.md). */
 export interface Cell {
   name: string;
   /** The URL of its database. */

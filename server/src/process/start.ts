@@ -180,7 +180,8 @@ async function openServices(
   checks.unshift({ name: 'database', run: () => checkDatabase(system.pool, runtime.databases.options.outages) });
   await requests.pool.lend(assertTenantIsolation);
   const { ignoresCase, databaseBytes } = await readServerInfo(runtime.databases.options);
-  if (!ignoresCase) logger.warn(`Search is case-sensitive beyond ASCII. ${caseAdvice}`);
+  if (!ignoresCase)
+    logger.warn(`Search distinguishes upper and lower case of letters outside ASCII, such as é and É. ${caseAdvice}`);
   if (isOverTrialUse(settings, databaseBytes)) logger.warn(trialAdvice);
   // Prisma loads its query compiler when it runs its first query. Therefore, a query at startup makes the first request
   // faster.

@@ -75,7 +75,9 @@ export const checks: Check[] = [
     name: 'PostgreSQL',
     async check({ databases }) {
       const { version, versionNumber, ignoresCase } = await readServerInfo(databases.options);
-      const search = ignoresCase ? [] : [note('Search is case-sensitive beyond ASCII.', caseAdvice)];
+      const search = ignoresCase
+        ? []
+        : [note('Search distinguishes upper and lower case of letters outside ASCII, such as é and É.', caseAdvice)];
       const major = Math.floor(versionNumber / 10_000);
       if (major < minMajor) {
         return [
@@ -253,7 +255,8 @@ export const checks: Check[] = [
         store = await findStore(databases.system.prisma, settings);
         checkStore(store);
         const { storage, directory, found } = store;
-        // In a new directory, this check would create a folder that the server might not be allowed to use.
+        // If `doctor` runs as another user, a test write would create a folder that the server can't use. In a new
+        // directory, checks only the permissions.
         if (found !== undefined || directory === undefined) {
           await storage.delete(await storage.writeTemporary(Readable.from([]), 0));
         } else await access(existingPartOf(directory), constants.W_OK);

@@ -293,7 +293,7 @@ function shorten(column: string): string {
 
 interface LineOptions {
   delimiter: string;
-  /** The names of needed columns that the file doesn't have, which the line doesn't report again. */
+  /** Required columns that the file lacks. They are reported once, not for each line. */
   missing: readonly string[];
   /** The row that the line updates. */
   before: ColumnValues | undefined;

@@ -17,8 +17,8 @@ export async function findFieldTypes(context: Context, resource: CustomFieldReso
 }
 
 /**
- * Converts text to a value of a type. Returns the text if the field has no definition, or if the text isn't such a
- * value. The check of the values then rejects it.
+ * Converts text to a value of a type. Returns the text if the field has no definition. If the text doesn't fit the type,
+ * returns it unchanged, so that validation rejects it.
  */
 export function parseFieldText(type: CustomFieldType | undefined, text: string): Value {
   if (type === 'NUMBER' || type === 'USER') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
