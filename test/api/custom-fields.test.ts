@@ -509,7 +509,7 @@ describe('a definition', () => {
 
   it('is read with its options only by requests that name it', async () => {
     const long = Array.from({ length: 200 }, (_, index) => ({
-      value: `${index}`.padEnd(100),
+      value: `${index}`.padEnd(100, '.'),
       label: unique().repeat(8),
     }));
     for (let count = 0; count < 9; count += 1) {
