@@ -1,98 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Alerts, readSettings, startAlerts } from '@itsm-api/alerts';
-import type { Ticket } from '@itsm-api/contract';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+import type { Alerts } from '@itsm-api/alerts';
+import { describe, expect, it } from 'vitest';
+import { unique } from '../support/workspace.ts';
+import { ago, fire, metricsOf, resolve, send, statuses, token, useAlerts } from './program.ts';
 
-let api: Api;
-let origin: string;
-let workspace: Workspace;
-let folder: string;
-const running: Alerts[] = [];
-
-beforeAll(async () => {
-  api = await startApi();
-  origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
-});
-afterAll(() => api.close());
-beforeEach(async () => {
-  workspace = await createWorkspace(api);
-  folder = await mkdtemp(join(tmpdir(), 'itsm-alerts-'));
-});
-afterEach(async () => {
-  for (const alerts of running.splice(0)) await alerts.close();
-  await rm(folder, { recursive: true });
-});
-
-const token = 'a token of the tests';
-
-/** Starts the program with a YAML file. Programs with different spools don't share alerts. */
-async function start({ yaml = '', spool = 'spool', url = origin } = {}): Promise<Alerts> {
-  const file = join(folder, 'alerts.yaml');
-  await writeFile(file, `spool: ${join(folder, spool)}\nport: 0\n${yaml}`);
-  const env = {
-    ITSM_URL: url,
-    ITSM_KEY: workspace.key,
-    ALERTS_TOKEN: token,
-    ALERTS_USER: 'grafana',
-    ALERTS_PASSWORD: token,
-  };
-  const alerts = await startAlerts(readSettings(file, env), 'silent');
-  running.push(alerts);
-  return alerts;
-}
-
-async function stop(alerts: Alerts): Promise<void> {
-  running.splice(running.indexOf(alerts), 1);
-  await alerts.close();
-}
-
-async function send(alerts: Alerts, form: string, body: unknown, authorization = `Bearer ${token}`) {
-  const response = await fetch(`${alerts.url}/${form}`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
-}
-
-interface Given {
-  id?: string;
-  labels?: Record<string, string>;
-  startsAt?: string;
-  endsAt?: string;
-}
-
-/** Sends an alert in the generic form. */
-async function notify(alerts: Alerts, status: 'firing' | 'resolved', { id = 'disk', ...given }: Given = {}) {
-  const response = await send(alerts, 'generic', {
-    alerts: [{ id, status, title: `Disk of ${id} is full`, ...given }],
-  });
-  expect(response).toMatchObject({ status: 200, body: { received: 1 } });
-}
-
-const fire = (alerts: Alerts, given?: Given) => notify(alerts, 'firing', given);
-const resolve = (alerts: Alerts, given?: Given) => notify(alerts, 'resolved', given);
-
-/** Waits until the spool is empty, and returns all tickets, oldest first. */
-async function settled(alerts: Alerts): Promise<Ticket[]> {
-  const waiting = async () => JSON.parse(await (await fetch(`${alerts.url}/healthz`)).text()).waiting;
-  await expect.poll(waiting, { timeout: 20_000, interval: 20 }).toBe(0);
-  return (await workspace.call('GET', '/tickets?sort=id&perPage=100')).body.data;
-}
-
-const patch = async (id: number | undefined, fields: object) => {
-  const { status, text } = await workspace.call('PATCH', `/tickets/${id}`, fields);
-  expect(status, text).toBe(200);
-};
-
-const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-const statuses = (tickets: Ticket[]) => tickets.map(({ status }) => status);
+const test = useAlerts();
+const { start, stop, settled, patch } = test;
 
 describe('an alert', () => {
   it('creates a ticket when it fires, and resolves the ticket when it ends', async () => {
@@ -148,7 +64,7 @@ describe('an alert', () => {
     expect(new Set(tickets.flatMap(({ tags }) => tags)).size).toBe(1);
     expect(statuses(tickets)).toEqual(['RESOLVED', 'RESOLVED', 'RESOLVED']);
     for (const [index, { id }] of tickets.slice(1).entries()) {
-      const { body } = await workspace.call('GET', `/tickets/${id}/links`);
+      const { body } = await test.workspace.call('GET', `/tickets/${id}/links`);
       expect(body.data).toContainEqual(expect.objectContaining({ type: 'RELATES_TO', ticketId: tickets[index]?.id }));
     }
   });
@@ -234,9 +150,9 @@ describe('many alerts', () => {
       await send(alerts, 'generic', all('resolved', { endsAt: ago(15 - count * 10) }));
       await settled(alerts);
     }
-    const { body } = await workspace.call('GET', '/tickets?status=RESOLVED&perPage=1');
+    const { body } = await test.workspace.call('GET', '/tickets?status=RESOLVED&perPage=1');
     expect(body.meta.totalCount).toBe(2 * ids.length);
-    const metrics = await (await fetch(`${alerts.url}/metrics`)).text();
+    const metrics = await metricsOf(alerts);
     expect(metrics).toContain(`itsm_alerts_changes_total{change="create"} ${2 * ids.length}`);
     expect(metrics).toContain(`itsm_alerts_received_total{form="generic",status="firing"} ${2 * ids.length}`);
     expect(metrics).toContain('itsm_alerts_waiting 0');
@@ -317,9 +233,9 @@ customFields: { site: { label: site, default: unknown } }
 `;
 
   it('set the fields of its ticket', async () => {
-    const { id: teamId } = await workspace.createTeam();
-    const { id: assigneeId, email } = await workspace.createUser();
-    const asset = await workspace.createAsset({ assetTag: unique() });
+    const { id: teamId } = await test.workspace.createTeam();
+    const { id: assigneeId, email } = await test.workspace.createUser();
+    const asset = await test.workspace.createAsset({ assetTag: unique() });
     const alerts = await start({ yaml: yaml.replace('%TEAM%', String(teamId)) });
     await fire(alerts, {
       labels: {
@@ -477,7 +393,7 @@ describe('the program', () => {
   const bin = join(import.meta.dirname, '../../alerts/bin/itsm-alerts.ts');
 
   async function run(yaml: string, env: Record<string, string>, ...args: string[]) {
-    const file = join(folder, 'alerts.yaml');
+    const file = join(test.folder, 'alerts.yaml');
     await writeFile(file, yaml);
     const child = spawn(process.execPath, [bin, '--config', file, ...args], { env });
     let output = '';
@@ -503,13 +419,13 @@ color: red`;
 
   it('accepts the settings in examples/alerts', async () => {
     const yaml = await readFile(new URL('../../examples/alerts/alerts.yaml', import.meta.url), 'utf8');
-    const env = { ITSM_URL: origin, ITSM_KEY: workspace.key, ALERTS_TOKEN: token };
+    const env = { ITSM_URL: test.origin, ITSM_KEY: test.workspace.key, ALERTS_TOKEN: token };
     expect((await (await run(yaml, env, '--check')).exited)[0]).toBe(0);
   });
 
   it('validates its settings with --check, and stops on SIGTERM', async () => {
-    const yaml = `spool: ${join(folder, 'spool')}\nport: 0\n`;
-    const env = { ITSM_URL: origin, ITSM_KEY: workspace.key, ALERTS_TOKEN: token };
+    const yaml = `spool: ${join(test.folder, 'spool')}\nport: 0\n`;
+    const env = { ITSM_URL: test.origin, ITSM_KEY: test.workspace.key, ALERTS_TOKEN: token };
     expect((await (await run(yaml, env, '--check')).exited)[0]).toBe(0);
     const { child, output, exited } = await run(yaml, env);
     await expect.poll(output).toContain('Server listening at http://127.0.0.1:');
