@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { closest, distance } from 'fastest-levenshtein';
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
 
@@ -26,7 +27,13 @@ const Priority = z.enum(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL']);
 const Category = z.enum(['SOFTWARE', 'HARDWARE', 'NETWORK', 'ACCESS', 'EMAIL', 'OTHER']);
 const Type = z.enum(['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST']);
 const tagPattern = /^[\p{L}\p{Nd}][\p{L}\p{M}\p{Nd}:_./-]{0,49}$/u;
-const Tag = z.string().regex(tagPattern, 'must be a tag, such as monitoring');
+const Tag = z.string().toLowerCase().normalize('NFC').regex(tagPattern, 'must be a tag, such as monitoring');
+const Tags = z.strictObject({
+  fixed: z.array(Tag).max(20).default([]),
+  labels: z.array(z.string()).max(20).default([]),
+});
+/** The names in a field that depends on a label. */
+const fieldNames = ['label', 'values', 'default'];
 
 /** The settings in the YAML file (README.md). */
 const File = z.strictObject({
@@ -45,14 +52,16 @@ const File = z.strictObject({
     z
       .string()
       .trim()
+      .normalize('NFC')
       .min(1)
       .max(100)
       .regex(/^\P{Cc}+$/u),
   ).optional(),
-  customFields: z.record(z.string(), fromLabel(z.union([z.string(), z.number(), z.boolean()]))).default({}),
-  tags: z
-    .strictObject({ fixed: z.array(Tag).max(20).default([]), labels: z.array(z.string()).max(20).default([]) })
-    .prefault({}),
+  customFields: z
+    .record(z.string(), fromLabel(z.union([z.string(), z.number(), z.boolean()])))
+    .refine((fields) => Object.keys(fields).length <= 50, 'must have at most 50 fields')
+    .default({}),
+  tags: Tags.prefault({}),
 });
 
 /** The settings in environment variables, which contain the secrets. */
@@ -94,5 +103,16 @@ export function readSettings(path: string, env: Record<string, string | undefine
 }
 
 function describe(error: z.ZodError | undefined, prefix: string): string[] {
-  return (error?.issues ?? []).map(({ path, message }) => `${prefix}${path.join('.')}: ${message}`);
+  return (error?.issues ?? []).flatMap((issue) => {
+    const [first] = issue.path;
+    const place = first === undefined ? prefix : `${prefix}${issue.path.join('.')}: `;
+    if (issue.code !== 'unrecognized_keys') return `${place}${issue.message}`;
+    const known =
+      first === undefined ? Object.keys(File.shape) : first === 'tags' ? Object.keys(Tags.shape) : fieldNames;
+    return issue.keys.map((key) => {
+      const nearest = closest(key, known);
+      const isSimilar = distance(key, nearest) <= Math.max(1, Math.round(key.length / 3));
+      return `${place}Unrecognized key: "${key}".${isSimilar ? ` Did you mean "${nearest}"?` : ' Remove it.'}`;
+    });
+  });
 }
