@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { readSettings, startAlerts } from '@itsm-api/alerts';
+import { checkFields, readSettings, type Settings, startAlerts } from '@itsm-api/alerts';
 
 /* The program of the package. It receives alerts until it gets SIGINT or SIGTERM. */
 
@@ -26,17 +26,30 @@ try {
   if (values.help) process.stdout.write(usage);
   else {
     const settings = readSettings(values.config ?? 'alerts.yaml', process.env);
-    const starting = values.check ? undefined : startAlerts(settings);
-    const close = () =>
-      starting?.then(
-        (alerts) => alerts.close(),
-        () => undefined,
-      );
-    // A signal can arrive before the server listens.
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, close);
-    await starting;
+    if (values.check) await check(settings);
+    else await run(settings);
   }
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);
   process.exitCode = 2;
+}
+
+async function run(settings: Settings): Promise<void> {
+  const starting = startAlerts(settings);
+  const close = () =>
+    starting.then(
+      (alerts) => alerts.close(),
+      () => undefined,
+    );
+  // A signal can arrive before the server listens.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, close);
+  await starting;
+}
+
+/** Prints warnings. The settings are valid also while the service is unavailable. */
+async function check(settings: Settings): Promise<void> {
+  const warnings = await checkFields(settings).catch((error: Error) => [
+    `Custom fields were not checked: ${error.message}`,
+  ]);
+  for (const warning of warnings) process.stderr.write(`${warning}\n`);
 }

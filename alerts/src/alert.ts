@@ -18,13 +18,13 @@ export const Alert = z.object({
 });
 export type Alert = z.output<typeof Alert>;
 
-/** Combines a waiting alert with a new notification about it. Notifications can arrive late and in a wrong order. */
+/**
+ * Combines a waiting alert with a new notification about it. A firing notification always applies, because a
+ * notification system can report an alert again with its old start. An end before the start of the waiting alert is late.
+ */
 export function mergeAlerts(waiting: Alert, next: Alert): Alert {
   const { receivedAt, hasFired } = waiting;
-  if (next.status === 'firing') {
-    const isLate = waiting.status === 'resolved' && next.startsAt <= waiting.endsAt;
-    return isLate ? { ...waiting, hasFired: true, startsAt: next.startsAt } : { ...next, receivedAt };
-  }
+  if (next.status === 'firing') return { ...next, receivedAt };
   if (waiting.status === 'firing' && next.endsAt < waiting.startsAt) return waiting;
   return { ...next, receivedAt, hasFired, startsAt: hasFired ? waiting.startsAt : next.startsAt };
 }

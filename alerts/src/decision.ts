@@ -10,27 +10,54 @@ export interface Decision {
   patch?: TicketPatchItem;
 }
 
-/** The maximum difference between the time in a resolution and `resolvedAt`, which the server sets. */
-const maxClockDifferenceMs = 5 * 60_000;
+/**
+ * The maximum time between the decision to resolve a ticket and its `resolvedAt`, both by the clock of the server. If a
+ * person resolves the ticket again and keeps the text, the time differs.
+ */
+const maxResolveMs = 5 * 60_000;
+
+/** The text that the program adds to the resolution of a ticket that it resolves. */
+const resolutionPattern = /The alert ended at (\S+)\. Set by itsm-alerts at (\S+)\./;
 
 /**
  * Decides how to change the tickets of an alert.
  * @param ticket the newest ticket, or undefined if the alert has none
+ * @param now the current time in milliseconds, by the clock of the server
  */
-export function decide(alert: Alert, ticket: Ticket | undefined, reopenWithinHours: number): Decision {
+export function decide(
+  alert: Alert,
+  ticket: Ticket | undefined,
+  reopenWithinHours: number,
+  now = Date.now(),
+): Decision {
   const externalId = ticket?.externalId ?? '';
-  if (alert.hasFired && (ticket === undefined || (hasEnded(ticket) && alert.startsAt > endOf(ticket)))) {
-    const hours = (Date.now() - Date.parse(ticket?.resolvedAt ?? '')) / 3_600_000;
+  if (needsOpenTicket(alert, ticket)) {
+    // The clock of the server is known to the second, so a ticket can seem to be resolved in the future.
+    const hours = Math.max(0, now - Date.parse(ticket?.resolvedAt ?? '')) / 3_600_000;
     if (ticket?.status !== 'RESOLVED' || endByProgram(ticket) === undefined || hours >= reopenWithinHours) {
       return { change: 'create', externalId: externalIdOf(alert, numberOf(alert, ticket) + 1) };
     }
-    const patch = { id: ticket.id, ifMatch: ticket.etag, status: 'IN_PROGRESS', resolution: null } as const;
+    const resolution = textOfPerson(ticket) || null;
+    const patch = { id: ticket.id, ifMatch: ticket.etag, status: 'IN_PROGRESS', resolution } as const;
     return { change: 'reopen', externalId, patch };
   }
   if (alert.status === 'firing' || ticket === undefined || hasEnded(ticket)) return { change: 'none', externalId };
-  const resolution = `The alert ended at ${alert.endsAt}. Set by itsm-alerts at ${new Date().toISOString()}.`;
+  const end = `The alert ended at ${alert.endsAt}. Set by itsm-alerts at ${new Date(now).toISOString()}.`;
+  const resolution = [textOfPerson(ticket), end].filter(Boolean).join('\n\n');
   const patch = { id: ticket.id, ifMatch: ticket.etag, status: 'RESOLVED', resolution } as const;
   return { change: 'resolve', externalId, patch };
+}
+
+/**
+ * Returns true if an alert has fired and its newest ticket doesn't cover that. A ticket that a person ended covers the
+ * alert until its next start. A ticket that the program resolved covers only alerts that have ended before.
+ */
+function needsOpenTicket(alert: Alert, ticket: Ticket | undefined): boolean {
+  if (!alert.hasFired || ticket === undefined) return alert.hasFired;
+  if (!hasEnded(ticket)) return false;
+  const end = endByProgram(ticket);
+  if (end !== undefined && alert.status === 'firing') return true;
+  return alert.startsAt > (end ?? ticket.resolvedAt ?? ticket.updatedAt);
 }
 
 /** Returns true if the ticket is resolved, closed or cancelled. */
@@ -38,17 +65,16 @@ export function hasEnded({ status }: Ticket): boolean {
   return status === 'RESOLVED' || status === 'CLOSED' || status === 'CANCELLED';
 }
 
-/** Returns the last moment to which an ended ticket belongs. If the alert starts later, it is a new problem. */
-function endOf(ticket: Ticket): string {
-  return endByProgram(ticket) ?? ticket.resolvedAt ?? ticket.updatedAt;
+/** Returns the resolution without the text of the program. The API allows 65,535 bytes for both. */
+function textOfPerson({ resolution }: Ticket): string {
+  return (resolution ?? '').replace(resolutionPattern, '').trim().slice(0, 21_000).toWellFormed();
 }
 
 /** Returns the end of the alert if the program resolved the ticket, or undefined if a person did. */
 function endByProgram({ resolution, resolvedAt }: Ticket): string | undefined {
-  const [, end, setAt = ''] = /^The alert ended at (\S+)\. Set by itsm-alerts at (\S+)\.$/.exec(resolution ?? '') ?? [];
-  // If a person resolves the ticket again and keeps the text, its time differs from `resolvedAt`.
+  const [, end, setAt = ''] = resolutionPattern.exec(resolution ?? '') ?? [];
   const difference = Math.abs(Date.parse(setAt) - Date.parse(resolvedAt ?? ''));
-  return difference <= maxClockDifferenceMs ? end : undefined;
+  return difference <= maxResolveMs ? end : undefined;
 }
 
 /** Returns the tag of all tickets of an alert. */

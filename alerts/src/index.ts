@@ -1,5 +1,6 @@
 import { ItsmClient } from '@itsm-api/client';
 import fastify, { LogController } from 'fastify';
+import { describeUnfilled, findDefinitions, findUnfilled } from './custom-fields.ts';
 import { createMetrics } from './metrics.ts';
 import { addRoutes } from './receiver.ts';
 import { Sender } from './sender.ts';
@@ -19,6 +20,9 @@ export interface Alerts {
 /** The maximum size of a webhook in bytes. 5,000 alerts of Alertmanager need about 5 MiB. */
 const bodyLimit = 16 * 2 ** 20;
 
+/** The maximum time in milliseconds in which the headers and the body of a webhook must arrive. */
+const maxArrivalMs = 10_000;
+
 /** The maximum time in milliseconds for which a request waits for a rate limit, whose windows last one minute. */
 const maxWaitMs = 65_000;
 
@@ -28,12 +32,15 @@ const maxWaitMs = 65_000;
  */
 export async function startAlerts(settings: Settings, logLevel = 'info'): Promise<Alerts> {
   const logController = new LogController({ disableRequestLogging: true });
-  const app = fastify({ logger: { level: logLevel }, logController, bodyLimit });
+  const app = fastify({
+    ...{ logger: { level: logLevel }, logController, bodyLimit, requestTimeout: maxArrivalMs },
+    http: { headersTimeout: maxArrivalMs, connectionsCheckingInterval: 1000 },
+    // A label can have any name.
+    ...{ onProtoPoisoning: 'remove', onConstructorPoisoning: 'remove' },
+  });
   const { log: logger } = app;
   const client = new ItsmClient({
-    baseUrl: settings.ITSM_URL,
-    apiKey: settings.ITSM_KEY,
-    userAgent: 'itsm-alerts',
+    ...clientOptions(settings),
     maxWaitMs,
     logger: { debug: (message) => logger.debug(message), warn: (message) => logger.warn(message) },
   });
@@ -52,4 +59,17 @@ export async function startAlerts(settings: Settings, logLevel = 'info'): Promis
       spool.close();
     },
   };
+}
+
+/**
+ * Returns a warning for each required custom field of tickets that the settings may not fill.
+ * @throws ItsmError if the service is unavailable
+ */
+export async function checkFields(settings: Settings): Promise<string[]> {
+  const client = new ItsmClient({ ...clientOptions(settings), timeoutMs: 10_000, maxRetries: 0, maxWaitMs: 0 });
+  return findUnfilled(await findDefinitions(client), settings).map(describeUnfilled);
+}
+
+function clientOptions({ ITSM_URL, ITSM_KEY }: Settings) {
+  return { baseUrl: ITSM_URL, apiKey: ITSM_KEY, userAgent: 'itsm-alerts' };
 }

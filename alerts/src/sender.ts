@@ -1,27 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BulkItemResult, type ItsmClient, type ItsmError, isItsmError, type Ticket } from '@itsm-api/client';
 import type { FastifyBaseLogger } from 'fastify';
+import type { Alert } from './alert.ts';
+import { describeUnfilled, findDefinitions, findUnfilled } from './custom-fields.ts';
 import { type Decision, decide, externalIdOf, hasEnded, numberOf, tagOf } from './decision.ts';
 import type { Metrics } from './metrics.ts';
 import type { Settings } from './settings.ts';
 import type { Entry, Spool } from './spool.ts';
-import { newTicketOf, withoutReferences } from './ticket-fields.ts';
+import { newTicketOf, optionalFields } from './ticket-fields.ts';
 
 /** The maximum number of items and of filter values in a request. */
 const maxBatch = 100;
 /** The minimum time between two batches, so that batches contain more alerts. */
 const minIntervalMs = 200;
 const maxBackoffMs = 30_000;
-/** The maximum number of asset tags in a request, because the URL of a request has at most 16 KiB. */
-const maxAssetTags = 20;
+const maxRetryAfterMs = 60 * 60_000;
+/** The time after which the program sends a rejected alert again. */
+const rejectionPauseMs = 10 * 60_000;
+/** The number of responses with the status 500 after which the program looks for the alert that causes them. */
+const maxInternalErrors = 3;
+/** The maximum number of times that a ticket is read again because another program has created or changed it. */
+const maxConflicts = 5;
+/** The maximum number of external ids of an alert in a request. */
+const maxWidth = 10;
+/** The maximum size of a query in bytes. The service allows 16 KiB for the URL and the headers, and many proxies 8 KiB. */
+const maxQueryBytes = 6 * 1024;
 
 /** An alert in a batch. */
 interface Case extends Entry {
   /** The newest ticket of the alert. Absent if it has none. */
   ticket?: Ticket | undefined;
   isChanged?: boolean;
-  /** Whether the service rejected the team, the assignee or the asset of the new ticket. */
-  isPlain?: boolean;
+  /** Whether the batch has finished with the alert. */
+  isDone?: boolean;
+  /** How often the service rejected each field of the new ticket. */
+  rejectedFields: Map<string, number>;
+  /** How often another program has created or changed the ticket in the meantime. */
+  conflicts: number;
+  /** Whether the service doesn't allow to reopen the ticket, for example because of its policy for changes. */
+  isFinal?: boolean;
 }
 
 type Step = [each: Case, decision: Decision];
@@ -43,69 +60,99 @@ interface SenderOptions {
 export class Sender {
   readonly #options: SenderOptions;
   /** Resolves after all links and comments. */
-  #additions: Promise<void> = Promise.resolve();
+  #additions: Promise<void>;
   /** The last link or comment for each alert, which the sender adds only once. */
   readonly #lastAdditions = new Map<string, string>();
+  /** The time by the clock of the server minus the time by the clock of this program, in milliseconds. */
+  #clockDifferenceMs = 0;
 
   constructor(options: SenderOptions) {
     this.#options = options;
+    this.#additions = this.#untilDone(() => this.#warnAboutFields());
   }
 
   /** Sends alerts until the signal aborts. */
   async run(): Promise<void> {
     const { signal } = this.#options;
     while (!signal.aborted) {
-      await this.#untilDone(() => this.#sendBatch());
+      await this.#untilDone((isPersistent) => this.#sendBatch(isPersistent));
       await pause(minIntervalMs, signal);
     }
     await this.#additions;
   }
 
-  /** Repeats `work` until it succeeds or the signal aborts. */
-  async #untilDone(work: () => Promise<void>): Promise<void> {
+  /**
+   * Repeats `work` until it succeeds or the signal aborts. The pauses grow. Passes to `work` whether another 500 would be
+   * the third.
+   */
+  async #untilDone(work: (isPersistent: boolean) => Promise<void>): Promise<void> {
     const { logger, metrics, signal } = this.#options;
+    let internalErrors = 0;
     for (let failures = 0; !signal.aborted; failures++) {
       try {
-        return await work();
+        return await work(internalErrors + 1 >= maxInternalErrors);
       } catch (error) {
         if (signal.aborted) return;
-        const { code = 'UNKNOWN', message, requestId, retryAfterSeconds = 0 } = error as Partial<ItsmError>;
+        const { code = 'UNKNOWN', message, requestId, status, retryAfterSeconds = 0 } = error as Partial<ItsmError>;
         metrics.failures.inc({ code });
+        if (status === 500) internalErrors += 1;
         logger.warn({ code, requestId }, `Alerts wait in the spool: ${message}`);
         const backoffMs = Math.min(maxBackoffMs, 1000 * 2 ** failures) * (1 - Math.random() / 2);
-        await pause(Math.max(backoffMs, retryAfterSeconds * 1000), signal);
+        await pause(Math.max(backoffMs, Math.min(maxRetryAfterMs, retryAfterSeconds * 1000)), signal);
       }
     }
   }
 
   /** Sends the oldest alerts. @throws ItsmError if the service is unavailable; the alerts then wait again */
-  async #sendBatch(): Promise<void> {
-    const { spool, settings, signal } = this.#options;
-    const open = new Set<Case>(await spool.take(maxBatch, signal));
+  async #sendBatch(isPersistent: boolean): Promise<void> {
+    const { spool, signal } = this.#options;
+    const entries = await spool.take(maxBatch, signal);
+    const cases = entries.map((entry): Case => ({ ...entry, rejectedFields: new Map(), conflicts: 0 }));
     try {
-      await this.#findNewest([...open]);
-      while (open.size > 0) {
-        const steps = [...open].map(
-          (each): Step => [each, decide(each.alert, each.ticket, settings.reopenWithinHours)],
-        );
-        const { none = [], create = [], reopen = [], resolve = [] } = Object.groupBy(steps, ([, { change }]) => change);
-        for (const [each] of none) open.delete(each);
-        this.#finish(none.map(([each]) => each));
-        const rejected = [...(await this.#create(create)), ...(await this.#update([...reopen, ...resolve]))];
-        for (const each of rejected) open.delete(each);
-      }
-    } catch (error) {
-      spool.release(open);
-      throw error;
+      await this.#send(cases, isPersistent);
+    } finally {
+      spool.release(openOf(cases));
     }
   }
 
-  /** Finds the newest ticket of each alert. */
-  async #findNewest(cases: Case[]): Promise<void> {
-    const { client, signal } = this.#options;
+  /**
+   * Sends alerts. If the service rejects a whole request, sends the alerts in two halves, until only the alert that
+   * causes the error is left.
+   */
+  async #send(cases: Case[], isPersistent: boolean): Promise<void> {
+    try {
+      await this.#sendTogether(cases);
+    } catch (error) {
+      if (isTemporary(error, isPersistent)) throw error;
+      const open = openOf(cases);
+      if (open.length === 1) return this.#reject(open[0] as Case, error as Error);
+      const middle = Math.ceil(open.length / 2);
+      for (const part of [open.slice(0, middle), open.slice(middle)]) await this.#send(part, isPersistent);
+    }
+  }
+
+  async #sendTogether(cases: Case[]): Promise<void> {
+    const { settings } = this.#options;
+    await this.#findByTag(openOf(cases));
+    await this.#findByNumber(openOf(cases), 1);
+    for (let open = openOf(cases); open.length > 0; open = openOf(cases)) {
+      const now = Date.now() + this.#clockDifferenceMs;
+      const steps = open.map((each): Step => {
+        const reopenWithinHours = each.isFinal ? 0 : settings.reopenWithinHours;
+        return [each, decide(each.alert, each.ticket, reopenWithinHours, now)];
+      });
+      const { none = [], create = [], reopen = [], resolve = [] } = Object.groupBy(steps, ([, { change }]) => change);
+      this.#finish(none.map(([each]) => each));
+      await this.#create(create);
+      await this.#update([...reopen, ...resolve]);
+    }
+  }
+
+  /** Finds the newest ticket with the tag of each alert. */
+  async #findByTag(cases: Case[]): Promise<void> {
     for (let missing = cases; missing.length > 0; ) {
       const tag = missing.map(({ alert }) => tagOf(alert));
-      const { data, hasNext } = await client.tickets.list({ tag, perPage: 100 }, { signal });
+      const { data, hasNext } = await this.#listTickets({ tag });
       for (const each of missing) each.ticket = data.find((ticket) => numberOf(each.alert, ticket) > 0);
       const left = missing.filter(({ ticket }) => ticket === undefined);
       // An alert can have many tickets, so the tickets of the other alerts can be on later pages.
@@ -113,37 +160,90 @@ export class Sender {
     }
   }
 
-  /** Creates tickets, and returns the alerts that the service rejects. */
-  async #create(steps: Step[]): Promise<Case[]> {
-    const { client, settings, signal } = this.#options;
-    const assetTags = new Set(steps.flatMap(([{ alert }]) => settings.asset?.(alert.labels) ?? []));
-    const assets = new Map<string, number>();
-    for (let left = [...assetTags]; left.length > 0; left = left.slice(maxAssetTags)) {
-      const { data } = await client.assets.list({ assetTag: left.slice(0, maxAssetTags) }, { signal });
-      for (const asset of data) assets.set(asset.assetTag, asset.id);
+  /**
+   * Finds the newest ticket of each alert by its external ids, because people can replace its tags.
+   * @param step 1 to look only for newer tickets, 0 to read the known ticket again
+   */
+  async #findByNumber(cases: Case[], step: 0 | 1): Promise<void> {
+    let left = cases.map((each) => ({ each, next: Math.max(1, numberOf(each.alert, each.ticket) + step) }));
+    while (left.length > 0) {
+      const width = Math.min(maxWidth, Math.floor(maxBatch / left.length));
+      const externalId = left.flatMap(({ each, next }) =>
+        Array.from({ length: width }, (_, index) => externalIdOf(each.alert, next + index)),
+      );
+      const { data } = await this.#listTickets({ externalId });
+      const tickets = new Map(data.map((ticket) => [ticket.externalId, ticket]));
+      left = left.flatMap(({ each, next }) => {
+        const last = next + width;
+        while (next < last && tickets.has(externalIdOf(each.alert, next))) {
+          each.ticket = tickets.get(externalIdOf(each.alert, next));
+          next += 1;
+        }
+        return next === last ? [{ each, next }] : [];
+      });
     }
-    const tickets = steps.map(([{ alert, isPlain }, { externalId }]) => {
-      const ticket = newTicketOf(alert, externalId, settings, assets);
-      return isPlain ? withoutReferences(ticket) : ticket;
-    });
-    return this.#apply(steps, (await client.tickets.createMany(tickets, { signal })).results);
   }
 
-  /** Reopens and resolves tickets, and returns the alerts that the service rejects. */
-  async #update(steps: Step[]): Promise<Case[]> {
+  /** Lists tickets, and learns the time of the server. */
+  async #listTickets(filter: { tag: string[] } | { externalId: string[] }) {
     const { client, signal } = this.#options;
-    const patches = steps.flatMap(([, { patch }]) => patch ?? []);
-    return this.#apply(steps, (await client.tickets.updateMany(patches, { signal })).results);
+    const { data, headers } = await client.tickets.list({ ...filter, perPage: 100 }, { signal }).withResponse();
+    const serverTime = Date.parse(headers.get('date') ?? '');
+    if (!Number.isNaN(serverTime)) this.#clockDifferenceMs = serverTime - Date.now();
+    return data;
   }
 
-  /** Stores the results of a bulk request in its cases, and returns the alerts that the service rejects. */
-  async #apply(steps: Step[], results: BulkItemResult<object, Ticket>[]): Promise<Case[]> {
-    const { client, metrics, logger, signal } = this.#options;
-    const rejected: Case[] = [];
-    /** The alerts whose ticket another program has created or changed in the meantime, by external id. */
-    const outdated = new Map<string, Case>();
+  async #create(steps: Step[]): Promise<void> {
+    const { client, settings, signal } = this.#options;
+    if (steps.length === 0) return;
+    const hasFields = Object.keys(settings.customFields).length > 0;
+    const definitions = hasFields ? await findDefinitions(client, { signal }) : [];
+    const types = new Map(definitions.map(({ key, type }) => [key, type]));
+    const assets = await this.#findAssets(steps.map(([{ alert }]) => alert));
+    const tickets = steps.map(([{ alert, rejectedFields }, { externalId }]) =>
+      newTicketOf(alert, externalId, { settings, assets, types, rejectedFields }),
+    );
+    await this.#apply(steps, (await client.tickets.createMany(tickets, { signal })).results);
+  }
+
+  /** Returns the ids of the assets of alerts, by asset tag. */
+  async #findAssets(alerts: Alert[]): Promise<ReadonlyMap<string, number>> {
+    const { client, settings, signal } = this.#options;
+    const assets = new Map<string, number>();
+    const left = [...new Set(alerts.flatMap(({ labels }) => settings.asset?.(labels) ?? []))];
+    while (left.length > 0) {
+      let bytes = 0;
+      const end = left.findIndex((tag, index) => {
+        bytes += new URLSearchParams({ assetTag: tag }).toString().length + 1;
+        return index === maxBatch || bytes > maxQueryBytes;
+      });
+      const assetTag = left.splice(0, end === -1 ? left.length : end);
+      try {
+        const { data } = await client.assets.list({ assetTag, perPage: 100 }, { signal });
+        for (const asset of data) assets.set(asset.assetTag.normalize('NFC'), asset.id);
+      } catch (error) {
+        // A label that can't be an asset tag costs only the asset.
+        if (assetTag.length > 1 || isTemporary(error, false)) throw error;
+      }
+    }
+    return assets;
+  }
+
+  /** Reopens and resolves tickets. */
+  async #update(steps: Step[]): Promise<void> {
+    const { client, signal } = this.#options;
+    if (steps.length === 0) return;
+    const patches = steps.flatMap(([, { patch }]) => patch ?? []);
+    await this.#apply(steps, (await client.tickets.updateMany(patches, { signal })).results);
+  }
+
+  /** Stores the results of a bulk request in its cases. @throws ItsmError if the service rejected a whole request */
+  async #apply(steps: Step[], results: BulkItemResult<object, Ticket>[]): Promise<void> {
+    const { metrics } = this.#options;
+    const conflicting: Case[] = [];
+    let failure: ItsmError | undefined;
     for (const { index, ...result } of results) {
-      const [each, { change, externalId }] = steps[index] as Step;
+      const [each, { change }] = steps[index] as Step;
       if (result.ok) {
         // If the clocks differ, the ticket of the alert can seem to have ended before the alert started.
         Object.assign(each, { ticket: result.data, isChanged: true, alert: { ...each.alert, hasFired: false } });
@@ -151,41 +251,70 @@ export class Sender {
         continue;
       }
       const { error } = result;
-      if (error.code === 'EXTERNAL_ID_EXISTS' || error.code === 'PRECONDITION_FAILED') outdated.set(externalId, each);
-      else if (!isRejection(error)) throw error;
-      else {
-        const { code, details, message } = error;
-        const { hash, title } = each.alert;
-        logger.error({ code, details, hash, title }, `The service rejected the ticket of an alert: ${message}`);
-        metrics.rejections.inc({ code });
-        if (change !== 'create' || each.isPlain) rejected.push(each);
-        each.isPlain = true;
-      }
+      const isConflict = error.code === 'EXTERNAL_ID_EXISTS' || error.code === 'PRECONDITION_FAILED';
+      // The error of an item has a status, but no headers.
+      if (error.status === undefined || error.headers !== undefined) failure ??= error;
+      else if (isConflict && ++each.conflicts <= maxConflicts) conflicting.push(each);
+      else if (change === 'reopen' && error.code === 'INVALID_TRANSITION') each.isFinal = true;
+      else if (change !== 'create' || !this.#omitFields(each, error)) this.#reject(each, error);
     }
-    if (outdated.size > 0) {
-      const { data } = await client.tickets.list({ externalId: [...outdated.keys()], perPage: 100 }, { signal });
-      for (const [externalId, each] of outdated) {
-        each.ticket = data.find((ticket) => ticket.externalId === externalId);
-        if (each.ticket === undefined) throw new Error(`The API key can't read the ticket ${externalId}.`);
-      }
-    }
-    return rejected;
+    if (failure !== undefined) throw failure;
+    // Another program has created or changed the tickets in the meantime.
+    await this.#findByNumber(conflicting, 0);
+  }
+
+  /** Omits the optional fields that the service rejected from the new ticket. Returns false if there are none. */
+  #omitFields({ alert, rejectedFields }: Case, { code, details, message }: ItsmError): boolean {
+    const { settings, logger } = this.#options;
+    const fields = optionalFields(settings).filter((field) => {
+      const isRejected = details.some(({ path }) => path === field || path.startsWith(`${field}.`));
+      return isRejected && (rejectedFields.get(field) ?? 0) < 2;
+    });
+    for (const field of fields) rejectedFields.set(field, (rejectedFields.get(field) ?? 0) + 1);
+    if (fields.length === 0) return false;
+    const { hash, title } = alert;
+    logger.warn({ code, details, hash, title }, `The ticket of an alert is created without ${fields}: ${message}`);
+    return true;
+  }
+
+  /** Stops sending an alert, so that it doesn't hold up others, and sends it again later. */
+  #reject(each: Case, error: Error): void {
+    const { spool, metrics, logger, signal } = this.#options;
+    const { code = 'UNKNOWN', details, message } = error as Partial<ItsmError>;
+    const { hash, title } = each.alert;
+    logger.error({ code, details, hash, title }, `The service rejected the ticket of an alert: ${message}`);
+    metrics.rejections.inc({ code });
+    each.isDone = true;
+    void pause(rejectionPauseMs, signal).then(() => spool.release([each]));
   }
 
   /** Removes alerts from the spool. If a ticket needs a link or a comment, adds it first. */
   #finish(cases: Case[]): void {
-    const { spool, metrics } = this.#options;
+    const { spool, metrics, logger } = this.#options;
     const additions = cases.map((each) => ({ each, addition: this.#additionOf(each) }));
+    for (const each of cases) {
+      each.isDone = true;
+      const { alert, ticket } = each;
+      if (!alert.hasFired || alert.status !== 'firing' || ticket === undefined || !hasEnded(ticket)) continue;
+      const { hash, title } = alert;
+      logger.info({ hash, title }, `The alert still fires, but a person has ended ${ticket.ticketNumber}.`);
+    }
     spool.remove(additions.flatMap(({ each, addition }) => (addition ? [] : [each])));
     for (const { each, addition } of additions) {
       if (addition === undefined) continue;
-      const work = async () => {
+      const work = async (isPersistent: boolean) => {
         try {
           await addition.add();
           metrics.changes.inc({ change: addition.change });
         } catch (error) {
-          // The ticket already has the link or the comment.
-          if (!isItsmError(error) || !isRejection(error)) throw error;
+          if (isTemporary(error, isPersistent)) throw error;
+          const { code = 'UNKNOWN', message, status } = error as Partial<ItsmError>;
+          // With 400 and 404, the ticket already has the link or the comment, or the earlier ticket is gone.
+          if (status !== 400 && status !== 404) {
+            this.#lastAdditions.delete(each.alert.hash);
+            metrics.rejections.inc({ code });
+            logger.error({ code, hash: each.alert.hash }, `The service rejected a ${addition.change}: ${message}`);
+          }
         }
         spool.remove([each]);
       };
@@ -220,11 +349,38 @@ export class Sender {
     };
     return { change: 'link', add };
   }
+
+  /** Logs the required custom fields that the settings may not fill. */
+  async #warnAboutFields(): Promise<void> {
+    const { client, settings, logger, signal } = this.#options;
+    try {
+      const keys = findUnfilled(await findDefinitions(client, { signal }), settings);
+      for (const field of keys) logger.warn({ field }, describeUnfilled(field));
+    } catch (error) {
+      if (isTemporary(error, true)) throw error;
+      logger.warn(`The definitions of custom fields can't be read: ${(error as Error).message}`);
+    }
+  }
 }
 
-/** Returns true if a repeated request would fail again, because the error is about its content. */
-function isRejection({ status }: ItsmError): boolean {
-  return status === 400 || status === 404;
+/** Returns the alerts that a batch hasn't finished with. */
+function openOf(cases: Case[]): Case[] {
+  return cases.filter(({ isDone }) => !isDone);
+}
+
+/**
+ * Returns true if a later repetition of a request can succeed.
+ * @param isPersistent whether a 500 counts as permanent, because it is the third
+ */
+function isTemporary(error: unknown, isPersistent: boolean): boolean {
+  // The only other errors that time can correct are those of the spool.
+  if (!isItsmError(error)) return (error as { code?: string }).code === 'ERR_SQLITE_ERROR';
+  const { code, status } = error;
+  const isFromService = code !== 'UNEXPECTED_ANSWER';
+  if (status === undefined) return isFromService;
+  if (status === 500 && isPersistent) return false;
+  if (!isFromService && (status < 400 || status === 404)) return true;
+  return status >= 500 || [401, 403, 408, 409, 429].includes(status);
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,21 +1,28 @@
-import type { NewTicketItem } from '@itsm-api/client';
+import type { CustomFieldValue, NewTicketItem } from '@itsm-api/client';
 import type { Alert } from './alert.ts';
+import { toFieldValue } from './custom-fields.ts';
 import { tagOf } from './decision.ts';
 import type { Settings } from './settings.ts';
 
-/**
- * Returns the new ticket of an alert.
- * @param assets the ids of the known assets, by asset tag
- */
-export function newTicketOf(
-  alert: Alert,
-  externalId: string,
-  settings: Settings,
-  assets: ReadonlyMap<string, number>,
-): NewTicketItem {
+/** The maximum size of the custom fields of a ticket, in bytes of JSON. */
+const maxFieldBytes = 16_384;
+
+interface TicketOptions {
+  settings: Settings;
+  /** The ids of the known assets, by asset tag. */
+  assets: ReadonlyMap<string, number>;
+  /** The types of the defined custom fields, by key. */
+  types: ReadonlyMap<string, string>;
+  /** How often the service rejected each field (`optionalFields`). */
+  rejectedFields: ReadonlyMap<string, number>;
+}
+
+/** Returns the new ticket of an alert, without the optional fields that the service rejected. */
+export function newTicketOf(alert: Alert, externalId: string, options: TicketOptions): NewTicketItem {
+  const { settings, assets, rejectedFields } = options;
   const { title, description, labels } = alert;
   const asset = assets.get(settings.asset?.(labels) ?? '');
-  const customFields = Object.entries(settings.customFields).map(([name, field]) => [name, field(labels)]);
+  const accepted = <Value>(name: string, value: Value) => (rejectedFields.has(name) ? undefined : value);
   return {
     title,
     description,
@@ -23,17 +30,31 @@ export function newTicketOf(
     type: settings.type,
     priority: settings.priority(labels),
     category: settings.category(labels) ?? 'OTHER',
-    teamId: settings.team?.(labels),
-    assigneeId: settings.assignee?.(labels) as `${string}@${string}` | undefined,
-    assetIds: asset === undefined ? [] : [asset],
+    teamId: accepted('teamId', settings.team?.(labels)),
+    assigneeId: accepted('assigneeId', settings.assignee?.(labels) as `${string}@${string}` | undefined),
+    assetIds: accepted('assetIds', asset === undefined ? [] : [asset]),
     tags: [tagOf(alert), ...settings.tags.fixed, ...settings.tags.labels.flatMap((name) => labelTag(name, labels))],
-    customFields: Object.fromEntries(customFields),
+    customFields: customFieldsOf(alert, options),
   };
 }
 
-/** Removes the fields that can refer to a user, a team or an asset that doesn't exist. */
-export function withoutReferences({ teamId, assigneeId, assetIds, ...ticket }: NewTicketItem): NewTicketItem {
-  return ticket as NewTicketItem;
+/** Returns the names of the fields that a ticket can lack, as in the paths of error details. */
+export function optionalFields({ customFields }: Settings): string[] {
+  return ['teamId', 'assigneeId', 'assetIds', ...Object.keys(customFields).map((key) => `customFields.${key}`)];
+}
+
+function customFieldsOf({ labels }: Alert, { settings, types, rejectedFields }: TicketOptions) {
+  let fields: Record<string, CustomFieldValue> = {};
+  for (const [key, field] of Object.entries(settings.customFields)) {
+    // After the value of the label, the default is tried.
+    const values = [field(labels), field({})];
+    const value = values[rejectedFields.get(`customFields.${key}`) ?? 0];
+    if (value === undefined) continue;
+    const next = { ...fields, [key]: toFieldValue(types.get(key), value) };
+    // A label has any length.
+    if (Buffer.byteLength(JSON.stringify(next)) <= maxFieldBytes) fields = next;
+  }
+  return fields;
 }
 
 /** Returns a tag such as `severity:critical`. Replaces the characters that tags can't contain. */
