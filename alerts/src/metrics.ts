@@ -19,8 +19,9 @@ export function createMetrics(spool: Spool, client: ItsmClient) {
   });
   return {
     received: counter('received', 'Number of received alerts.', ['form', 'status']),
+    unreadable: counter('unreadable', 'Number of alerts that were skipped because they are unreadable.', ['form']),
     changes: counter('changes', 'Number of changes: create, reopen, resolve, comment and link.', ['change']),
-    rejections: counter('rejections', 'Number of tickets that the service rejected.', ['code']),
+    rejections: counter('rejections', 'Number of tickets, links and comments that the service rejected.', ['code']),
     failures: counter('failures', 'Number of failed attempts to send a batch.', ['code']),
     contentType: registry.contentType,
     /** Returns the current values in the text format of Prometheus. */
