@@ -15,7 +15,11 @@ import { publishedFolders } from './published-folders.ts';
 
 const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
-  options: { registry: { type: 'string' }, repository: { type: 'string' }, provenance: { type: 'boolean', default: false } },
+  options: {
+    registry: { type: 'string' },
+    repository: { type: 'string' },
+    provenance: { type: 'boolean', default: false },
+  },
 });
 if (values.registry === undefined) throw new Error('The registry is missing. Add `--registry URL`.');
 const { registry, provenance } = { ...values, registry: values.registry };
@@ -86,7 +90,9 @@ function rejectPlaceholders(): void {
   const { stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
   if (stdout === '') return;
   const files = stdout.trim().split('\n').join(', ');
-  throw new Error(`${files}: replace the placeholder itsm-api.example. Add \`--repository URL\` to set your repository.`);
+  throw new Error(
+    `${files}: replace the placeholder itsm-api.example. Add \`--repository URL\` to set your repository.`,
+  );
 }
 
 function run(program: string, args: string[], cwd = root): void {

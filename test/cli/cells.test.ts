@@ -87,7 +87,9 @@ it('names the setting or the file that is missing', async () => {
   const { code, stderr } = await commandLine('', {})(`cells status --cells ${join(folder, 'cells.yaml')}`);
   expect([code, stderr]).toEqual([2, expect.stringContaining('CELL_0_DATABASE_URL: must be the database URL')]);
   expect(stderr).toContain('None of its cells has a database URL. An installation with one database has no cells.');
-  const some = await commandLine('', { CELL_1_DATABASE_URL: cells[1].databaseUrl })(`cells status --cells ${join(folder, 'cells.yaml')}`);
+  const some = await commandLine('', { CELL_1_DATABASE_URL: cells[1].databaseUrl })(
+    `cells status --cells ${join(folder, 'cells.yaml')}`,
+  );
   expect([some.code, some.stderr]).toEqual([2, expect.not.stringContaining('None of its cells')]);
   const empty = join(folder, 'empty.yaml');
   await writeFile(empty, 'cells: []');

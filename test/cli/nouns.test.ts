@@ -54,7 +54,9 @@ describe('tenants and users', { timeout: 180_000 }, () => {
     expect(await statusWith(key)).toBe(200);
     const invited = await itsm(`users invite ${email} --tenant Vandelay`);
     expect(invited).toMatchObject({ code: 0, stdout: expect.stringContaining('/developer/join?token=') });
-    expect(invited.stderr).toMatch(/^Send this link to .*\nNext, the user opens the link, .* in the developer area\.\n$/);
+    expect(invited.stderr).toMatch(
+      /^Send this link to .*\nNext, the user opens the link, .* in the developer area\.\n$/,
+    );
     expect(await json('tenants update Vandelay --name', 'Vandelay Industries')).toMatchObject({ active: true });
     const taken = await itsm('tenants create --admin-email x@y.example --name', 'vandelay industries');
     expect(taken).toMatchObject({ code: 1, stderr: expect.stringContaining('is already used by another tenant') });

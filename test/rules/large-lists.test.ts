@@ -72,12 +72,15 @@ it.each([
 it.each([
   ['createdBefore=2020-03-20T00:00:00Z', tickets, 79 * 1440 - 1],
   ['createdSince=2020-01-12T00:00:00Z&sort=id', 1, 11 * 1440],
-])('returns the tickets with %s in the order of their ids, also if their times have another order', async (query, ...ordinals) => {
-  const { body } = await workspace.call('GET', `/tickets?status=OPEN&${query}&perPage=2`);
-  expect(body.meta).toMatchObject({ totalCount: 100_000, totalCountCapped: true });
-  const numbers = body.data.map(({ ticketNumber }: { ticketNumber: string }) => ticketNumber);
-  expect(numbers).toEqual(ordinals.map((ordinal) => `CHG-${ordinal}`));
-});
+])(
+  'returns the tickets with %s in the order of their ids, also if their times have another order',
+  async (query, ...ordinals) => {
+    const { body } = await workspace.call('GET', `/tickets?status=OPEN&${query}&perPage=2`);
+    expect(body.meta).toMatchObject({ totalCount: 100_000, totalCountCapped: true });
+    const numbers = body.data.map(({ ticketNumber }: { ticketNumber: string }) => ticketNumber);
+    expect(numbers).toEqual(ordinals.map((ordinal) => `CHG-${ordinal}`));
+  },
+);
 
 /** Runs the statements as a request does. Returns the plan of the last statement. */
 async function explain(configs: pg.QueryConfig[]): Promise<Plan> {

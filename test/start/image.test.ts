@@ -163,12 +163,15 @@ describe('the stage alerts', () => {
   });
 });
 
-it.each(['compose.yaml', 'examples/alerts/compose.yaml'])('restricts the rights of every service in %s', async (file) => {
-  const { services } = parse(await readFile(join(root, file), 'utf8'), { merge: true });
-  for (const [name, service] of Object.entries(services)) {
-    expect(service, name).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
-  }
-});
+it.each(['compose.yaml', 'examples/alerts/compose.yaml'])(
+  'restricts the rights of every service in %s',
+  async (file) => {
+    const { services } = parse(await readFile(join(root, file), 'utf8'), { merge: true });
+    for (const [name, service] of Object.entries(services)) {
+      expect(service, name).toMatchObject({ cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    }
+  },
+);
 
 describe('compose.yaml', async () => {
   const { services } = parse(await readFile(join(root, 'compose.yaml'), 'utf8'), { merge: true }) as {

@@ -25,10 +25,13 @@ const CellsFile = z.strictObject({
 export async function readCells(file: string, readSetting: (name: string) => string | undefined): Promise<Cell[]> {
   const { cells } = await readCellsFile(file);
   const hasNone = cells.every(({ databaseUrl }) => !readSetting(databaseUrl));
-  const advice = hasNone ? ' None of its cells has a database URL. An installation with one database has no cells.' : '';
+  const advice = hasNone
+    ? ' None of its cells has a database URL. An installation with one database has no cells.'
+    : '';
   return cells.map(({ name, databaseUrl }) => {
     const url = readSetting(databaseUrl);
-    if (!url) throw new SettingsError(`${databaseUrl}: must be the database URL of the cell ${name} in ${file}.${advice}`);
+    if (!url)
+      throw new SettingsError(`${databaseUrl}: must be the database URL of the cell ${name} in ${file}.${advice}`);
     return { name, url };
   });
 }

@@ -85,7 +85,12 @@ export async function measurePairs(
       });
       if (!response.ok) throw new Error(`${query} returned ${response.status}: ${await response.text()}`);
       const { meta } = (await response.json()) as { meta: { totalCount: number; totalCountCapped?: boolean } };
-      return { query, found: meta.totalCount, isCapped: meta.totalCountCapped ?? false, ms: performance.now() - startedAt };
+      return {
+        query,
+        found: meta.totalCount,
+        isCapped: meta.totalCountCapped ?? false,
+        ms: performance.now() - startedAt,
+      };
     };
     const [first, second] = [await send(), await send()];
     results.push(first.ms < second.ms ? first : second);
@@ -119,7 +124,8 @@ function toTime(value: string): string {
 async function addCommonValues(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  const pick = (of: string[]) => `(ARRAY[${of.map((value) => `'${value}'`).join()}])[1 + floor(random() * ${of.length})]`;
+  const pick = (of: string[]) =>
+    `(ARRAY[${of.map((value) => `'${value}'`).join()}])[1 + floor(random() * ${of.length})]`;
   const add = (column: string, condition: string, value: string) =>
     `${column} = CASE WHEN ${condition} THEN array_append(${column}, ${value}) ELSE ${column} END`;
   await client.query(`SET session_replication_role = replica;

@@ -88,7 +88,9 @@ async function replayMatching(runtime: Runtime, { tenant, dryRun, yes, ...which 
     );
   }
   const isConfirmed =
-    !dryRun && matching > 0 && (yes || matching <= maxUnconfirmedReplays || (await confirm(`replay ${formatCount(matching)}`)));
+    !dryRun &&
+    matching > 0 &&
+    (yes || matching <= maxUnconfirmedReplays || (await confirm(`replay ${formatCount(matching)}`)));
   return { matching, replayed: isConfirmed ? await replayDeliveries(context, which) : 0 };
 }
 

@@ -126,8 +126,7 @@ function buildCombined(q: string, filters: TicketFilters, order: Direction): IdQ
   return {
     ctes: sql`worded AS MATERIALIZED (${searchTexts('tickets', q, order)}),
       rest AS MATERIALIZED (
-        SELECT id FROM ${matching(filters, order, { condition: sql`NOT ${fewWorded}` })}
-        ORDER BY id ${orders[order]} LIMIT ${maxFound + 1}
+        SELECT id FROM ${matching(filters, order, { condition: sql`NOT ${fewWorded}` })} LIMIT ${maxFound + 1}
       ),
       among AS MATERIALIZED (
         SELECT id, width_bucket(id, firsts) - 1 AS place FROM rest, (${firstOfEachPlace}) AS places
