@@ -70,7 +70,7 @@ export async function benchFilterPairs({ dataDir, tickets, onProgress }: Options
 }
 
 /** Sends each request twice, because the first one can read from the disk. Returns the faster latency. */
-export async function measurePairs(
+async function measurePairs(
   { url }: Pick<Measured, 'url'>,
   key: string,
   onProgress: (text: string) => void,
