@@ -86,8 +86,8 @@ function printComment(text: string): string {
 }
 
 function printText(value: string): string {
-  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value).replaceAll(/[\p{Bidi_Control}\u2028\u2029]/gu, escape);
+  const toEscape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replaceAll(/[\p{Bidi_Control}\u2028\u2029]/gu, toEscape);
 }
 
 /** Returns the type of a field's values. `Open` also allows the values that the file doesn't know yet. */

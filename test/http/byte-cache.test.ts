@@ -1,4 +1,4 @@
-import { createByteCache } from '@itsm-api/server/shared/byte-cache.ts';
+import { createByteCache } from '@itsm-api/server/shared/content/byte-cache.ts';
 import { expect, it } from 'vitest';
 
 /** Returns a cache of 10 bytes. It creates values of the given length, and records their names. */

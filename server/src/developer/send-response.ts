@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
-import { attachmentDisposition } from '../shared/content-disposition.ts';
+import { attachmentDisposition } from '../shared/content/content-disposition.ts';
 import type { PageResponse } from './framework/page.ts';
 import { toPageError } from './framework/page-errors.ts';
 import type { RequestContext } from './framework/request-context.ts';

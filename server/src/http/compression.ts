@@ -2,7 +2,7 @@
 // removes `Content-Length`.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { encodingFor, fastEncoders, varyByEncoding } from '../shared/content-encoding.ts';
+import { encodingFor, fastEncoders, varyByEncoding } from '../shared/content/content-encoding.ts';
 
 /** The minimum size in bytes of a body that is compressed. A smaller body fits into one packet without compression. */
 const minBytes = 1024;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { bestEncoders, type Encoding, encodingFor, varyByEncoding } from '../shared/content-encoding.ts';
+import { bestEncoders, type Encoding, encodingFor, varyByEncoding } from '../shared/content/content-encoding.ts';
 import { notModifiedUnlessChanged } from './conditional-requests.ts';
 
 /** A file that has the same content in all responses. */

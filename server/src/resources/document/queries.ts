@@ -11,8 +11,8 @@ import { sql } from '../../database/client/sql.ts';
 import { one, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { findApiDocument } from '../../shared/api-document.ts';
-import { createByteCache } from '../../shared/byte-cache.ts';
-import { bestEncoders, encodingFor, type ReplyHeaders, varyByEncoding } from '../../shared/content-encoding.ts';
+import { createByteCache } from '../../shared/content/byte-cache.ts';
+import { bestEncoders, encodingFor, type ReplyHeaders, varyByEncoding } from '../../shared/content/content-encoding.ts';
 import { includesEtag } from '../../shared/etag.ts';
 import { lazy } from '../../shared/lazy.ts';
 

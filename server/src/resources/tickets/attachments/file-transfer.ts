@@ -3,7 +3,7 @@ import { Readable, Transform } from 'node:stream';
 import { defaultFileType, type TicketReference } from '@itsm-api/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createBufferCollector } from '../../../shared/buffer-collector.ts';
-import { attachmentDisposition } from '../../../shared/content-disposition.ts';
+import { attachmentDisposition } from '../../../shared/content/content-disposition.ts';
 import { ApiError, invalidField } from '../../../shared/errors.ts';
 import { shareEventLoop } from '../../../shared/event-loop.ts';
 import { isRepeated } from '../../idempotency/idempotency.ts';
