@@ -131,8 +131,9 @@ async function addCommonValues(databaseUrl: string): Promise<void> {
   await client.query(`SET session_replication_role = replica;
     INSERT INTO assets (tenant_id, id, name, asset_tag, type, updated_at) VALUES (1, 4, 'Asset 4', 'A4', 'SERVER', now());
     INSERT INTO teams (tenant_id, id, name, name_key, updated_at) VALUES (1, 4, 'Team 4', 'team 4', now());
-    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, filterable, backfilled, updated_at)
-      VALUES (1, 'TICKET', 'mark', 'TEXT', 'Mark', true, true, now());
+    INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, options, filterable, backfilled, updated_at)
+      SELECT 1, 'TICKET', 'mark', 'SELECT', 'Mark', json_agg(json_build_object('value', value, 'label', value, 'active', true)),
+        true, true, now() FROM unnest(ARRAY['big', 'small']) AS value;
     UPDATE tickets SET
       status = ${pick(['OPEN', 'OPEN', 'OPEN', 'OPEN', 'CLOSED', 'CLOSED', 'CLOSED', 'RESOLVED', 'PENDING', 'CANCELLED'])},
       type = ${pick(['INCIDENT', 'INCIDENT', 'INCIDENT', 'INCIDENT', 'INCIDENT', 'CHANGE', 'CHANGE', 'CHANGE', 'PROBLEM', 'PROBLEM'])},
@@ -148,8 +149,6 @@ async function addCommonValues(databaseUrl: string): Promise<void> {
     UPDATE tickets SET planned_start_at = created_at + interval '1 day', planned_end_at = created_at + interval '26 hours',
       approval_status = (ARRAY['PENDING', 'APPROVED', 'REJECTED', 'NONE'])[1 + ordinal % 4]
       WHERE tenant_id = 1 AND type = 'CHANGE';
-    WITH numbers AS (SELECT id, row_number() OVER (PARTITION BY type ORDER BY id) AS number FROM tickets WHERE tenant_id = 1)
-      UPDATE tickets t SET number = -numbers.number FROM numbers WHERE t.tenant_id = 1 AND t.id = numbers.id;
     TRUNCATE ticket_counts, ticket_watchers, ticket_assets, tagged_tickets;
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT tenant_id, id, unnest(watcher_ids) FROM tickets;
     INSERT INTO ticket_assets (tenant_id, ticket_id, asset_id, status)
