@@ -19,8 +19,7 @@ COPY prisma prisma
 COPY docs/changelog.md docs/guidelines.md docs/index.md docs/security.md docs/
 COPY docs/guides docs/guides
 COPY client/README.md client/
-COPY examples/deploy-gate.ts examples/follow-tickets.ts examples/migrate-tickets.ts examples/service-desk.ts examples/
-COPY examples/sync-tickets.ts examples/ticket-form.ts examples/webhook-receiver.ts examples/
+COPY examples/*.ts examples/
 COPY contract/src contract/src
 COPY server/generated server/generated
 COPY server/src server/src

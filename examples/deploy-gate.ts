@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ItsmClient, isItsmError, type Ticket, type User } from '@itsm-api/client';
@@ -28,21 +27,19 @@ async function checkInput(): Promise<User[]> {
   if (title.trim() === '' || command === '') throw new Error('Usage: deploy-gate.ts TITLE COMMAND [ARGUMENT …]');
   if (!(waitMs > 0 && Number(POLL_MS) > 0)) throw new Error('WAIT_MINUTES and POLL_MS must be positive.');
   const folders = command.includes('/') ? ['.'] : PATH.split(delimiter);
-  await Promise.any(folders.map((folder) => access(resolve(folder, command), constants.X_OK))).catch(() => {
-    throw new Error(`${command} is not an executable file.`);
-  });
+  const files = folders.map((folder) => statSync(resolve(folder, command), { throwIfNoEntry: false }));
+  const isExecutable = files.some((file) => file?.isFile() && (file.mode & 0o111) !== 0);
+  if (!isExecutable) throw new Error(`${command} is not an executable file.`);
   const { key, user } = await client.me.get({ signal });
   const missing = neededScopes.filter((scope) => !key.scopes.includes(scope));
   if (missing.length > 0) throw new Error(`The API key lacks the scopes ${missing.join(', ')}.`);
   const names = new Set(APPROVERS.toLowerCase().match(/[^\s,]+/g));
-  if (names.size === 0) throw new Error('Set APPROVERS to the email addresses or ids of users, separated by commas.');
+  if (names.size === 0) throw new Error('Set APPROVERS to the email addresses of users, separated by commas.');
   return Promise.all([...names].map((name) => findApprover(name, user)));
 }
 
 async function findApprover(name: string, requester: User): Promise<User> {
-  const approver = /^\d+$/.test(name)
-    ? await client.users.get(Number(name), { signal })
-    : (await client.users.list({ email: name }, { signal }).toArray({ limit: 1 }))[0];
+  const [approver] = await client.users.list({ email: name }, { signal }).toArray({ limit: 1 });
   if (approver === undefined) throw new Error(`APPROVERS contains ${name}, but the workspace has no such user.`);
   if (approver.id === requester.id) throw new Error(`${name} requests the change, and so can't approve it.`);
   if (!approver.active || approver.role === 'REQUESTER') throw new Error(`${name} must be an active ADMIN or AGENT.`);
@@ -81,8 +78,11 @@ async function runCommand(): Promise<{ code: number; output: string }> {
       process.stdout.write(chunk);
     });
   }
-  let isRunning = true;
-  const end = (name: NodeJS.Signals) => isRunning && child.pid && process.kill(-child.pid, name);
+  const end = (name: NodeJS.Signals) => {
+    try {
+      process.kill(-Number(child.pid), name);
+    } catch {} // The processes have ended.
+  };
   signal.addEventListener('abort', () => {
     end('SIGTERM');
     setTimeout(end, 10_000, 'SIGKILL').unref();
@@ -90,7 +90,6 @@ async function runCommand(): Promise<{ code: number; output: string }> {
   const code = await new Promise<number>((resolve, reject) => {
     child.on('close', (code) => resolve(code ?? 1)).on('error', reject);
   });
-  isRunning = false;
   signal.throwIfAborted();
   return { code, output };
 }

@@ -496,7 +496,7 @@ export interface Approvals {
   /**
    * Withdraw the request for an approval.
    *
-   * Returns the withdrawn approval. Requires an API key of its approver or of the user who requested it. Only a PENDING approval can be withdrawn, by the user who requested it only while no approver of the ticket has decided. Administrators can withdraw any approval in the developer area. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
+   * Returns the withdrawn approval. Requires an API key of its approver or of the user who requested it. Only a PENDING approval can be withdrawn, by the user who requested it only if no approver of the ticket has decided yet. Administrators can withdraw any approval in the developer area. Changes `updatedAt` of the ticket, and emits `ticket.updated`.
    *
    * Requires the scope `tickets:write`: create and update tickets.
    *

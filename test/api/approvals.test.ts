@@ -296,12 +296,19 @@ describe('DELETE /approvals/{id}', () => {
     expect((await workspace.call('DELETE', `/approvals/${two.id}`)).status).toBe(404);
   });
 
-  it('rejects the user who requested it after another decision, but not its approver', async () => {
+  it.each([
+    ['a decision', {}],
+    ['a decision that an edit has reset', { description: 'Another description' }],
+  ])('rejects the user who requested it after %s, but not its approver', async (_, patch) => {
     const [first, second] = [await addApprover(), await addApprover()];
     const { id } = await createChange();
     const [one, two] = [await request(id, first), await request(id, second)];
     await decide(first, one, 'APPROVED');
-    const message = expect.stringMatching(/Another approver .* has decided.* administrator/);
+    if ('description' in patch) {
+      await workspace.call('PATCH', `/tickets/${id}`, patch);
+      await decide(first, one, 'APPROVED', 'Again.');
+    }
+    const message = expect.stringMatching(/An approver .* has already decided.* administrator/);
     const rejected = await workspace.call('DELETE', `/approvals/${two.id}`);
     expect([rejected.status, errorOf(rejected)]).toMatchObject([400, { code: 'VALIDATION_ERROR', message }]);
     expect((await read(id)).approvalStatus).toBe('PENDING');
@@ -418,6 +425,23 @@ describe('a material change', () => {
     const { ticket } = await approved();
     const { body } = await patch(ticket.id, { title: 'Another title', status: 'PENDING' });
     expect(body.data.approvalStatus).toBe('PENDING');
+  });
+
+  it.each([
+    ['IN_PROGRESS', { title: 'Another title' }],
+    ['IN_PROGRESS', window],
+  ])('resets the decisions if the request reopens a RESOLVED ticket as %s with %j', async (status, change) => {
+    const { ticket } = await approved();
+    await patch(ticket.id, { status: 'RESOLVED' });
+    const { body } = await patch(ticket.id, { status, ...change });
+    expect(body.data).toMatchObject({ status, approvalStatus: 'PENDING' });
+  });
+
+  it('keeps the decisions if the request resolves the ticket with another description', async () => {
+    const { ticket } = await approved();
+    await patch(ticket.id, { status: 'IN_PROGRESS' });
+    const { body } = await patch(ticket.id, { status: 'RESOLVED', description: 'Done by hand.' });
+    expect(body.data.approvalStatus).toBe('APPROVED');
   });
 
   it('resets the decisions also in a bulk request', async () => {

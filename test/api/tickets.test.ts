@@ -150,7 +150,7 @@ describe('POST /tickets', () => {
     ['an unknown category', { category: 'PRINTER' }, 'category'],
     ['an empty categoryConfigId', { categoryConfigId: '' }, 'categoryConfigId'],
     ['a categoryConfigId of 256 characters', { categoryConfigId: 'x'.repeat(256) }, 'categoryConfigId'],
-    ['a categoryConfigId that is a number', { categoryConfigId: 5 }, 'categoryConfigId'],
+    ['a categoryConfigId that is not an integer', { categoryConfigId: 5.5 }, 'categoryConfigId'],
     ['an unknown priority', { priority: 'URGENT' }, 'priority'],
     ['assigneeId 0', { assigneeId: 0 }, 'assigneeId'],
     ['assigneeId 1.5', { assigneeId: 1.5 }, 'assigneeId'],

@@ -304,7 +304,7 @@ describe('examples/deploy-gate.ts', () => {
   const runGate = (code: string, env: Record<string, string> = {}) =>
     run('deploy-gate', {
       args: ['Deploy the shop', process.execPath, '-e', code],
-      env: { ITSM_KEY: own.key, APPROVERS: String(approver.id), POLL_MS: '100', ...env },
+      env: { ITSM_KEY: own.key, APPROVERS: approver.email, POLL_MS: '100', ...env },
     });
   const changes = async (): Promise<Ticket[]> => (await own.call('GET', '/tickets?type=CHANGE')).body.data;
 
@@ -343,7 +343,9 @@ describe('examples/deploy-gate.ts', () => {
 
   it('runs nothing if an approver withdraws, and the others have approved', async () => {
     const other = await own.createUser({ role: 'AGENT' });
-    const gate = runGate('console.log("Deployed.")', { APPROVERS: `${approver.id}, ${other.email}` });
+    const gate = runGate('console.log("Deployed.")', {
+      APPROVERS: `${approver.email.toUpperCase()}, ${other.email} ${other.email}`,
+    });
     const { ticketId } = await pending(gate);
     const approvals = await eventually(async () => {
       const { body } = await own.call('GET', `/tickets/${ticketId}/approvals`);
@@ -390,20 +392,22 @@ describe('examples/deploy-gate.ts', () => {
     ['APPROVERS is empty', { APPROVERS: ' , ' }, 'Set APPROVERS'],
     ['an approver is unknown', { APPROVERS: 'nobody@example.com' }, 'the workspace has no such user'],
     ['the requester is an approver', { APPROVERS: 'OWN' }, "can't approve it"],
-    ['the command does not exist', { PATH: '' }, 'is not an executable file'],
+    ['the command does not exist', { COMMAND: 'no-such-command' }, 'is not an executable file'],
+    ['the command is a folder', { COMMAND: './test' }, 'is not an executable file'],
     ['the key lacks a scope', { ITSM_KEY: 'READER' }, 'lacks the scopes tickets:write, users:read'],
   ])('creates no change if %s', async (_, given, message) => {
     const before = await changes();
+    const ownEmail = (await own.call('GET', '/me')).body.data.user.email;
     const reader = await createKey(own.context, { user: approver.email, name: 'reader', scopes: ['tickets:read'] });
     const env = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [
         name,
-        value.replace('OWN', `${own.userId}`).replace('READER', reader.key),
+        value.replace('OWN', ownEmail).replace('READER', reader.key),
       ]),
     );
     const gate =
-      'PATH' in given
-        ? run('deploy-gate', { args: ['Deploy', 'no-such-command'], env: { ITSM_KEY: own.key } })
+      'COMMAND' in given
+        ? run('deploy-gate', { args: ['Deploy', String(given.COMMAND)], env: { ITSM_KEY: own.key } })
         : runGate('', env);
     expect(await gate.exit).toBe(1);
     expect(gate.output()).toContain(message);

@@ -55,7 +55,9 @@ describe('/developer/approvals', () => {
 
   it('shows the custom fields and attachments that the approver decides about', async () => {
     const { id, ticketId } = await workspace.createApproval(agentId);
-    await workspace.call('PATCH', `/tickets/${ticketId}`, { customFields: { rollback: 'Restore the snapshot' } });
+    await workspace.call('PATCH', `/tickets/${ticketId}`, {
+      customFields: { rollback: `${'x'.repeat(2000)} Restore the snapshot` },
+    });
     const { id: attachmentId } = await workspace.createAttachment(ticketId, { name: 'plan.txt' });
     const { text } = await agent.get(`${list}/${id}`);
     expect(text).toContain('Restore the snapshot');

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, glob, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -57,7 +57,7 @@ async function copy(text: string, folder = app): Promise<void> {
   const names = text.split(' ');
   if (names[0]?.startsWith('--from')) return;
   const destination = names.pop() ?? '';
-  for (const name of names) {
+  for await (const name of glob(names, { cwd: root })) {
     const to = destination.endsWith('/') ? join(destination, basename(name)) : destination;
     await cp(join(root, name), join(folder, to), { recursive: true });
   }

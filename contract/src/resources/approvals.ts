@@ -212,7 +212,7 @@ export const approvals = endpoints({
     summary: 'Withdraw the request for an approval',
     description:
       'Returns the withdrawn approval. Requires an API key of its approver or of the user who requested it. Only a ' +
-      'PENDING approval can be withdrawn, by the user who requested it only while no approver of the ticket has decided. ' +
+      'PENDING approval can be withdrawn, by the user who requested it only if no approver of the ticket has decided yet. ' +
       `Administrators can withdraw any approval in the developer area. ${effects}`,
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: IdParam,

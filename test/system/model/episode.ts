@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, runCommand } from './commands/index.ts';
 import { ExpectedEvents } from './events.ts';
 import { comparePoint } from './quiet.ts';
-import { type WithApprovals, withdrawApproval } from './resources/approvals.ts';
+import { type WithApprovals, withdrawOfUser } from './resources/approvals.ts';
 import { type Answer, send } from './send.ts';
 import { approved } from './steps.ts';
 import type { System, Victim } from './system.ts';
@@ -117,7 +117,7 @@ async function removeApprovers(world: World, { servers }: System, how: 'demote' 
     const actor = { userId: administrator, keyId: id };
     for (const row of tickets.rows.values()) {
       if (row.state === undefined) continue;
-      const change = (ticket: WithApprovals) => withdrawApproval(ticket, userId);
+      const change = (ticket: WithApprovals) => withdrawOfUser(ticket, userId);
       row.steps.push(approved({ sent, answer }, { actor, change }) as never);
     }
     if (how === 'deactivate') workspace.members = workspace.members.filter((key) => key.userId !== userId);

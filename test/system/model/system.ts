@@ -16,9 +16,11 @@ import {
   listTicketCategories,
   updateTicketCategory,
 } from '@itsm-api/server/resources/ticket-categories/queries.ts';
+import { withdrawApproval } from '@itsm-api/server/resources/tickets/approvals/queries.ts';
 import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
 import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
 import { createUser, deactivateUser, listUsers, updateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { ApiError } from '@itsm-api/server/shared/errors.ts';
 import { openInstallation } from '../../support/installation.ts';
 import { type Postgres, steadyPort } from '../../support/postgres-server.ts';
 import { startProxy } from '../../support/proxy.ts';
@@ -113,6 +115,7 @@ export async function openSystem(): Promise<System> {
         newKey: (workspace) => addKey(contexts.get(workspace), 'short-lived').catch(() => undefined),
         revokeKey: (workspace, { id }) => revoke(contexts.get(workspace), id),
         setFilter: (workspace, field, isOn) => setFilter(runtime, contexts.get(workspace), field, isOn),
+        withdrawApproval: (workspace, id) => withdraw(contexts.get(workspace), id),
         removeApprover: (workspace, userId, how) => removeApprover(contexts.get(workspace), userId, how),
       },
       receiver,
@@ -227,6 +230,14 @@ async function setFilter(
   } catch {
     return false;
   }
+}
+
+async function withdraw(made: Made | undefined, id: number): Promise<'done' | 'NOT_FOUND' | undefined> {
+  if (made === undefined) throw new Error('The workspace belongs to another system.');
+  return withdrawApproval(made.context, id).then(
+    () => 'done' as const,
+    (error: unknown) => (error instanceof ApiError && error.code === 'NOT_FOUND' ? 'NOT_FOUND' : undefined),
+  );
 }
 
 /** Demotes or deactivates a user. A demoted user keeps their keys. Resolves to all users of the workspace. */

@@ -51,6 +51,11 @@ export interface Servers {
     field: { resource: CustomFieldResource; key: string },
     isOn: boolean,
   ): Promise<boolean>;
+  /**
+   * Withdraws an approval for an administrator, as the developer area does. Resolves to the error code if the server
+   * rejects it, and to undefined if the outcome is unknown.
+   */
+  withdrawApproval(workspace: Workspace, id: number): Promise<'done' | 'NOT_FOUND' | undefined>;
   /** Demotes a user to REQUESTER, or deactivates the user. Resolves to all users of the workspace. */
   removeApprover(workspace: Workspace, userId: number, how: 'demote' | 'deactivate'): Promise<User[]>;
 }

@@ -12,7 +12,7 @@ import {
 import { approved, conditionStep, listed } from '../steps.ts';
 import type { Turn } from '../turn.ts';
 import { agrees, unknownId, unknownText } from '../values.ts';
-import type { Sent } from '../world.ts';
+import type { Key, Sent } from '../world.ts';
 import {
   answered,
   missingId,
@@ -151,6 +151,27 @@ export const approvals = {
     const sent = await turn.ask('approvals.delete', { params: { id: known.id } });
     if (sent === undefined) return;
     noteApproval(turn, sent, known.ticketId, (row) => removeApproval(row, known.id, turn.key.userId));
+  }),
+
+  /** Withdraws an approval as an administrator in the developer area, which isn't an operation of the contract. */
+  withdraw: kind(3, fc.record({ place }), async (turn, { place }) => {
+    const { world, workspace, servers } = turn;
+    const known = pick(turn, place);
+    if (known === undefined) return;
+    const [begin, beganAt] = [world.next(), Date.now()];
+    const result = await servers.withdrawApproval(workspace, known.id);
+    const body = result === 'NOT_FOUND' ? { error: { code: result } } : {};
+    const answer = result && { status: result === 'done' ? 200 : 404, headers: {}, body };
+    const request = { method: 'withdraw', path: `/approvals/${known.id}` };
+    const sent: Sent = { request, begin, end: world.next(), beganAt, endedAt: Date.now(), answer };
+    const [{ id, userId }] = workspace.members as [Key];
+    const change = (row: WithApprovals) => {
+      const outcome = removeApproval(row, known.id, 'administrator');
+      return 'row' in outcome ? { row: outcome.row } : outcome;
+    };
+    workspace.tickets
+      .of(known.ticketId)
+      .steps.push(approved({ sent, answer }, { actor: { userId, keyId: id }, change }) as never);
   }),
 };
 

@@ -10,7 +10,9 @@ import { isSame, type Outcome } from './rows.ts';
  * responses ignore symbols.
  */
 export const approvalsOf = Symbol('approvals');
-export type WithApprovals = Ticket & { [approvalsOf]?: readonly Approval[] };
+/** The name of the property that is true after the first decision about a ticket, also if an edit has reset it. */
+export const hasDecision = Symbol('hasDecision');
+export type WithApprovals = Ticket & { [approvalsOf]?: readonly Approval[]; [hasDecision]?: boolean };
 
 /** The maximum number of approvals of a ticket. */
 const maxApprovals = 20;
@@ -40,9 +42,10 @@ export function resetDecisions(
   isApprover: (id: number) => boolean,
 ): WithApprovals {
   const approvals = before[approvalsOf] ?? [];
-  const isWaiting = before.status === 'OPEN' || before.status === 'PENDING';
+  const statuses = [before.status, after.status];
+  const isWaiting = statuses.includes('OPEN') || statuses.includes('PENDING');
   const isMaterial =
-    ((isWaiting || before.status === 'IN_PROGRESS') &&
+    ((isWaiting || statuses.includes('IN_PROGRESS')) &&
       (['title', 'plannedStartAt', 'plannedEndAt', 'assetIds'] as const).some(
         (field) => !isSame(before[field], after[field]),
       )) ||
@@ -62,7 +65,7 @@ export function resetDecisions(
 }
 
 /** Withdraws the pending approval of a user who is deactivated or becomes a REQUESTER. */
-export function withdrawApproval(ticket: WithApprovals, userId: number): ApprovalOutcome {
+export function withdrawOfUser(ticket: WithApprovals, userId: number): ApprovalOutcome {
   const approvals = ticket[approvalsOf] ?? [];
   const others = approvals.filter(({ approverId, decision }) => approverId !== userId || decision !== 'PENDING');
   return { row: others.length < approvals.length ? withApprovals(ticket, others) : ticket };
@@ -112,17 +115,22 @@ export function decideApproval(
   if ((before.decision !== 'PENDING' && !isReplaced) || !isApprover) return { codes: ['VALIDATION_ERROR'] };
   const approval = { ...before, decision, comment, decidedAt: unknownText, ...newVersion };
   const after = approvals.map((each) => (each === before ? approval : each));
-  return { row: withApprovals(ticket, after), approval };
+  return { row: { ...withApprovals(ticket, after), [hasDecision]: true }, approval };
 }
 
-/** Withdraws a pending approval for its approver, or for the user who requested it and if no approver has decided. */
-export function removeApproval(ticket: WithApprovals, id: number, userId: number): ApprovalOutcome {
+/**
+ * Withdraws a pending approval for its approver, or for the user who requested it if no approver has decided.
+ * Administrators can also withdraw decided approvals, in the developer area.
+ */
+export function removeApproval(ticket: WithApprovals, id: number, userId: number | 'administrator'): ApprovalOutcome {
   const approvals = ticket[approvalsOf] ?? [];
   const approval = approvals.find((each) => each.id === id);
   if (approval === undefined) return { codes: ['NOT_FOUND'] };
-  const isOpen = approvals.every(({ decision }) => decision === 'PENDING');
-  const isAllowed = approval.approverId === userId || (approval.createdById === userId && isOpen);
-  if (approval.decision !== 'PENDING' || !isAllowed) return { codes: ['VALIDATION_ERROR'] };
+  const isUndecided = ticket[hasDecision] !== true;
+  const isAllowed = approval.approverId === userId || (approval.createdById === userId && isUndecided);
+  if (userId !== 'administrator' && (approval.decision !== 'PENDING' || !isAllowed)) {
+    return { codes: ['VALIDATION_ERROR'] };
+  }
   const others = approvals.filter((each) => each !== approval);
   return { row: withApprovals(ticket, others), approval };
 }

@@ -48,7 +48,8 @@ ${facts({
   Priority: ticket.priority,
   'Planned window': plannedWindow(visit, ticket),
   Assets: assets.join(', ') || null,
-  ...formatCustomFields(ticket.customFields),
+  // An approver must see the whole values.
+  ...formatCustomFields(ticket.customFields, Number.POSITIVE_INFINITY),
   Requester: names.get(ticket.requesterId) ?? null,
   Approver: names.get(approval.approverId) ?? null,
   'Requested by': names.get(approval.createdById) ?? null,

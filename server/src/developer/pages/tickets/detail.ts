@@ -234,7 +234,7 @@ function renderFacts(
     Assets: assets.join(', ') || null,
     Tags: ticket.tags.join(', ') || null,
     Parent: ticket.parentId && html`<a href="/developer/tickets/${ticket.parentId}">ticket ${ticket.parentId}</a>`,
-    ...formatCustomFields(ticket.customFields),
+    ...formatCustomFields(ticket.customFields, 500),
     Due:
       ticket.dueAt && html`${visit.time(ticket.dueAt)} ${isOverdue(visit, ticket) ? badge('overdue', 'warn') : null}`,
     'Planned window': plannedWindow(visit, ticket),

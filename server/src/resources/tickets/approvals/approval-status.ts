@@ -43,7 +43,9 @@ const materialFields: Partial<Record<TicketStatus, readonly (keyof Ticket)[]>> =
 /** Returns true if a change of a ticket invalidates the decisions of its approvers (docs/decisions/changes.md). */
 function isMaterial(before: Ticket, after: Ticket): boolean {
   if (before.approvalStatus === 'NONE') return false;
-  return materialFields[before.status]?.some((field) => !isDeepStrictEqual(before[field], after[field])) ?? false;
+  // A request can also change the status, and must not reopen the ticket with another content.
+  const fields = [before, after].flatMap(({ status }) => materialFields[status] ?? []);
+  return fields.some((field) => !isDeepStrictEqual(before[field], after[field]));
 }
 
 /** A change of a ticket that can reset its approvals. */

@@ -8,6 +8,8 @@ import {
   type TicketReference,
 } from '@itsm-api/contract';
 import type { Approval as ApprovalRow, Prisma } from '../../../../generated/prisma/client.ts';
+import { sql } from '../../../database/client/sql.ts';
+import { one } from '../../../database/client/statements.ts';
 import { lockRow } from '../../../database/row-lock.ts';
 import { ApiError, invalidField, notFound } from '../../../shared/errors.ts';
 import { requireMatch, withEtag } from '../../../shared/etag.ts';
@@ -164,13 +166,13 @@ function assertCanBecome(approval: ApprovalRow, decision: Decision['decision']):
 /**
  * Withdraws a pending approval. Changes the ticket, and emits `ticket.updated`.
  * @throws ApiError NOT_FOUND; PRECONDITION_FAILED; VALIDATION_ERROR if the approver has decided, if the user is neither
- * the approver nor the user who requested the approval, or if that user sends the request after another decision
+ * the approver nor the user who requested the approval, or if that user sends the request after a decision
  */
 export function deleteApproval(context: ApproverContext, id: number): Promise<Approval> {
   return transaction(context, async (context) => {
     const { ifMatch, userId } = context;
     const locked = await lockApproval(context, id);
-    const { approval, others } = locked;
+    const { approval, ticket } = locked;
     if (approval.approverId !== userId && approval.createdById !== userId) {
       const allowed = 'Only its approver and the user who requested it can withdraw an approval';
       throw new ApiError('VALIDATION_ERROR', `${allowed}. Use an API key of one of them. ${orAdministrator}`);
@@ -180,13 +182,25 @@ export function deleteApproval(context: ApproverContext, id: number): Promise<Ap
       const message = `This approval is ${approval.decision}. Only a PENDING approval can be withdrawn by a request.`;
       throw new ApiError('VALIDATION_ERROR', `${message} ${orAdministrator}`);
     }
-    if (approval.approverId !== userId && others.some(({ decision }) => decision !== 'PENDING')) {
-      const message = 'Another approver of this ticket has decided, so only the approver can withdraw this approval.';
+    if (approval.approverId !== userId && (await hasDecision(context, ticket.id))) {
+      const message =
+        'An approver of this ticket has already decided, so only the approver can withdraw this approval.';
       throw new ApiError('VALIDATION_ERROR', `${message} ${orAdministrator}`);
     }
     return removeApproval(context, locked);
   });
 }
+
+/** Returns true if an approver has decided about a ticket. An edit resets decisions, but the activity keeps them. */
+async function hasDecision({ db }: Context, ticketId: number): Promise<boolean> {
+  return (await db.$sql(selectDecision, { ticketId })) !== undefined;
+}
+
+const selectDecision = one<{ ticketId: number }, { id: number }>(
+  ({ tenant, ticketId }) => sql`SELECT id FROM activities
+    WHERE tenant_id = ${tenant} AND resource = 'TICKET' AND resource_id = ${ticketId}
+      AND jsonb_path_exists(changes, '$.approvals.to[*].decision ? (@ != "PENDING")') LIMIT 1`,
+);
 
 const orAdministrator = 'Or ask an administrator to withdraw it in the developer area.';
 
