@@ -206,6 +206,21 @@ describe('/developer/assets/import', () => {
     expect(other).toContain('Nothing has been imported yet. 2 custom fields get values of other types.');
   });
 
+  it.each([
+    ['commas', `${','.repeat(250_000)}x`, 'customFields.ratio must be'],
+    ['combining characters', '\u0315\u0316'.repeat(60_000), 'customFields.leased must be'],
+  ])('checks a cell of many %s in at most 2 seconds', async (_, cell, error) => {
+    const own = await createWorkspace(api);
+    const visitor = await signIn(api, own);
+    await own.createAsset({ assetTag: 'T-1', customFields: { ratio: 1.5, leased: true } });
+    const start = performance.now();
+    for (const name of ['ratio', 'leased']) {
+      const file = `sep=;\nassetTag;customFields.${name}\nT-1;"${cell}"\n`;
+      expect(errorsOf(await preview(visitor, path, file, { update: 'yes' }))).not.toContain(error);
+    }
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+
   it('rejects the import of a CSV file if a newer upload replaced the file', async () => {
     const own = await createWorkspace(api);
     const visitor = await signIn(api, own);

@@ -338,8 +338,8 @@ function readLine<Values extends object>(
       customFields.push([customField, value]);
       if (stored == null || kindOf(value) === kindOf(stored)) continue;
       typeChanges += 1;
-      const message = type === undefined && isLocal(cell) ? localErrors[kind] : undefined;
-      if (message !== undefined) cellProblems.push({ line, path: name, message });
+      const message = type === undefined ? localErrors[kind] : undefined;
+      if (message !== undefined && isLocal(cell)) cellProblems.push({ line, path: name, message });
     } else if (known.includes(name)) {
       texts[name] = cell;
       if (name === columns.unique || cell !== cellText(stored)) fields[name] = cell;
