@@ -82,7 +82,22 @@ export function trimmedText(min: number, max: number) {
  * (docs/decisions/data-model.md#assets). Otherwise, different texts could look the same.
  */
 export function identifyingText(min: number, max: number) {
-  return z.string().trim().normalize('NFC').min(min).max(max).refine(isClean, unclean).refine(isVisible, invisible);
+  return z
+    .string()
+    .trim()
+    .overwrite((value) => normalizeText(value, 'NFC'))
+    .min(min)
+    .max(max)
+    .refine(isClean, unclean)
+    .refine(isVisible, invisible);
+}
+
+/**
+ * Converts a text to a normalization form of Unicode. Returns a text of more than 1,024 UTF-16 code units unchanged,
+ * because the time can grow with the square of the length.
+ */
+export function normalizeText(value: string, form: 'NFC' | 'NFKC'): string {
+  return value.length > 1024 ? value : value.normalize(form);
 }
 
 /**

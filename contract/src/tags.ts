@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { normalizeText } from './fields.ts';
 
 /** The maximum number of tags of a ticket or an asset. */
 export const maxTags = 50;
@@ -10,7 +11,7 @@ export const maxTags = 50;
  */
 export const Tag = z
   .string()
-  .overwrite((tag) => tag.toLowerCase().normalize('NFC'))
+  .overwrite((tag) => normalizeText(tag.toLowerCase(), 'NFC'))
   .min(1, { abort: true })
   .max(50)
   .refine(

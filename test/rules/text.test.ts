@@ -80,6 +80,15 @@ it.each(longFields)('rejects more than 65,535 bytes in the field $name of $title
   }
 });
 
+it('rejects long texts of combining characters, whose normalization is slow, within a second', async () => {
+  const value = `a${'\u0315\u0316'.repeat(50_000)}`;
+  const start = performance.now();
+  const asset = { name: 'Laptop', assetTag: value, type: 'LAPTOP', tags: [value] };
+  const answer = await workspace.call('POST', '/assets', asset);
+  expect(performance.now() - start).toBeLessThan(1000);
+  expect(errorOf(answer).details).toMatchObject([{ path: 'assetTag' }, { path: 'tags.0' }]);
+});
+
 it('covers the text fields of tickets, assets, tasks and webhooks in the tests', () => {
   expect([...new Set(fields.map(({ name }) => name))]).toEqual(
     expect.arrayContaining(['title', 'description', 'resolution', 'notes', 'secret', 'url']),

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { CustomFields } from '@itsm-api/contract';
+import { CustomFields, normalizeText } from '@itsm-api/contract';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { detailsOf } from '../../shared/validation.ts';
@@ -156,7 +156,7 @@ async function readFile<Values extends object, Input>(
   const missing = needed.filter((name) => !header.includes(name));
   const unique = header.indexOf(columns.unique);
   // The schemas of the unique columns also normalize their values.
-  const uniqueOf = ({ cells }: CsvRecord) => (cells[unique] ?? '').trim().normalize('NFC');
+  const uniqueOf = ({ cells }: CsvRecord) => normalizeText((cells[unique] ?? '').trim(), 'NFC');
   const lines: Line<Values>[] = [];
   let typeChanges = 0;
   for (const chunk of chunksOf(others, linesPerTurn)) {
