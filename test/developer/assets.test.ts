@@ -206,6 +206,17 @@ describe('/developer/assets/import', () => {
     expect(other).toContain('Nothing has been imported yet. 2 custom fields get values of other types.');
   });
 
+  it('rejects a heading that can mean two custom fields', async () => {
+    const own = await createWorkspace(api);
+    const visitor = await signIn(api, own);
+    await own.createAsset({ assetTag: 'T-1', customFields: { Site: 'a', site: 'b' } });
+    const fileWith = (name: string) => `assetTag,customFields.${name}\nT-1,c\n`;
+    expect(errorsOf(await preview(visitor, path, fileWith('SITE'), { update: 'yes' }))).toMatch(
+      /customFields\.SITE&quot; can mean several fields\. Write customFields\.(Site or customFields\.site|site or customFields\.Site)/,
+    );
+    expect(await preview(visitor, path, fileWith('site'), { update: 'yes' })).toContain('(0 new, 1 changed');
+  });
+
   it.each([
     ['commas', `${','.repeat(250_000)}x`, 'customFields.ratio must be'],
     ['combining characters', '\u0315\u0316'.repeat(60_000), 'customFields.leased must be'],

@@ -140,16 +140,16 @@ function findDelimiter(text: Buffer, columns: readonly string[]): string {
     .map(({ delimiter, header }) => ({
       delimiter,
       cells: header.length,
-      known: header.filter((name) => nameIn(columns, name) !== undefined).length,
+      known: header.filter((name) => findNames(columns, name).length > 0).length,
     }))
     .toSorted((a, b) => b.known - a.known || b.cells - a.cells);
   return best?.delimiter ?? ',';
 }
 
-/** Returns the name that a heading means. Upper and lower case make no difference, unless both forms are names. */
-export function nameIn(names: readonly string[], heading: string): string | undefined {
-  if (names.includes(heading)) return heading;
-  return names.find((name) => name.toLowerCase() === heading.toLowerCase());
+/** Returns the names that a heading can mean: the exact name, or otherwise all names that differ only in case. */
+export function findNames(names: readonly string[], heading: string): string[] {
+  if (names.includes(heading)) return [heading];
+  return [...new Set(names.filter((name) => name.toLowerCase() === heading.toLowerCase()))];
 }
 
 function countBreaks(text: string): number {

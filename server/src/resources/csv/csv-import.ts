@@ -11,7 +11,7 @@ import type { Rows } from '../sync/change-feed.ts';
 import { findUserIds } from '../users/queries.ts';
 import { type CsvColumns, type ImportResults, parseCustomField, toCustomFieldColumn } from './csv-columns.ts';
 import { type ColumnValues, type CsvExport, toCsvRows } from './csv-export.ts';
-import { type CsvFile, type CsvRecord, cellText, NoCsv, nameIn, parseCsv } from './csv-format.ts';
+import { type CsvFile, type CsvRecord, cellText, findNames, NoCsv, parseCsv } from './csv-format.ts';
 import type { ImportOptions } from './import-checks.ts';
 import { isLocal, localToJson } from './local-values.ts';
 
@@ -228,7 +228,7 @@ async function readRecords<Values extends object>(
     const messages =
       records.length === 0
         ? ['the file is empty. Add a header and at least one row']
-        : findHeaderProblems(columns, header);
+        : [...findHeaderProblems(columns, header), ...findAmbiguous(headings, fieldNames)];
     if (records.length === 1) messages.push('the file has no rows below the header. Add at least one row');
     if (records.length > max + 1) messages.push(`the file has more than ${max} ${columns.resource}. Split it`);
     const checked = isTooWide ? [] : records.slice(0, max + 1);
@@ -256,8 +256,18 @@ const customHeading = /^customFields\.(.+)$/is;
 /** Returns the name of the column that a heading means. Upper and lower case make no difference. */
 function toColumn(heading: string, names: readonly string[], fieldNames: readonly string[]): string {
   const field = customHeading.exec(heading)?.[1];
-  if (field !== undefined) return toCustomFieldColumn(nameIn(fieldNames, field) ?? field);
-  return nameIn(names, heading) ?? heading;
+  if (field !== undefined) return toCustomFieldColumn(findNames(fieldNames, field)[0] ?? field);
+  return findNames(names, heading)[0] ?? heading;
+}
+
+/** Describes the headings that can mean several custom fields, because the names of these fields differ only in case. */
+function findAmbiguous(headings: readonly string[], fieldNames: readonly string[]): string[] {
+  return headings.slice(0, maxColumns).flatMap((heading) => {
+    const [first, second] = findNames(fieldNames, customHeading.exec(heading)?.[1] ?? '');
+    if (first === undefined || second === undefined) return [];
+    const remedy = `Write ${shorten(toCustomFieldColumn(first))} or ${shorten(toCustomFieldColumn(second))}`;
+    return [`the column "${shorten(heading)}" can mean several fields. ${remedy}`];
+  });
 }
 
 /** The names of delimiters in error messages. */
