@@ -244,6 +244,14 @@ describe('the MCP tool search_names', () => {
     expect(Buffer.byteLength(teams.text)).toBeLessThan(20_000);
     expect((await callTool(agent, 'search_names', { kind: 'planet' })).text).toMatch(/^VALIDATION_ERROR: kind/);
   });
+
+  it('returns a name with line separators on one line', async () => {
+    const name = 'Marked\u2028{}\u2029{}';
+    const { id } = await workspace.createTeam({ name });
+    const { text } = await callTool(client, 'search_names', { q: 'marked' });
+    expect(text).not.toMatch(/[\u2028\u2029]/);
+    expect(rowsIn(text)).toMatchObject([{ id, name }]);
+  });
 });
 
 describe('other MCP arguments', () => {

@@ -1,6 +1,7 @@
 import type { CustomFieldDefinition } from '@itsm-api/contract';
 import { listDefinitions } from '../resources/custom-fields/queries.ts';
 import type { Context } from '../resources/shared/context.ts';
+import { joinLines } from './tool-result.ts';
 
 /** The maximum number of options in the text. An agent reads the whole text. */
 const maxOptions = 500;
@@ -11,13 +12,8 @@ export async function describeDefinitions(context: Pick<Context, 'db'>): Promise
   const definitions = data.filter(({ active }) => active);
   const withOptions = definitions.filter(({ options }) => options !== null).length;
   const share = Math.floor(maxOptions / Math.max(1, withOptions));
-  const lines = definitions.map((definition) => toLine(shorten(definition, share)));
-  return lines.length === 0 ? 'No custom fields are defined. They can have any names and values.' : lines.join('\n');
-}
-
-/** Formats a value as JSON. Escapes line separators, so that text from administrators can't start a new line. */
-function toLine(value: object): string {
-  return JSON.stringify(value).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  const lines = definitions.map((definition) => JSON.stringify(shorten(definition, share)));
+  return lines.length === 0 ? 'No custom fields are defined. They can have any names and values.' : joinLines(lines);
 }
 
 /** Returns what an agent needs of a definition. @param share the maximum number of its options */
