@@ -157,6 +157,19 @@ describe('names in MCP arguments', () => {
     }
   });
 
+  it('requires the id if more than 100 resources contain the words of a name', async () => {
+    const here = await createWorkspace(api);
+    const agent = await connect(here.key);
+    const items = Array.from({ length: 101 }, (_, number) => ({
+      ...{ externalId: `${number}`, name: `Printer ${number}`, assetTag: `PR-${number}`, type: 'PRINTER' },
+    }));
+    for (const assets of [items.slice(1), items.slice(0, 1)]) await here.call('POST', '/assets/upsert', { assets });
+    const common = await callTool(agent, 'get_asset', { id: 'Printer' });
+    expect(common.text).toMatch(/^INVALID_REFERENCE: id is too common to identify the asset\. Send its id\.\n/);
+    expect(rowsIn(common.text)).toHaveLength(10);
+    expect((await callTool(agent, 'get_asset', { id: 'Printer 7' })).text).toContain('"PR-7"');
+  });
+
   it('passes a text that names no category to the endpoint', async () => {
     const here = await createWorkspace(api);
     const agent = await connect(here.key);

@@ -31,8 +31,8 @@ export interface Found {
   hasMore: boolean;
 }
 
-/** The maximum number of resources that a lookup compares with a name. If more match its words, it is ambiguous. */
-const maxCompared = 1000;
+/** The maximum number of resources that a lookup compares with a name. */
+const maxCompared = 100;
 
 /** The resources that an agent can find by name. */
 export const nameSources: Record<NamedKind, NameSource> = {

@@ -57,8 +57,8 @@ export async function convertArguments(
     const found = await lookUp(kind, name);
     if (found?.matches.length === 1 && !found.hasMore) ids.set(key, found.matches[0]?.id);
     else if (found !== undefined && (kind !== 'category' || found.matches.length > 0)) {
-      const { matches, hasMore } = found;
-      faults.push({ path, message: describeFault(kind, hasMore || matches.length > 0) });
+      const { matches } = found;
+      faults.push({ path, message: describeFault(kind, found) });
       const shown = matches.length > 0 ? matches : found.rows;
       rows.push(...shown.slice(0, maxSimilar).map((row) => formatRow(kind, row)));
     }
@@ -67,8 +67,9 @@ export async function convertArguments(
   return mapPlaces(places, args, ({ kind }, value) => ids.get(keyOf(kind, String(value))) ?? value);
 }
 
-function describeFault(kind: NamedKind, isAmbiguous: boolean): string {
-  if (isAmbiguous) return `matches more than one ${kind}. Send the id of one of them.`;
+function describeFault(kind: NamedKind, { matches, hasMore }: Found & { matches: Found['rows'] }): string {
+  if (matches.length > 1) return `matches more than one ${kind}. Send the id of one of them.`;
+  if (hasMore) return `is too common to identify the ${kind}. Send its id.`;
   return `matches no ${kind}. Find the ${kind} with ${kind === 'asset' ? 'list_assets' : 'search_names'}, then send its id.`;
 }
 
