@@ -102,11 +102,11 @@ export function normalizeText(value: string, form: 'NFC' | 'NFKC'): string {
 
 /**
  * Returns the schema of a filter by a text with at most `max` characters that `identifyingText` describes. The schema
- * keeps the normalization form, because rows of earlier releases can have another form. In another form, a text can have
- * up to four times as many characters.
+ * keeps the normalization form and invisible characters, because rows of earlier releases can contain them. In another
+ * form, a text can have up to four times as many characters.
  */
 export function identifyingFilter(max: number) {
-  return trimmedText(1, 4 * max).refine(isVisible, invisible);
+  return trimmedText(1, 4 * max);
 }
 
 const invisible = 'must not contain invisible characters, such as a zero-width space. Remove them.';

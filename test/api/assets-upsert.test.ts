@@ -372,7 +372,7 @@ describe('GET /assets by tag and serial number', () => {
         expect((await post('/assets', body)).error.details).toEqual(detail);
         expect((await post('/assets/upsert', { assets: [body] })).data[0].error.details).toEqual(detail);
         const filtered = await own.call('GET', `/assets?${path}=${encodeURIComponent(value)}`);
-        expect(filtered.body.error.details).toEqual(detail);
+        expect(filtered.body.data).toEqual([]);
       }
       const patched = await own.call('PATCH', `/assets/${created.id}`, { serialNumber: value });
       expect(patched.body.error.details).toEqual([{ path: 'serialNumber', message }]);

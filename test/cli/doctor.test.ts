@@ -168,7 +168,6 @@ it('lists asset tags that the migration kept, because another asset has the norm
   for (const [index, { kept }] of given.entries()) {
     const [asset] = await find('serialNumber', `e\u0301${ids[index]}`);
     expect(asset).toMatchObject({ id: ids[index], assetTag: kept, serialNumber: `\u00e9${ids[index]}` });
-    if (/[\u200b\u200d]/.test(kept)) continue;
     expect((await find('assetTag', kept)).map(({ id }: { id: number }) => id)).toContain(ids[index]);
   }
   expect((await workspace.call('GET', '/assets?q=LT-6')).body.meta.totalCount).toBe(2);
