@@ -154,6 +154,8 @@ it('lists asset tags that the migration kept, because another asset has the norm
     { tag: 'LT-6', kept: 'LT-6' },
   ];
   const ids: number[] = [];
+  const changed = await workspace.createAsset({ serialNumber: 'PF4N2KD8' });
+  await query(database.url, "UPDATE assets SET serial_number = 'e\u0301-old' WHERE id = $1", [changed.id]);
   for (const { tag } of given) {
     const { id } = await workspace.createAsset({ serialNumber: 'PF4N2KD8' });
     const sql = 'UPDATE assets SET asset_tag = $1, serial_number = $2 WHERE id = $3 RETURNING id';
@@ -161,7 +163,18 @@ it('lists asset tags that the migration kept, because another asset has the norm
     ids.push(id);
   }
   await execute(database.url, "DELETE FROM _prisma_migrations WHERE migration_name LIKE '%asset_texts'");
+  // Changes a serial number after the migration has read it.
+  await execute(
+    database.url,
+    `CREATE FUNCTION change_serial() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       UPDATE assets SET serial_number = 'PF-NEW' WHERE id = ${changed.id};
+       RETURN NULL;
+     END $$;
+     CREATE TRIGGER change_serial AFTER UPDATE ON assets
+       FOR EACH ROW WHEN (NEW.id = ${ids.at(-1)}) EXECUTE FUNCTION change_serial();`,
+  );
   expect(await migrateDatabase(database.url)).toEqual([expect.stringMatching(/asset_texts$/)]);
+  await execute(database.url, 'DROP TRIGGER change_serial ON assets; DROP FUNCTION change_serial');
 
   const find = async (filter: string, value: string) =>
     (await workspace.call('GET', `/assets?${filter}=${encodeURIComponent(value)}`)).body.data ?? [];
@@ -170,6 +183,7 @@ it('lists asset tags that the migration kept, because another asset has the norm
     expect(asset).toMatchObject({ id: ids[index], assetTag: kept, serialNumber: `\u00e9${ids[index]}` });
     expect((await find('assetTag', kept)).map(({ id }: { id: number }) => id)).toContain(ids[index]);
   }
+  expect((await find('serialNumber', 'PF-NEW')).map(({ id }: { id: number }) => id)).toEqual([changed.id]);
   expect((await workspace.call('GET', '/assets?q=LT-6')).body.meta.totalCount).toBe(2);
   await api.close();
 
