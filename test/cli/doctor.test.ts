@@ -185,7 +185,6 @@ it('lists asset tags that the migration kept, because another asset has the norm
   }
   expect((await find('serialNumber', 'PF-NEW')).map(({ id }: { id: number }) => id)).toEqual([changed.id]);
   expect((await workspace.call('GET', '/assets?q=LT-6')).body.meta.totalCount).toBe(2);
-  await api.close();
 
   const { ok, of } = await examine();
   expect(ok).toBe(true);
@@ -208,6 +207,14 @@ it('lists asset tags that the migration kept, because another asset has the norm
       `Tenant ${workspace.tenantId}: the tag of the asset ${ids[8]} looks like the tag of the asset ${ids[9]}: LT-6.`,
     ],
   ]);
+
+  const assets = Array.from({ length: 100 }, (_, index) => ({ assetTag: `PC-${index}`, name: 'PC', type: 'DESKTOP' }));
+  await workspace.call('POST', '/assets/upsert', { assets });
+  await api.close();
+  await execute(database.url, "UPDATE assets SET asset_tag = asset_tag || '\u200b' WHERE asset_tag LIKE 'PC-%'");
+  const many = (await examine()).of('asset tags');
+  expect(many).toHaveLength(101);
+  expect(many.at(-1)).toMatchObject({ level: 'note', message: expect.stringContaining('More assets have such tags.') });
 });
 
 it('skips all later checks of `itsm doctor` if migrations are missing', { timeout: 30_000 }, async () => {

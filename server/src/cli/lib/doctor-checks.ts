@@ -297,16 +297,19 @@ export const checks: Check[] = [
   {
     name: 'asset tags',
     async check({ databases }) {
-      const found = await findUnnormalizedTags(databases.options);
+      const found = await findUnnormalizedTags(databases.options, maxTags + 1);
       if (found.length === 0) return [ok('All asset tags are normalized.')];
-      return found.map(({ tenantId, assetId, assetTag, otherId }) => ({
+      const advice = 'See docs/operations.md, "When two asset tags look the same".';
+      const notes = found.slice(0, maxTags).map(({ tenantId, assetId, assetTag, otherId }) => ({
         ...note(
           `Tenant ${tenantId}: the tag of the asset ${assetId} ` +
             (otherId === null ? 'is not normalized.' : `looks like the tag of the asset ${otherId}: ${assetTag}.`),
-          'See docs/operations.md, "When two asset tags look the same".',
+          advice,
         ),
         details: [{ tenantId: serializeId(tenantId), assetId, assetTag, otherId }],
       }));
+      const more = 'More assets have such tags. Correct the listed tags, then run `itsm doctor` again.';
+      return found.length > maxTags ? [...notes, note(more, advice)] : notes;
     },
   },
   {
@@ -324,6 +327,9 @@ export const checks: Check[] = [
     },
   },
 ];
+
+/** The maximum number of assets that the check of the tags lists. */
+const maxTags = 100;
 
 /** The oldest PostgreSQL version that still receives updates, and the newest version that the tests cover. */
 const minMajor = 15;

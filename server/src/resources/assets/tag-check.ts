@@ -15,12 +15,12 @@ export interface UnnormalizedTag {
 /** The statement timeout in milliseconds. The check reads the tags of all assets. */
 const maxCheckMs = 10 * 60_000;
 
-/** Finds the assets whose tags aren't normalized. Resolves to at most 100 assets. */
-export async function findUnnormalizedTags(options: Databases['options']): Promise<UnnormalizedTag[]> {
+/** Finds the assets whose tags aren't normalized. @param max the maximum number of assets to return */
+export async function findUnnormalizedTags(options: Databases['options'], max: number): Promise<UnnormalizedTag[]> {
   type Row = Omit<UnnormalizedTag, 'tenantId'> & { tenantId: string };
   const purpose = { name: 'asset tags', statementMs: maxCheckMs };
   const { rows } = await withDedicatedConnection<{ rows: Row[] }>(options, purpose, (connection) =>
-    connection.query(select),
+    connection.query(select, [max]),
   );
   return rows.map((row) => ({ ...row, tenantId: toTenantId(row.tenantId) }));
 }
@@ -31,4 +31,4 @@ const select = `
   FROM assets a
   LEFT JOIN assets other ON other.tenant_id = a.tenant_id AND other.asset_tag = visible_text(a.asset_tag)
   WHERE octet_length(a.asset_tag) > length(a.asset_tag) AND a.asset_tag <> visible_text(a.asset_tag)
-  ORDER BY a.tenant_id, a.id LIMIT 100`;
+  ORDER BY a.tenant_id, a.id LIMIT $1`;
