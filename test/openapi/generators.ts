@@ -37,7 +37,9 @@ export const generators: Record<Generator, (document: OpenApi, into: string) => 
 export const fieldTypes: Record<Generator, string> = {
   'hey-api': `
     import type { NewTicket, Ticket, TicketPatch, TicketsListData } from './generated/types.gen.js';
+    import type { Asset, AssetPatch, AssetsListData, NewAsset } from './generated/types.gen.js';
     type Query = TicketsListData['query'];
+    type AssetQuery = AssetsListData['query'];
   `,
   'openapi-typescript': `
     import type { components, operations } from './generated.js';
@@ -45,9 +47,14 @@ export const fieldTypes: Record<Generator, string> = {
     type NewTicket = components['schemas']['NewTicket'];
     type Ticket = components['schemas']['Ticket'];
     type TicketPatch = components['schemas']['TicketPatch'];
+    type AssetQuery = operations['assets_list']['parameters']['query'];
+    type NewAsset = components['schemas']['NewAsset'];
+    type Asset = components['schemas']['Asset'];
+    type AssetPatch = components['schemas']['AssetPatch'];
   `,
   orval: `
     import type { NewTicket, Ticket, TicketPatch, TicketsListParams as Query } from './generated.js';
+    import type { Asset, AssetPatch, AssetsListParams as AssetQuery, NewAsset } from './generated.js';
   `,
 };
 

@@ -87,6 +87,7 @@ const keys = [
 const types = ['SELECT', 'SELECT', 'MULTI_SELECT', 'TEXT', 'NUMBER', 'BOOLEAN', 'DATE', 'USER'] as const;
 
 const hostileField = fc.record({
+  resource: fc.constantFrom('TICKET' as const, 'ASSET' as const),
   key: fc.oneof(fc.constantFrom(...keys), fc.stringMatching(/^[a-z][A-Za-z0-9_]{0,8}$/)),
   type: fc.constantFrom(...types),
   label: hostileText(100),
@@ -100,7 +101,10 @@ const hostileField = fc.record({
 const workspaces = fc.record({
   isStrict: fc.boolean(),
   // hey-api generates only one of two filters whose names differ only in capitals.
-  fields: fc.uniqueArray(hostileField, { minLength: 12, maxLength: 20, selector: ({ key }) => key.toLowerCase() }),
+  fields: fc.uniqueArray(hostileField, {
+    ...{ minLength: 16, maxLength: 30 },
+    selector: ({ resource, key }) => `${resource} ${key.toLowerCase()}`,
+  }),
   categories: fc.uniqueArray(fc.record({ id: hostileText(255), name: hostileText(100) }), {
     ...{ maxLength: 20 },
     selector: ({ id }) => id,
@@ -129,6 +133,10 @@ const targets: Record<Generator | 'client', Target> = {
       type TicketPatch = Parameters<typeof client.tickets.update>[1];
       type Ticket = Awaited<ReturnType<typeof client.tickets.get>>;
       type Query = Parameters<typeof client.tickets.list>[0];
+      type NewAsset = Parameters<typeof client.assets.create>[0];
+      type AssetPatch = Parameters<typeof client.assets.update>[1];
+      type Asset = Awaited<ReturnType<typeof client.assets.get>>;
+      type AssetQuery = Parameters<typeof client.assets.list>[0];
     `,
     filter: (key, value) => `{ customFields: { ${key}: [${value}] } }`,
   },
@@ -142,23 +150,28 @@ function useOf(definitions: readonly CustomFieldDefinition[], categories: { id: 
     options?.map(({ value }) => JSON.stringify(value)) ?? [samples[type as keyof typeof samples]];
   const given = ({ key, type }: CustomFieldDefinition, value = '') =>
     `${key}: ${type === 'MULTI_SELECT' ? `[${value}]` : value}`;
-  const all = definitions.flatMap((definition) => valuesOf(definition).map((value) => ({ definition, value })));
-  const patches = all.map(({ definition, value }) => `{ customFields: { ${given(definition, value)} } }`);
-  const filters = all
-    .filter(({ definition }) => definition.filterable)
-    .map(({ definition, value }) => target.filter(definition.key, value));
-  const required = definitions.filter(({ required }) => required).map((each) => given(each, valuesOf(each)[0]));
-  // The types of inherited names are open.
-  const closed = definitions.filter(({ key, options }) => options && !(key in Object.prototype));
+  const useFields = (type: 'Ticket' | 'Asset', query: string, example: string) => {
+    const own = definitions.filter(({ resource }) => resource === type.toUpperCase());
+    const all = own.flatMap((definition) => valuesOf(definition).map((value) => ({ definition, value })));
+    const patches = all.map(({ definition, value }) => `{ customFields: { ${given(definition, value)} } }`);
+    const filters = all
+      .filter(({ definition }) => definition.filterable)
+      .map(({ definition, value }) => target.filter(definition.key, value));
+    const required = own.filter(({ required }) => required).map((each) => given(each, valuesOf(each)[0]));
+    // The types of inherited names are open.
+    const closed = own.filter(({ key, options }) => options && !(key in Object.prototype));
+    return `
+      export const patches${type}: ${type}Patch[] = [${patches.join(',\n')}];
+      export const filters${type}: ${query}[] = [${filters.join(',\n')}];
+      export const created${type}: New${type} = { ${example}, customFields: { ${required} } };
+      export const read${type} = ({ customFields }: ${type}): unknown[] => [${own.map(({ key }) => `customFields.${key}`)}];
+      ${closed.map((each, index) => `// @ts-expect-error an option that there is not\n      export const wrong${type}${index}: ${type}Patch = { customFields: { ${given(each, "'no such option'")} } };`).join('\n      ')}
+    `;
+  };
   return `${target.types}
-    export const patches: TicketPatch[] = [${patches.join(',\n')}];
-    export const filters: Query[] = [${filters.join(',\n')}];
+    ${useFields('Ticket', 'Query', "title: 'Printer', description: 'Jams.', type: 'INCIDENT', category: 'HARDWARE'")}
+    ${useFields('Asset', 'AssetQuery', "name: 'Printer', assetTag: 'PR-1', type: 'PRINTER'")}
     export const categories: TicketPatch[] = [${categories.map(({ id }) => `{ categoryConfigId: ${JSON.stringify(id)} }`)}];
-    export const created: NewTicket = {
-      title: 'Printer', description: 'Jams.', type: 'INCIDENT', category: 'HARDWARE', customFields: { ${required} },
-    };
-    export const read = ({ customFields }: Ticket): unknown[] => [${definitions.map(({ key }) => `customFields.${key}`)}];
-    ${closed.map((each, index) => `// @ts-expect-error an option that there is not\n    export const wrong${index}: TicketPatch = { customFields: { ${given(each, "'no such option'")} } };`).join('\n    ')}
   `;
 }
 
