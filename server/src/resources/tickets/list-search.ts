@@ -101,7 +101,10 @@ function buildByFilters(filters: TicketFilters, order: Direction): IdQuery {
   };
 }
 
-/** Returns true if one index contains all matching tickets in the order of their ids. */
+/**
+ * Returns true if one index scan returns the matching tickets in the order of their ids. For `approvalStatus=NONE`, this is
+ * a scan of all tickets, most of which match: the index of this column is partial and omits NONE.
+ */
 function isSorted(filters: TicketFilters): boolean {
   const { ofTickets, joined } = toConditions(filters);
   if (joined.length > 0) return joined.length === 1 && ofTickets.length === 0;
