@@ -15,8 +15,8 @@ BEGIN
       OR octet_length(serial_number) > length(serial_number) AND serial_number <> visible_text(serial_number)
     ORDER BY id DESC
   LOOP
-    -- A text without visible characters, or one that would be too long, keeps its form. The loop reads all assets first,
-    -- so a text can have changed since then.
+    -- A text without visible characters, or one that would be too long, keeps its form. The loop reads all assets
+    -- first, so a text can have changed since then.
     UPDATE assets SET serial_number = asset.serial, updated_at = now()
     WHERE tenant_id = asset.tenant_id AND id = asset.id AND serial_number = asset.old_serial
       AND asset.serial <> asset.old_serial AND length(asset.serial) BETWEEN 1 AND greatest(length(serial_number), 127);

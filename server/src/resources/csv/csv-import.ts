@@ -260,7 +260,7 @@ function toColumn(heading: string, names: readonly string[], fieldNames: readonl
   return findNames(names, heading)[0] ?? heading;
 }
 
-/** Describes the headings that can mean several custom fields, because the names of these fields differ only in case. */
+/** Describes the headings that can mean several custom fields, because the names of the fields differ only in case. */
 function findAmbiguous(headings: readonly string[], fieldNames: readonly string[]): string[] {
   return headings.slice(0, maxColumns).flatMap((heading) => {
     const [first, second] = findNames(fieldNames, customHeading.exec(heading)?.[1] ?? '');

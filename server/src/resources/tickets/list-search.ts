@@ -102,8 +102,8 @@ function buildByFilters(filters: TicketFilters, order: Direction): IdQuery {
 }
 
 /**
- * Returns true if one index scan returns the matching tickets in the order of their ids. For `approvalStatus=NONE`, this is
- * a scan of all tickets, most of which match: the index of this column is partial and omits NONE.
+ * Returns true if one index scan returns the matching tickets in the order of their ids. For `approvalStatus=NONE`, this
+ * is a scan of all tickets, most of which match: the index of this column is partial and omits NONE.
  */
 function isSorted(filters: TicketFilters): boolean {
   const { ofTickets, joined } = toConditions(filters);
