@@ -1,6 +1,12 @@
 import type { Ticket, TicketPatchItem } from '@itsm-api/client';
 import type { Alert } from './alert.ts';
 
+/** A ticket of an alert. */
+export interface AlertTicket extends Ticket {
+  /** When the ticket was cancelled. Absent if that doesn't matter (`needsCancellation`), or if it isn't known. */
+  cancelledAt?: string | undefined;
+}
+
 /** How to change the tickets of an alert. */
 export interface Decision {
   change: 'none' | 'create' | 'reopen' | 'resolve';
@@ -26,7 +32,7 @@ const resolutionPattern = /The alert ended at (\S+)\. Set by itsm-alerts at (\S+
  */
 export function decide(
   alert: Alert,
-  ticket: Ticket | undefined,
+  ticket: AlertTicket | undefined,
   reopenWithinHours: number,
   now = Date.now(),
 ): Decision {
@@ -52,12 +58,17 @@ export function decide(
  * Returns true if an alert has fired and its newest ticket doesn't cover that. A ticket that a person ended covers the
  * alert until its next start. A ticket that the program resolved covers only alerts that have ended before.
  */
-function needsOpenTicket(alert: Alert, ticket: Ticket | undefined): boolean {
+function needsOpenTicket(alert: Alert, ticket: AlertTicket | undefined): boolean {
   if (!alert.hasFired || ticket === undefined) return alert.hasFired;
   if (!hasEnded(ticket)) return false;
   const end = endByProgram(ticket);
   if (end !== undefined && alert.status === 'firing') return true;
-  return alert.startsAt > (end ?? ticket.resolvedAt ?? ticket.updatedAt);
+  return alert.startsAt > (end ?? ticket.resolvedAt ?? ticket.cancelledAt ?? ticket.updatedAt);
+}
+
+/** Returns true if only the activity of the newest ticket shows whether it was cancelled before the alert started. */
+export function needsCancellation({ hasFired, startsAt }: Alert, ticket: Ticket): boolean {
+  return hasFired && ticket.status === 'CANCELLED' && ticket.createdAt < startsAt && startsAt <= ticket.updatedAt;
 }
 
 /** Returns true if the ticket is resolved, closed or cancelled. */

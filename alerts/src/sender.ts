@@ -3,7 +3,16 @@ import { type BulkItemResult, type ItsmClient, type ItsmError, isItsmError, type
 import type { FastifyBaseLogger } from 'fastify';
 import type { Alert } from './alert.ts';
 import { describeUnfilled, findDefinitions, findUnfilled } from './custom-fields.ts';
-import { type Decision, decide, externalIdOf, hasEnded, numberOf, tagOf } from './decision.ts';
+import {
+  type AlertTicket,
+  type Decision,
+  decide,
+  externalIdOf,
+  hasEnded,
+  needsCancellation,
+  numberOf,
+  tagOf,
+} from './decision.ts';
 import type { Metrics } from './metrics.ts';
 import type { Settings } from './settings.ts';
 import type { Entry, Spool } from './spool.ts';
@@ -29,7 +38,7 @@ const maxQueryBytes = 6 * 1024;
 /** An alert in a batch. */
 interface Case extends Entry {
   /** The newest ticket of the alert. Absent if it has none. */
-  ticket?: Ticket | undefined;
+  ticket?: AlertTicket | undefined;
   isChanged?: boolean;
   /** Whether the batch has finished with the alert. */
   isDone?: boolean;
@@ -136,6 +145,7 @@ export class Sender {
     await this.#findByTag(openOf(cases));
     await this.#findByNumber(openOf(cases), 1);
     for (let open = openOf(cases); open.length > 0; open = openOf(cases)) {
+      await this.#findCancellations(open);
       const now = Date.now() + this.#clockDifferenceMs;
       const steps = open.map((each): Step => {
         const reopenWithinHours = each.isFinal ? 0 : settings.reopenWithinHours;
@@ -181,6 +191,19 @@ export class Sender {
         }
         return next === last ? [{ each, next }] : [];
       });
+    }
+  }
+
+  /** Finds when the tickets were cancelled whose alerts started before their last change. */
+  async #findCancellations(cases: Case[]): Promise<void> {
+    const { client, signal } = this.#options;
+    for (const { alert, ticket } of cases) {
+      if (ticket === undefined || !needsCancellation(alert, ticket)) continue;
+      for await (const { at, changes } of client.activities.ofTicket(ticket.id, { perPage: 100 }, { signal })) {
+        if (changes.status?.to !== 'CANCELLED') continue;
+        ticket.cancelledAt = at;
+        break;
+      }
     }
   }
 

@@ -87,6 +87,20 @@ describe('an alert', () => {
     expect(others).toEqual([]);
   });
 
+  it('creates a ticket if it starts after a person cancelled the last one, which was edited later', async () => {
+    const alerts = await start();
+    await fire(alerts, { startsAt: ago(10) });
+    const [ticket] = await settled(alerts);
+    const before = ago(0);
+    await patch(ticket?.id, { status: 'CANCELLED' });
+    const after = ago(0);
+    await patch(ticket?.id, { priority: 'LOW' });
+    await fire(alerts, { startsAt: before });
+    expect(statuses(await settled(alerts))).toEqual(['CANCELLED']);
+    await fire(alerts, { startsAt: after });
+    expect(statuses(await settled(alerts))).toEqual(['CANCELLED', 'OPEN']);
+  });
+
   it('leaves a ticket alone that a person resolved again with the old resolution', async () => {
     const alerts = await start();
     await fire(alerts, { startsAt: ago(30) });
