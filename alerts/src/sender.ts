@@ -69,7 +69,7 @@ interface SenderOptions {
 export class Sender {
   readonly #options: SenderOptions;
   /** Resolves after all links and comments. */
-  #additions: Promise<void>;
+  #additions = Promise.resolve();
   /** The last link or comment for each alert, which the sender adds only once. */
   readonly #lastAdditions = new Map<string, string>();
   /** The time by the clock of the server minus the time by the clock of this program, in milliseconds. */
@@ -77,17 +77,17 @@ export class Sender {
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#additions = this.#untilDone(() => this.#warnAboutFields());
   }
 
   /** Sends alerts until the signal aborts. */
   async run(): Promise<void> {
     const { signal } = this.#options;
+    const warnings = this.#untilDone(() => this.#warnAboutFields());
     while (!signal.aborted) {
       await this.#untilDone((isPersistent) => this.#sendBatch(isPersistent));
       await pause(minIntervalMs, signal);
     }
-    await this.#additions;
+    await Promise.all([warnings, this.#additions]);
   }
 
   /**

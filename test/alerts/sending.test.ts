@@ -125,6 +125,18 @@ describe('a request that can never succeed', () => {
     expect(statuses(await settled(again))).toEqual(['RESOLVED', 'RESOLVED']);
   });
 
+  it.each([
+    ['a 403', failure(403, 'INSUFFICIENT_SCOPE')],
+    ['a page of a proxy', { status: 404, body: '<h1>Not Found</h1>' }],
+  ])('costs only the warnings about custom fields: %s', async (_, response) => {
+    const url = await startProxy(({ path }) => (path.includes('/custom-fields') ? response : undefined));
+    const alerts = await start({ url, yaml: 'repeat: comment' });
+    for (const commentCount of [0, 1]) {
+      await fire(alerts, { startsAt: ago(10) });
+      expect(await settled(alerts)).toMatchObject([{ commentCount }]);
+    }
+  });
+
   it('costs only the link of a ticket', async () => {
     const url = await startProxy(({ path }) => (path.endsWith('/links') ? failure(500, 'INTERNAL_ERROR') : undefined));
     const alerts = await start({ url, yaml: 'reopenWithinHours: 0' });
