@@ -33,10 +33,21 @@ export type Parse = (body: unknown, identity: 'fingerprint' | 'groupKey') => Web
 /** The forms of webhooks. Grafana's has the fields of Alertmanager's, and more links. */
 export const forms: Record<string, Parse> = { alertmanager: parseGroup, grafana: parseGroup, generic: parseGeneric };
 
+/** Keeps the fields of an object whose values fulfil a condition. Returns anything else unchanged. */
+function keepFields(given: unknown, isKept: (value: unknown, name: string) => boolean): unknown {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => isKept(value, name)));
+}
+
 /** Removes the fields of an object that are null. */
 function withoutNulls(given: unknown): unknown {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given;
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+  return keepFields(given, (value) => value !== null);
+}
+
+/** Removes the fields of an alert that are null, and the end of an alert that fires, which senders fill differently. */
+function withoutUnused(given: unknown): unknown {
+  const isFiring = Object(given).status === 'firing';
+  return keepFields(given, (value, name) => value !== null && !(isFiring && name === 'endsAt'));
 }
 
 const Text = z.union([z.string(), z.number(), z.boolean()], 'must be a text').transform(String);
@@ -64,13 +75,23 @@ const Texts = z
   })
   .default({});
 
+/** Annotations. Those that aren't texts are ignored, because they only add to the description. */
+const Annotations = z.preprocess((given) => keepFields(given, (value) => typeof value !== 'object'), Texts).catch({});
+
 const times = { startsAt: Time.optional(), endsAt: Time.optional() };
 const links = { generatorURL: Link, dashboardURL: Link, panelURL: Link, silenceURL: Link, valueString: Link };
 
 const Notification = z.preprocess(
-  withoutNulls,
+  withoutUnused,
   z
-    .object({ fingerprint: Text.optional(), status: Status, labels: Texts, annotations: Texts, ...times, ...links })
+    .object({
+      fingerprint: Text.optional(),
+      status: Status,
+      labels: Texts,
+      annotations: Annotations,
+      ...times,
+      ...links,
+    })
     .refine(({ fingerprint, labels }) => fingerprint || Object.keys(labels).length > 0, 'needs a fingerprint or labels')
     .transform(withTimes),
 );
@@ -81,12 +102,12 @@ const Group = z.preprocess(
   z.object({
     ...{ alerts: z.array(z.unknown()).min(1), status: Status.optional().catch(undefined) },
     ...{ groupKey: Text.optional(), externalURL: Link },
-    ...{ groupLabels: Texts.catch({}), commonLabels: Texts.catch({}), commonAnnotations: Texts.catch({}) },
+    ...{ groupLabels: Texts.catch({}), commonLabels: Texts.catch({}), commonAnnotations: Annotations },
   }),
 );
 
 const GenericAlert = z.preprocess(
-  withoutNulls,
+  withoutUnused,
   z
     .strictObject({
       id: Id,

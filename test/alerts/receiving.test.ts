@@ -80,6 +80,18 @@ describe('an alert of a webhook', () => {
     expect(await send(grouped, 'grafana', group(null))).toMatchObject({ status: 400 });
   });
 
+  it('can have values that it does not need in another form', async () => {
+    const alerts = await start();
+    const annotations = { summary: 'The disk is full', owners: ['it'] };
+    const given = { ...notification, endsAt: '', annotations };
+    expect(await send(alerts, 'alertmanager', group(given))).toMatchObject({ status: 200, body: { received: 1 } });
+    const generic = { id: 'fan', status: 'firing', title: 'Fan', endsAt: '' };
+    expect(await send(alerts, 'generic', { alerts: [generic] })).toMatchObject({ status: 200, body: { received: 1 } });
+    expect(titles(await settled(alerts))).toEqual(['Fan', 'The disk is full']);
+    const ended = { ...given, status: 'resolved' };
+    expect(await send(alerts, 'alertmanager', group(ended))).toMatchObject({ status: 400 });
+  });
+
   it('can have a label with the name of a property of objects', async () => {
     const alerts = await start();
     const body = JSON.stringify(group(notification)).replace(
