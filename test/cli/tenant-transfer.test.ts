@@ -110,6 +110,7 @@ async function changeRows(table: string, change: (rows: Row[]) => Row[]): Promis
   await writeFile(file, content);
   const manifest = JSON.parse(await readFile(manifestFile, 'utf8'));
   manifest.tables[table].sha256 = hashOf(content);
+  manifest.tables[table].rows = rows.length;
   await writeFile(manifestFile, JSON.stringify(manifest));
 }
 
@@ -444,6 +445,11 @@ describe('tenants export and import', () => {
         () => changeRows('webhook_subscriptions', last({ secret: '\\x00' })),
         "line 1, column secret: isn't encrypted with a key in WEBHOOK_SECRET_KEY for this webhook",
       ],
+      [
+        'a text that is no number',
+        () => changeRows('tickets', (rows) => rows.map((row) => ({ ...row, version: 'secret' }))),
+        'tickets.jsonl, line 1: has a value of another type. Export the tenant again. Nothing was imported.',
+      ],
       ['another text', changeText('comments.jsonl', (text) => text.replace('a', 'b')), 'comments.jsonl differs from'],
       [
         'a truncated attachment',
@@ -475,12 +481,21 @@ describe('tenants export and import', () => {
 
   it('imports exactly the export with --manifest-sha256, and deactivates webhooks whose secrets no key decrypts', async () => {
     const lostKey = createSecretCipher([Buffer.alloc(32, 3).toString('base64')]);
+    const knownKey = createSecretCipher([secretKey]);
+    const ownerOf = (id = 0) => ({ tenantId: theirs.context.db.$tenantId, subscriptionId: BigInt(id) });
+    const encrypt = (cipher: typeof lostKey, id: number) =>
+      `\\x${Buffer.from(cipher.encrypt('whsec_x', ownerOf(id))).toString('hex')}`;
     let webhook: Row = {};
-    await changeRows('webhook_subscriptions', (rows) => {
-      webhook = rows[0] as Row;
-      const owner = { tenantId: theirs.context.db.$tenantId, subscriptionId: BigInt(webhook.id ?? 0) };
-      const secret = `\\x${Buffer.from(lostKey.encrypt('whsec_x', owner)).toString('hex')}`;
-      return rows.map((row) => ({ ...row, secret, previous_secret: secret }));
+    let otherId = 0;
+    await changeRows('webhook_subscriptions', ([row]) => {
+      webhook = row as Row;
+      const id = Number(webhook.id);
+      otherId = id + 1;
+      const secret = encrypt(lostKey, id);
+      // No key decrypts the previous secret of the other webhook.
+      const secrets = { secret: encrypt(knownKey, otherId), previous_secret: encrypt(lostKey, otherId) };
+      const other = { ...webhook, ...secrets, id: String(otherId), active: 'true' };
+      return [{ ...webhook, secret, previous_secret: secret }, other];
     });
     await changeRows('audit_entries', last({ id: String(2 ** 52) }));
     const manifestFile = join(folder, 'backup/manifest.json');
@@ -496,6 +511,10 @@ describe('tenants export and import', () => {
     expect(await succeed(atTarget, `webhooks show ${webhook.id} --tenant ${theirs.tenantId}`)).toMatchObject({
       active: false,
     });
+    const stored = 'SELECT active, secret, previous_secret FROM webhook_subscriptions WHERE tenant_id = $1 AND id = $2';
+    const [kept] = await query(target.url, stored, [theirs.tenantId, otherId]);
+    expect(kept).toMatchObject({ active: true, previous_secret: null });
+    expect(knownKey.decrypt(kept.secret, ownerOf(otherId))).toBe('whsec_x');
     const added = 'SELECT action FROM audit_entries WHERE tenant_id = $1 AND id > $2::bigint ORDER BY id';
     expect(await query(target.url, added, [theirs.tenantId, 2 ** 52])).toEqual([
       { action: 'workspace.imported' },
@@ -615,11 +634,15 @@ describe('tenants delete', () => {
     expect(Object.values(await readTenant(target.url, tenantId)).flat()).toEqual([]);
   });
 
-  it('deletes nothing if the export has no signature, or if the rows differ from it', async () => {
+  it('deletes nothing if the signature of the export is missing or needs another key, or if the rows differ from it', async () => {
     const before = await readTenant(source.databaseUrl, mine.tenantId);
     await rm(join(moved, 'manifest.sig'));
     expect(await fail(atSource, `tenants delete ${mine.tenantId} --moved ${moved} --yes`)).toMatch(
-      /^error: The export has no signature .* Nothing was deleted\.$/m,
+      /^error: The export has no signature .* Export and import the tenant again\. Nothing was deleted\.$/m,
+    );
+    await sign(moved, createSecretCipher([Buffer.alloc(32, 1).toString('base64')]));
+    expect(await fail(atSource, `tenants delete ${mine.tenantId} --moved ${moved} --yes`)).toMatch(
+      /If a key is lost, export and import the tenant again\. Nothing was deleted\.$/m,
     );
     await sign(moved);
     expect(await fail(atSource, `tenants delete ${mine.tenantId} --moved ${moved} --yes`)).toContain(

@@ -9,10 +9,12 @@ import { fault, type Manifest, openFile, readManifest, verify, verifyTables } fr
 import * as db from './tenant-rows.ts';
 import { copyRows, orderRows, readStaged, stagedOf, stageTable } from './tenant-staging.ts';
 
-/** A webhook that got a random secret and is inactive, because no key decrypts its secret. */
-interface DeactivatedWebhook {
+/** A webhook with a secret that no key decrypts. */
+interface ChangedWebhook {
   id: number;
   url: string;
+  /** Whether it got a random secret and is inactive. Otherwise, only its previous secret was deleted. */
+  isDeactivated: boolean;
 }
 
 /**
@@ -26,7 +28,7 @@ interface DeactivatedWebhook {
 export async function importTenant(
   sources: db.TransferSources,
   { folder, sha256, report }: { folder: string; sha256?: string | undefined; report: db.Report },
-): Promise<Manifest & { deactivatedWebhooks: DeactivatedWebhook[] }> {
+): Promise<Manifest & { deactivatedWebhooks: Omit<ChangedWebhook, 'isDeactivated'>[] }> {
   const { storage, secretCipher } = sources.services;
   const manifest = await readManifest(folder, { secretCipher, sha256 });
   const { id } = manifest.tenant;
@@ -38,18 +40,21 @@ export async function importTenant(
     // Fails if the store is unavailable, or belongs to another installation.
     if (manifest.tables.attachments?.rows) await storage.readMarker();
     const tables = (await db.readTenantTables(connection)).filter(({ isDerived }) => !isDerived);
-    const deactivatedWebhooks = await checkRows(connection, { manifest, tables, folder, report })
+    const changedWebhooks = await checkRows(connection, { manifest, tables, folder, report })
       .then(() => checkSecrets(connection, id, { cipher: secretCipher, needsKeys }))
       .catch((error: Error) => {
         throw new Error(`${error.message} Export the tenant again. Nothing was imported.`, { cause: error });
       });
     // Comes last, so that no operator deletes a tenant whose backup this installation can't import.
     await checkAbsent(connection, manifest);
-    await importRows(sources, connection, { manifest, tables, folder, report, deactivatedWebhooks }).catch(
+    await importRows(sources, connection, { manifest, tables, folder, report, changedWebhooks }).catch(
       (error: Error) => {
         throw new Error(`${error.message.replace(/\.?$/, '.')} ${repeatImport(id)}`, { cause: error });
       },
     );
+    const deactivatedWebhooks = changedWebhooks
+      .filter(({ isDeactivated }) => isDeactivated)
+      .map(({ id: webhookId, url }) => ({ id: webhookId, url }));
     return { ...manifest, deactivatedWebhooks };
   });
 }
@@ -78,20 +83,19 @@ async function checkRows(connection: Connection, { manifest, tables, folder, rep
 /**
  * Checks that the secrets of webhooks can be decrypted. Otherwise, `secrets reencrypt` would fail for all tenants.
  * @param needsKeys whether a secret that no key decrypts is an error. Otherwise, the webhook gets a random secret and
- * becomes inactive.
- * @returns the webhooks with a random secret
+ * becomes inactive. If this is its previous secret, the secret is only deleted.
  */
 async function checkSecrets(
   connection: Connection,
   tenantId: number,
   { cipher, needsKeys }: { cipher: SecretCipher; needsKeys: boolean },
-): Promise<DeactivatedWebhook[]> {
-  const secrets = readStaged<DeactivatedWebhook & Record<'secret' | 'previous_secret', Buffer | null>>(
+): Promise<ChangedWebhook[]> {
+  const secrets = readStaged<{ id: number; url: string } & Record<'secret' | 'previous_secret', Buffer | null>>(
     connection,
     'webhook_subscriptions',
     'id::float8, url, secret, previous_secret',
   );
-  const deactivated: DeactivatedWebhook[] = [];
+  const changed: ChangedWebhook[] = [];
   for await (const { line, id, url, ...stored } of secrets) {
     const owner = { tenantId: toTenantId(tenantId), subscriptionId: BigInt(id) };
     const column = (['secret', 'previous_secret'] as const).find((each) => {
@@ -107,14 +111,16 @@ async function checkSecrets(
       const problem = "isn't encrypted with a key in WEBHOOK_SECRET_KEY for this webhook";
       throw fault('webhook_subscriptions', line, { column, problem });
     }
+    const isDeactivated = column === 'secret';
     await connection.query(
-      `UPDATE ${stagedOf('webhook_subscriptions')} SET secret = $2, previous_secret = NULL, previous_secret_until = NULL,
-         active = false, version = version + 1, updated_at = now() WHERE line = $1`,
-      [line, cipher.encrypt(newSecret(), owner)],
+      `UPDATE ${stagedOf('webhook_subscriptions')} SET secret = coalesce($2, secret), previous_secret = NULL,
+         previous_secret_until = NULL, active = active AND $2 IS NULL, version = version + 1, updated_at = now()
+       WHERE line = $1`,
+      [line, isDeactivated ? cipher.encrypt(newSecret(), owner) : null],
     );
-    deactivated.push({ id, url });
+    changed.push({ id, url, isDeactivated });
   }
-  return deactivated;
+  return changed;
 }
 
 interface AttachmentFile {
@@ -141,7 +147,7 @@ async function* openAttachment(folder: string, { key, size, sha256 }: Attachment
 async function importRows(
   { services: { storage, osUser } }: db.TransferSources,
   connection: Connection,
-  { manifest, tables, folder, report, deactivatedWebhooks }: Import & { deactivatedWebhooks: DeactivatedWebhook[] },
+  { manifest, tables, folder, report, changedWebhooks }: Import & { changedWebhooks: ChangedWebhook[] },
 ): Promise<void> {
   const { id } = manifest.tenant;
   for (const table of tables) {
@@ -155,13 +161,14 @@ async function importRows(
   report('Comparing the rows with the export …');
   const webhooks = tables.find(({ name }) => name === 'webhook_subscriptions');
   const expected = { ...manifest.tables };
-  if (deactivatedWebhooks.length > 0 && webhooks !== undefined) {
+  if (changedWebhooks.length > 0 && webhooks !== undefined) {
     const staged = { ...webhooks, name: `staged_${webhooks.name}` };
     expected[webhooks.name] = await db.inSnapshot(connection, () => db.readRows(connection, staged, { id }));
   }
   const different = await db.findDifferences(connection, id, expected);
   if (different.length > 0) throw new Error(`The rows of ${different.join(', ')} differ from the export.`);
-  await connection.query(complete, [id, osUser ?? null, deactivatedWebhooks.map((webhook) => webhook.id)]);
+  const deactivated = changedWebhooks.filter(({ isDeactivated }) => isDeactivated);
+  await connection.query(complete, [id, osUser ?? null, deactivated.map((webhook) => webhook.id)]);
 }
 
 /** Ends the maintenance of an imported tenant, and records the import and its changes in the audit log. */
