@@ -18,6 +18,9 @@ export function stagedOf(table: string): string {
  */
 const maxId = 2 ** 52;
 
+/** The class of the SQLSTATEs of invalid values. */
+const dataException = '22';
+
 /**
  * Loads the rows of a table, and checks their ids and their order.
  * @param tenantId the id of the tenant in the manifest
@@ -40,7 +43,15 @@ export async function stageTable(
       json_to_record(given_line::json) AS r (${columns.map((column) => `"${column.name}" text`)})`;
   let rows = 0;
   for await (const lines of readLines(folder, name)) {
-    await connection.query(insert, [lines.join('\n'), rows]);
+    await connection.query(insert, [lines.join('\n'), rows]).catch(async (error: { code?: string }) => {
+      if (!error.code?.startsWith(dataException)) throw error;
+      // The message of PostgreSQL contains the value, and not the line. Therefore, each line is loaded alone.
+      for (const [index, line] of lines.entries()) {
+        await connection.query(insert, [line, rows + index]).catch(() => {
+          throw fault(name, rows + index + 1, { problem: 'has a value of another type' });
+        });
+      }
+    });
     rows += lines.length;
   }
   const rules = [
