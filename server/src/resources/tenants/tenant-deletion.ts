@@ -63,7 +63,7 @@ async function beginDeletion(
   // remain. No request has used an incomplete tenant.
   if (!incomplete) await waitForRequests(connection, { since: unavailableSince, quietMs, report });
   if (moved !== undefined) {
-    const manifest = await readManifest(moved, services).catch((error: Error) => {
+    const manifest = await readManifest(moved, { ...services, purpose: 'deletion' }).catch((error: Error) => {
       throw new Error(`${error.message} Nothing was deleted.`, { cause: error });
     });
     const next = 'Nothing was deleted. Export and import the tenant again.';

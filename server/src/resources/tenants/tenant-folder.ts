@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import * as z from 'zod';
 import type { SecretCipher } from '../../webhooks/secrets/secret-cipher.ts';
 import { TenantPatch } from './queries.ts';
-import { verifyManifest } from './tenant-signature.ts';
+import { type Purpose, verifyManifest } from './tenant-signature.ts';
 
 /* Reads the folder of an export, and checks that nothing has changed it (docs/decisions/tenant-transfer.md). */
 
@@ -43,7 +43,11 @@ export type Manifest = z.output<typeof Manifest>;
  */
 export async function readManifest(
   folder: string,
-  { secretCipher, sha256 }: { secretCipher: SecretCipher; sha256?: string | undefined },
+  {
+    secretCipher,
+    sha256,
+    purpose = 'import',
+  }: { secretCipher: SecretCipher; sha256?: string | undefined; purpose?: Purpose },
 ): Promise<Manifest> {
   const content = await readContent(folder, 'manifest.json').catch((error: Error) => {
     throw unreadable(folder, error.message, error);
@@ -51,7 +55,7 @@ export async function readManifest(
   if (sha256 === undefined) {
     const isSigned = existsSync(join(folder, 'manifest.sig'));
     const signature = isSigned ? (await readContent(folder, 'manifest.sig')).toString() : undefined;
-    verifyManifest(content, signature, secretCipher);
+    verifyManifest(content, signature, secretCipher, purpose);
   } else if (hashOf(content) !== sha256.toLowerCase()) {
     throw new Error(
       "manifest.json doesn't have the SHA-256 in --manifest-sha256. Copy the export again, or check the hash.",

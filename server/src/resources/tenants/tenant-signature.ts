@@ -14,13 +14,18 @@ export function signManifest(manifest: Buffer, cipher: SecretCipher): string {
 /**
  * Checks the signature of an export with every key of `WEBHOOK_SECRET_KEY`.
  * @param signature the content of `manifest.sig`, or undefined if the file is missing
+ * @param purpose what the export is read for. The errors contain the remedy for it
  * @throws Error if the signature is missing or wrong, or if the setting lacks its key
  */
-export function verifyManifest(manifest: Buffer, signature: string | undefined, cipher: SecretCipher): void {
+export function verifyManifest(
+  manifest: Buffer,
+  signature: string | undefined,
+  cipher: SecretCipher,
+  purpose: Purpose,
+): void {
   if (signature === undefined) {
     throw new Error(
-      'The export has no signature (manifest.sig), because an earlier release made it. Export the tenant again, or ' +
-        `import this folder with ${byHash}.`,
+      `The export has no signature (manifest.sig), because an earlier release made it. Export ${remedies[purpose]}.`,
     );
   }
   const [, keyId = '', hex = ''] = /^([\da-f]{8}) ([\da-f]{64})\n$/.exec(signature) ?? [];
@@ -29,7 +34,7 @@ export function verifyManifest(manifest: Buffer, signature: string | undefined, 
   if (keyId !== '' && !cipher.keyIds.includes(keyId)) {
     throw new Error(
       `WEBHOOK_SECRET_KEY: lacks the key with the id ${keyId}, which signed the export. Add the keys of the other ` +
-        `installation at the end of the setting, or import this folder with ${byHash}.`,
+        `installation at the end of the setting. If a key is lost, export ${remedies[purpose]}.`,
     );
   }
   throw new Error(
@@ -37,7 +42,14 @@ export function verifyManifest(manifest: Buffer, signature: string | undefined, 
   );
 }
 
-const byHash = '`--manifest-sha256` and the SHA-256 of manifest.json from the installation that made the export';
+export type Purpose = 'import' | 'deletion';
+
+const remedies: Record<Purpose, string> = {
+  import:
+    'the tenant again, or import this folder with `--manifest-sha256` and the SHA-256 of manifest.json from the ' +
+    'installation that made the export',
+  deletion: 'and import the tenant again',
+};
 
 /** Returns the HMAC for each key of `WEBHOOK_SECRET_KEY`, in the order of the keys. */
 function computeMacs(manifest: Buffer, cipher: SecretCipher): Buffer[] {
