@@ -104,13 +104,14 @@ export async function start(
 }
 
 /** Logs if the store of attachments belongs to another installation, or isn't the default folder. */
-async function reportStore({ databases }: Runtime, { settings, logger }: Dependencies): Promise<void> {
+async function reportStore({ databases }: Runtime, { settings, lifecycle, logger }: Dependencies): Promise<void> {
   try {
     const store = await findStore(databases.system.prisma, settings);
     checkStore(store);
     if (store.notice !== undefined) logger.warn(store.notice);
   } catch (err) {
-    logger.error({ err }, 'the attachment store is unavailable');
+    // During a shutdown, the connections to the database are closed.
+    if (lifecycle.phase !== 'stopping') logger.error({ err }, 'the attachment store is unavailable');
   }
 }
 
