@@ -357,7 +357,6 @@ async function addActivities(prisma: SystemClient, users: Users, history: DemoAc
   });
 }
 
-/** Attaches the demo file to a ticket. */
 /** A stored file, without its ticket. */
 type DemoFile = Omit<Prisma.AttachmentCreateManyInput, 'ticketId'>;
 

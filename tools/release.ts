@@ -10,7 +10,8 @@ import { publishedFolders } from './published-folders.ts';
  * licenses, writes the SBOMs to the folder `sbom`, packs the packages, and publishes each version that the registry
  * doesn't have yet. After a failure, you can run it again.
  * Usage: `node tools/release.ts --registry URL [--repository URL] [--provenance]`
- * The address of the repository replaces the placeholders in the packages. With `--provenance`, npm shows the commit and the workflow run of each package. It works only in a workflow of GitHub.
+ * The address of the repository replaces the placeholders in the packages. With `--provenance`, npm shows the commit and
+ * the workflow run of each package. It works only in a workflow of GitHub.
  */
 
 const root = join(import.meta.dirname, '..');
