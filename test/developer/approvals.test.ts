@@ -75,7 +75,8 @@ describe('/developer/approvals', () => {
     expect((await admin.get(path)).text).toContain('form-withdraw');
     const old = await etag();
     await workspace.call('PATCH', `/tickets/${ticketId}`, { description: 'Other.' });
-    expect((await admin.submit(path, 'withdraw', { etag: old })).status).toBe(412);
+    const late = await admin.submit(path, 'withdraw', { etag: old });
+    expect(late).toMatchObject({ status: 412, text: expect.stringContaining('Reload the page and check them.') });
     const { headers } = await admin.submit(path, 'withdraw', { etag: await etag() });
     expect(headers.location).toBe(`/developer/tickets/${ticketId}`);
     expect(await read(id)).toBeUndefined();
@@ -90,7 +91,8 @@ describe('/developer/approvals', () => {
     const path = `${list}/${id}`;
     const etag = await etagOf(agent, path);
     await workspace.call('PATCH', `/tickets/${ticketId}`, { description: 'Drop all tables.' });
-    expect((await agent.submit(path, 'decide', { decision: 'APPROVED', comment: '', etag })).status).toBe(412);
+    const late = await agent.submit(path, 'decide', { decision: 'APPROVED', comment: '', etag });
+    expect(late).toMatchObject({ status: 412, text: expect.stringContaining('Reload the page and check them.') });
     expect(await read(id)).toMatchObject({ decision: 'PENDING' });
   });
 

@@ -18,20 +18,19 @@ export function etagField({ etag }: { etag: string }): SafeHtml {
 
 /**
  * Changes a resource only if the form sent its current ETag.
+ * @param advice what to do after a change by another user
  * @throws ApiError PRECONDITION_FAILED if the resource has changed
  */
 export async function changeIfUnchanged<Base extends Context, Result>(
   context: Base,
   etag: string,
   change: (context: Base) => Promise<Result>,
+  advice = 'Reload the page to see them, or submit the form again to overwrite them.',
 ): Promise<Result> {
   try {
     return await change({ ...context, ifMatch: [etag] });
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'PRECONDITION_FAILED')) throw error;
-    throw new ApiError(
-      'PRECONDITION_FAILED',
-      'The values have changed since you opened the page. Reload the page to see them, or submit the form again to overwrite them.',
-    );
+    throw new ApiError('PRECONDITION_FAILED', `The values have changed since you opened the page. ${advice}`);
   }
 }

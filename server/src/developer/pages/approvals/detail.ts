@@ -16,6 +16,7 @@ import { facts, folded, html, pager, type SafeHtml, section } from '../../ui/htm
 
 const path = '/developer/approvals';
 const { decision, comment } = Decision.shape;
+const adviceAfterChange = 'Reload the page and check them.';
 
 /**
  * The page on which an approver decides about a change, and on which administrators withdraw approvals. It shows all
@@ -85,8 +86,11 @@ ${
       fields: z.strictObject({ decision, comment: emptyAsNull(unixLines(comment)), etag: Etag }),
       audit: 'approval.decided',
       async run({ visit, params, fields: { etag, ...input } }) {
-        const { ticketId } = await changeIfUnchanged(visit.context, etag, (context) =>
-          decide(context, params.id, input),
+        const { ticketId } = await changeIfUnchanged(
+          visit.context,
+          etag,
+          (context) => decide(context, params.id, input),
+          adviceAfterChange,
         );
         const { ticketNumber } = await getTicket(visit.context, ticketId);
         const target = { type: 'ticket', id: ticketId } as const;
@@ -99,8 +103,11 @@ ${
       audit: 'approval.withdrawn',
       roles: ['ADMIN'],
       async run({ visit, params, fields: { etag } }) {
-        const { ticketId, approverId, decision } = await changeIfUnchanged(visit.context, etag, (context) =>
-          withdrawApproval(context, params.id),
+        const { ticketId, approverId, decision } = await changeIfUnchanged(
+          visit.context,
+          etag,
+          (context) => withdrawApproval(context, params.id),
+          adviceAfterChange,
         );
         const { ticketNumber } = await getTicket(visit.context, ticketId);
         return {
