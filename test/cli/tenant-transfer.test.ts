@@ -512,9 +512,9 @@ describe('tenants export and import', () => {
       active: false,
     });
     const stored = 'SELECT active, secret, previous_secret FROM webhook_subscriptions WHERE tenant_id = $1 AND id = $2';
-    const [kept] = await query(target.url, stored, [theirs.tenantId, otherId]);
+    const [kept] = await query<{ secret: Buffer }>(target.url, stored, [theirs.tenantId, otherId]);
     expect(kept).toMatchObject({ active: true, previous_secret: null });
-    expect(knownKey.decrypt(kept.secret, ownerOf(otherId))).toBe('whsec_x');
+    expect(knownKey.decrypt(kept?.secret ?? Buffer.of(), ownerOf(otherId))).toBe('whsec_x');
     const added = 'SELECT action FROM audit_entries WHERE tenant_id = $1 AND id > $2::bigint ORDER BY id';
     expect(await query(target.url, added, [theirs.tenantId, 2 ** 52])).toEqual([
       { action: 'workspace.imported' },
