@@ -11,7 +11,7 @@ import { isSame, type Outcome } from './rows.ts';
  */
 export const approvalsOf = Symbol('approvals');
 /** The name of the property that is true after the first decision about a ticket, also if an edit has reset it. */
-export const hasDecision = Symbol('hasDecision');
+const hasDecision = Symbol('hasDecision');
 export type WithApprovals = Ticket & { [approvalsOf]?: readonly Approval[]; [hasDecision]?: boolean };
 
 /** The maximum number of approvals of a ticket. */
