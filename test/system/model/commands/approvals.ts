@@ -9,10 +9,11 @@ import {
   removeApproval,
   type WithApprovals,
 } from '../resources/approvals.ts';
+import type { Answer } from '../send.ts';
 import { approved, conditionStep, listed } from '../steps.ts';
 import type { Turn } from '../turn.ts';
 import { agrees, unknownId, unknownText } from '../values.ts';
-import type { Key, Sent } from '../world.ts';
+import { isRejection, type Key, type Sent } from '../world.ts';
 import {
   answered,
   missingId,
@@ -93,6 +94,20 @@ export const approvals = {
       }
     },
   ),
+
+  get: kind(4, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
+    if (isForeign === 0) return askForeign(turn, 'approvals.get', { id: turn.other.approvals[0]?.id });
+    const known = pick(turn, place);
+    if (known === undefined) return;
+    const sent = await turn.ask('approvals.get', { params: { id: known.id } });
+    if (sent?.answer === undefined) return;
+    const isRight = (row: Ticket, answer: Answer) => {
+      const approval = ((row as WithApprovals)[approvalsOf] ?? []).find(({ id }) => id === known.id);
+      if (approval === undefined) return isRejection(answer, ['NOT_FOUND'], 404);
+      return answer.status === 200 && agrees(approval, answer.body.data);
+    };
+    turn.workspace.tickets.of(known.ticketId).steps.push(conditionStep<Ticket>(sent, isRight));
+  }),
 
   create: kind(
     10,

@@ -14,7 +14,7 @@ export const projects = {
     expectList(turn, turn.workspace.projects, sent, { query, isIn: (row) => isProjectIn(row, query) });
   }),
 
-  get: kind(1, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
+  get: kind(3, fc.record({ place, isForeign: fc.nat(9) }), async (turn, { place, isForeign }) => {
     const { projects } = turn.workspace;
     if (isForeign === 0) return askForeign(turn, 'projects.get', { id: turn.other.projects[0]?.id });
     const project = projects[Math.floor(place * projects.length)];
