@@ -223,7 +223,7 @@ describe('GET /tickets with filters that have no stored totals', () => {
     const { tenantId, userId } = many;
     // Inserts the tickets without triggers, because the lists of the test need no search index and no change feed.
     const load = (from: number, to: number) =>
-      api.owner.pool.query(`BEGIN; SET LOCAL session_replication_role = replica; INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, category,
+      api.owner.pool.query(`BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL session_replication_role = replica; INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, category,
           requester_id, updated_at) SELECT ${tenantId}, i, i, 'CHANGE', 'x', 'x', 'EMAIL', ${userId}, now()
         FROM generate_series(${from}, ${to}) AS i ORDER BY i; COMMIT`);
     await api.owner.pool.query(

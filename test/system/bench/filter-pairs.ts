@@ -69,7 +69,10 @@ export async function benchFilterPairs({ dataDir, tickets, onProgress }: Options
   }
 }
 
-/** Sends each request twice, because the first one can read from the disk. Returns the faster latency. */
+/**
+ * Sends each request twice, because the first one can read from the disk. Sends slow requests three more times, because
+ * other programs of the machine can delay them. Returns the fastest latency.
+ */
 async function measurePairs(
   { url }: Pick<Measured, 'url'>,
   key: string,
@@ -92,8 +95,9 @@ async function measurePairs(
         ms: performance.now() - startedAt,
       };
     };
-    const [first, second] = [await send(), await send()];
-    results.push(first.ms < second.ms ? first : second);
+    const sent = [await send(), await send()];
+    if (sent.every(({ ms }) => ms > maxMs)) sent.push(await send(), await send(), await send());
+    results.push(sent.reduce((fastest, each) => (each.ms < fastest.ms ? each : fastest)));
   }
   return results;
 }
