@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { valid } from '../openapi/arbitraries.ts';
 import { document } from '../openapi/operations.ts';
 import { type Api, startApi } from '../support/api.ts';
+import { pairsOf } from '../support/pairs.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 let api: Api;
@@ -64,6 +65,41 @@ describe('POST /assets/upsert', () => {
       ['CREATED', []],
       ['UPDATED', ['location', 'customFields']],
     ]);
+  });
+
+  it('returns the error of POST /assets or PATCH /assets/{id} for an item with two faults', async () => {
+    const own = await createWorkspace(api);
+    await own.createField({ resource: 'ASSET', key: 'floor', type: 'NUMBER' });
+    const taken = await own.createAsset({ externalId: 'taken' });
+    const retired = await own.createAsset({ status: 'RETIRED' });
+    const common = {
+      name: { name: '' },
+      assignee: { assignedToId: 9007199254740991 },
+      address: { assignedToId: 'unknown@example.com' },
+      field: { customFields: { floor: 'x' } },
+    };
+    const isNew = (matchBy: AssetMatch) => ({
+      method: 'POST',
+      path: '/assets',
+      item: () => ({ ...laptop(), externalId: unique() }),
+      matchBy,
+    });
+    const ofRetired = { method: 'PATCH', path: `/assets/${retired.id}`, item: () => ({}), matchBy: undefined };
+    const cases = [
+      { ...isNew('assetTag'), faults: { ...common, 'external id': { externalId: 'taken' } } },
+      { ...isNew('externalId'), faults: { ...common, tag: { assetTag: taken.assetTag } } },
+      { ...ofRetired, faults: { ...common, status: { status: 'IN_USE' }, 'external id': { externalId: 'taken' } } },
+    ];
+    for (const { method, path, item, matchBy, faults } of cases) {
+      for (const [names, fault] of pairsOf<object>(faults)) {
+        const body = { ...item(), ...fault };
+        const key = method === 'PATCH' ? { assetTag: retired.assetTag } : {};
+        const [result] = await upsert([{ ...key, ...body }], { matchBy, of: own });
+        const { status, body: single } = await own.call(method, path, body);
+        const { requestId: _, ...error } = single.error;
+        expect(result, `${method} ${names}`).toEqual({ status, error });
+      }
+    }
   });
 
   it('returns one result for each item, in order', async () => {

@@ -1,6 +1,8 @@
+import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { pairsOf } from '../support/pairs.ts';
 import { comment, createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
 /**
@@ -36,6 +38,15 @@ function asItem({ status, body }: Answer): ItemResult {
   if (body.success) return { status, data: body.data };
   const { requestId: _, ...error } = body.error;
   return { status, error };
+}
+
+/** Creates a workspace with a field, a ticket category and the policy for changes. */
+async function createRules(): Promise<Workspace> {
+  const own = await createWorkspace(api);
+  await own.createField({ key: 'floor', type: 'NUMBER' });
+  await own.createTicketCategory();
+  await setChangePolicy(own.context, true);
+  return own;
 }
 
 describe('POST /tickets/bulk', () => {
@@ -158,6 +169,29 @@ describe('POST /tickets/bulk', () => {
       expect(rejected.status, name).toBe(400);
       expect([before.status, after.status]).toEqual([201, 201]);
       expect(after.data.id).toBeGreaterThan(before.data.id);
+    }
+  });
+
+  it('returns the error of POST /tickets for a bulk create item with two faults', async () => {
+    const own = await createRules();
+    await own.createTicket({ externalId: 'taken' });
+    const bodies = pairsOf<object>({
+      title: { title: '' },
+      assignee: { assigneeId: unknownId },
+      address: { requesterId: 'unknown@example.com' },
+      category: { categoryConfigId: 'unknown' },
+      field: { customFields: { floor: 'x' } },
+      'external id': { externalId: 'taken' },
+      'field of imports': { createdAt: '2026-01-01T00:00:00Z' },
+    }).map(([names, body]) => ({ names, body: { ...ticket, ...body } }));
+    const items = await bulk(
+      'POST',
+      bodies.map(({ body }) => body),
+      own,
+    );
+    for (const [index, { names, body }] of bodies.entries()) {
+      expect(items[index], names).toEqual(asItem(await own.call('POST', '/tickets', body)));
+      expect(items[index].status, names).toBe(400);
     }
   });
 
@@ -300,6 +334,32 @@ describe('PATCH /tickets/bulk', () => {
       expect(single.status).toBeGreaterThanOrEqual(400);
     }
     expect((await other.call('GET', `/tickets/${theirs.id}`)).body.data).toEqual(theirs);
+  });
+
+  it('returns the error of PATCH /tickets/{id} for a bulk update item with two faults', async () => {
+    const own = await createRules();
+    await own.createTicket({ externalId: 'taken' });
+    const { id } = await own.createTicket({ type: 'CHANGE' });
+    const patches = pairsOf<{ ifMatch?: string }>({
+      title: { title: '' },
+      version: { ifMatch: '"999-x"' },
+      transition: { status: 'CLOSED' },
+      policy: { status: 'IN_PROGRESS' },
+      'no category': { category: null },
+      window: { plannedEndAt: '2026-01-01T00:00:00Z' },
+      assignee: { assigneeId: unknownId },
+      address: { watcherUserIds: ['unknown@example.com'] },
+      'ticket category': { categoryConfigId: 'unknown' },
+      field: { customFields: { floor: 'x' } },
+      cycle: { parentId: id },
+      'external id': { externalId: 'taken' },
+    });
+    for (const [names, { ifMatch, ...patch }] of patches) {
+      const headers: Record<string, string> = ifMatch === undefined ? {} : { 'if-match': ifMatch };
+      const [item] = await bulk('PATCH', [{ id, ifMatch, ...patch }], own);
+      expect(item, names).toEqual(asItem(await own.call('PATCH', `/tickets/${id}`, patch, headers)));
+      expect(item.status, names).toBeGreaterThanOrEqual(400);
+    }
   });
 
   it.each([

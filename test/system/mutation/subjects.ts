@@ -27,7 +27,7 @@ export const subjects: Subject[] = [
     tests: ['rules/transitions.test.ts'],
   },
   {
-    file: 'server/src/resources/tickets/queries.ts',
+    file: 'server/src/resources/tickets/ticket-change.ts',
     only: ['merge', 'getStatusTimestamps'],
     tests: ['api/tickets.test.ts', 'api/tickets-patch.test.ts'],
   },

@@ -19,14 +19,13 @@ import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, to
 import { emit } from '../../webhooks/outbox/emit.ts';
 import { record } from '../activities/record.ts';
 import { findFieldFilters } from '../custom-fields/filters.ts';
-import { checkCustomFields } from '../custom-fields/value-checks.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { diffFields, mergeCustomFields } from '../shared/diff.ts';
-import { lockExternalId, lockExternalIds, mergeExternalId, rejectTaken } from '../shared/external-ids.ts';
-import { checkUsers, reference } from '../shared/foreign-keys.ts';
+import { lockExternalIds, mergeExternalId } from '../shared/external-ids.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
 import { mergeTags } from '../shared/tags.ts';
 import type { Rows } from '../sync/change-feed.ts';
+import { assertAssetRules, findAssetRules } from './rules.ts';
 import { type NewFields, writeChanges } from './sql.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
@@ -95,16 +94,16 @@ export async function getAsset({ db }: Context, id: number): Promise<Asset> {
 export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   return transaction(context, async (context) => {
     const { db } = context;
-    await checkUsers(context, reference('assignedToId', input.assignedToId));
-    await checkCustomFields(context, 'ASSET', { ...input, isNew: true });
-    await lockExternalId(context, 'asset', input.externalId);
-    const taken = takenBy('asset', input.assetTag);
+    const checked = { ...input, before: undefined };
+    const rules = await findAssetRules(context, [checked]);
+    assertAssetRules(context, rules, await lockExternalIds(context, 'asset', [input.externalId]), checked);
+    const tagTaken = takenBy('asset', input.assetTag);
     const { customFields, purchaseDate, warrantyExpiresAt, ...fields } = toFields(input);
     const data = {
       ...{ ...fields, customFields: json(customFields) },
       ...{ purchaseDate: toDate(purchaseDate), warrantyExpiresAt: toDate(warrantyExpiresAt) },
     };
-    const asset = presentAsset(await createUnique('assetTag', taken, () => db.asset.create({ data })));
+    const asset = presentAsset(await createUnique('assetTag', tagTaken, () => db.asset.create({ data })));
     await record(context, { resource: 'ASSET', ids: [asset.id], action: 'CREATED' });
     await emit(context, 'asset.created', { payload: asset });
     return asset;
@@ -141,9 +140,8 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
     const changes = diffFields(before, after);
     if (Object.keys(changes).length === 0) return before;
 
-    await checkUsers(context, reference('assignedToId', patch.assignedToId, before.assignedToId));
-    await checkCustomFields(context, 'ASSET', patch);
-    if ('externalId' in changes) rejectTaken('asset', taken, after.externalId);
+    const checked = { ...patch, before };
+    assertAssetRules(context, await findAssetRules(context, [checked]), taken, checked);
     const [written] = await writeChanges(context, [{ after, changes }]);
     if (written === undefined) throw notFound('asset');
     return written;

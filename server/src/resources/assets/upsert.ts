@@ -15,7 +15,6 @@ import { invalidField, takenBy } from '../../shared/errors.ts';
 import { validationError } from '../../shared/validation.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { record } from '../activities/record.ts';
-import { assertCustomFields, findRulesFor } from '../custom-fields/value-checks.ts';
 import { bulkFormat } from '../idempotency/bulk-format.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { chunksOf } from '../shared/chunks.ts';
@@ -28,15 +27,8 @@ import {
   rejectTaken,
   withoutRepeated,
 } from '../shared/external-ids.ts';
-import {
-  assertReferences,
-  findKnown,
-  type Known,
-  noReferences,
-  noSuchUser,
-  reference,
-} from '../shared/foreign-keys.ts';
 import { mergeAsset, presentAsset, toFields } from './queries.ts';
+import { type AssetRules, assertAssetRules, findAssetRules } from './rules.ts';
 import { type ChangedAsset, insertNew, writeChanges } from './sql.ts';
 
 /*
@@ -127,14 +119,15 @@ export async function upsertItems(
   onWritten: (count: number) => void = () => undefined,
 ): Promise<BulkItems<Upserted>> {
   const { matchBy } = rules;
-  const { planned, pending, known } = await planItems(context, items, rules);
+  const { planned, pending, assetRules } = await planItems(context, items, rules);
   const taken = await lockExternalIds(
     context,
     'asset',
     pending.map(({ item }) => item.externalId),
   );
+  // `rejectNew` checks external ids after the insert, because another request can have created the asset of the item.
   const checked = planned.next((plan) => {
-    if ('creates' in plan) assertReferences(assignee(plan.item), known.users, noSuchUser);
+    if ('creates' in plan) assertAssetRules(context, assetRules, new Map(), toChecked(plan));
     return plan;
   });
   const created = await createAll(context, checked.accepted, taken);
@@ -147,7 +140,7 @@ export async function upsertItems(
     if (before === undefined) return rejectNew(plan.creates, taken);
     return planItem(plan.item, before, rules);
   });
-  return changeAll(context, settled, { created, known, taken, onWritten });
+  return changeAll(context, settled, { created, assetRules, taken, onWritten });
 }
 
 /** Finds the results and the errors that `upsertItems` would return. Locks the external ids, and writes nothing. */
@@ -162,35 +155,28 @@ export async function predictResults(
     'asset',
     items.accepted.map(({ externalId }) => externalId),
   );
-  const { planned, known } = await planItems(context, items, rules);
+  const { planned, assetRules } = await planItems(context, items, rules);
   return planned.next((plan) => {
-    checkPlan(plan, known, taken);
+    if (writes(plan)) assertAssetRules(context, assetRules, taken, toChecked(plan));
     if ('creates' in plan) return { result: 'CREATED' };
     return { result: plan.change === undefined ? 'UNCHANGED' : 'UPDATED' };
   });
 }
 
 /**
- * Reads the assets of the items without locks, and checks the custom fields of the plans that write. Also returns these
- * plans, and the users that they name.
+ * Reads the assets of the items without locks, and decides what to do with each item. Also returns the plans that write,
+ * and the rules for them.
  */
 async function planItems(context: Context, items: BulkItems<AssetUpsertItem>, rules: Rules) {
   const { matchBy } = rules;
   const found = await findAssets(context, matchBy, items.accepted);
-  const plans = items.next((item) => planItem(item, found.get(matchOf(item, matchBy)), rules));
-  const writes = (plan: Plan) => 'creates' in plan || plan.change !== undefined;
-  const pending = plans.accepted.filter(writes);
-  const known = await findKnown(
-    context,
-    pending.map(({ item }) => ({ ...noReferences, users: assignee(item) })),
-  );
-  const toRequest = (plan: Plan) => ({ ...plan.item, isNew: 'creates' in plan });
-  const fieldRules = await findRulesFor(context, 'ASSET', pending.map(toRequest));
-  const planned = plans.next((plan) => {
-    if (writes(plan)) assertCustomFields(fieldRules, toRequest(plan), context);
-    return plan;
-  });
-  return { planned, pending, known };
+  const planned = items.next((item) => planItem(item, found.get(matchOf(item, matchBy)), rules));
+  const pending = planned.accepted.filter(writes);
+  return { planned, pending, assetRules: await findAssetRules(context, pending.map(toChecked)) };
+}
+
+function writes(plan: Plan): boolean {
+  return 'creates' in plan || plan.change !== undefined;
 }
 
 function matchOf(item: AssetUpsertItem, matchBy: AssetMatch): string {
@@ -242,15 +228,8 @@ function toNew(item: AssetUpsertItem): NewAsset {
   return { ...item, name, assetTag, type, customFields };
 }
 
-/** @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS */
-function checkPlan(plan: Plan, known: Known, taken: ExternalIds): void {
-  const before = 'before' in plan ? plan.before : undefined;
-  assertReferences(assignee(plan.item, before), known.users, noSuchUser);
-  if (plan.item.externalId !== before?.externalId) rejectTaken('asset', taken, plan.item.externalId);
-}
-
-function assignee({ assignedToId }: AssetUpsertItem, before?: Asset) {
-  return reference('assignedToId', assignedToId, before?.assignedToId);
+function toChecked(plan: Plan) {
+  return { ...plan.item, before: 'before' in plan ? plan.before : undefined };
 }
 
 /** Sorts new assets by tag. Transactions that insert several assets in this order can't deadlock. */
@@ -296,7 +275,7 @@ function rejectTag({ assetTag }: { assetTag: string }): never {
 /** The results of the steps before the changes. */
 interface Checks {
   created: ReadonlyMap<AssetUpsertItem, Asset>;
-  known: Known;
+  assetRules: AssetRules;
   taken: ExternalIds;
   onWritten: (count: number) => void;
 }
@@ -305,7 +284,7 @@ interface Checks {
 async function changeAll(
   context: Context & Transaction,
   settled: BulkItems<Plan>,
-  { created, known, taken, onWritten }: Checks,
+  { created, assetRules, taken, onWritten }: Checks,
 ): Promise<BulkItems<Upserted>> {
   const ids = settled.accepted.flatMap((plan) => ('change' in plan && plan.change ? plan.before.id : []));
   const locked = await lockAssets(context, ids);
@@ -313,7 +292,7 @@ async function changeAll(
     if ('creates' in plan || plan.change === undefined) return plan;
     const latest = planChange(plan.item, locked.get(plan.before.id) as Asset);
     if (latest.change === undefined) return latest;
-    checkPlan(latest, known, taken);
+    assertAssetRules(context, assetRules, taken, toChecked(latest));
     if ('externalId' in latest.change.changes) addExternalIds(taken, [latest.change.after]);
     return latest;
   });

@@ -13,7 +13,6 @@ import {
 } from '@itsm-api/contract';
 import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
-import { assertCustomFields, findRulesFor } from '../custom-fields/value-checks.ts';
 import { bulkFormat } from '../idempotency/bulk-format.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
@@ -24,24 +23,13 @@ import {
   rejectTaken,
   withoutRepeated,
 } from '../shared/external-ids.ts';
-import { assertKnown, findKnown, type Known } from '../shared/foreign-keys.ts';
-import { assertChangePolicy, findChangePolicy } from './change-policy.ts';
 import { checkAttachments, checkComment, insertComments } from './comments/queries.ts';
 import type { NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
-import {
-  type Change,
-  collectReferences,
-  computeChange,
-  lockParents,
-  newExternalId,
-  newRow,
-  type Parents,
-  rejectCycle,
-  writeChanges,
-  writeNew,
-} from './queries.ts';
+import { newRow, writeChanges, writeNew } from './queries.ts';
+import { assertChangeRules, assertTicketRules, findTicketRules, lockChangeRules, toCreation } from './rules.ts';
 import { lockTickets, selectTicketsByIds, type TicketRow } from './sql.ts';
+import { computeChange } from './ticket-change.ts';
 
 /*
  * Creates or updates many tickets in one request (docs/decisions/tickets.md). Checks all items first and then writes
@@ -64,25 +52,17 @@ export function createTickets(
         checkAttachments(comment, new Set(), `comments.${index}.`);
         return checkComment(context, comment, `comments.${index}.`);
       });
-      const { users, ...others } = collectReferences(input);
-      return { input, comments, references: { ...others, users: [...users, ...authors] } };
+      return { input, comments, creation: toCreation(input, authors) };
     });
-    const known = await findKnown(
+    const rules = await findTicketRules(
       context,
-      items.accepted.map(({ references }) => references),
-      { allowInactive: context.isImport },
-    );
-    const rules = await findRulesFor(
-      context,
-      'TICKET',
-      items.accepted.map(({ input: { customFields } }) => ({ customFields, isNew: true })),
+      items.accepted.map(({ creation }) => creation),
     );
     const taken = await lockTicketExternalIds(context, items.accepted);
-    const valid = items.next(({ input, comments, references }) => {
-      assertKnown(references, known);
-      assertCustomFields(rules, { ...input, isNew: true }, context);
+    const valid = items.next(({ input, comments, creation }) => {
+      assertTicketRules(context, rules, creation);
       rejectTakenTicket({ row: input, comments }, taken);
-      return { row: newRow(context, input, known), comments };
+      return { row: newRow(context, input, rules.known), comments };
     });
     const unique = withoutRepeated(valid.accepted, ({ row, comments }) => [
       row.externalId && `ticket ${row.externalId}`,
@@ -201,19 +181,12 @@ export function updateTickets(
       return { before, change: computeChange(before, patch, { ...row, now }) };
     });
     const changed = checked.accepted.flatMap(({ change }) => change ?? []);
-    const known = await findKnown(
-      context,
-      changed.map(({ references }) => references),
-    );
-    const rules = await findRulesFor(context, 'TICKET', changed);
-    const hasPolicy = await findChangePolicy(context, changed);
-    const parents = await lockParents(context, changed);
-    const taken = await lockExternalIds(context, 'ticket', changed.map(newExternalId));
+    const rules = await findTicketRules(context, changed);
+    const lockedRules = await lockChangeRules(context, changed);
     const items = checked.next((item) => {
       if (item.change !== undefined) {
-        assertCustomFields(rules, item.change, context);
-        assertChangePolicy(hasPolicy, item.change, now);
-        applyChange(item.change, known, parents, taken);
+        assertTicketRules(context, rules, item.change);
+        assertChangeRules(lockedRules, item.change);
       }
       return item;
     });
@@ -236,22 +209,6 @@ function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[]): void
     if (id !== undefined && seen.has(id)) throw invalidField('VALIDATION_ERROR', `tickets.${index}.id`, repeatedId);
     if (id !== undefined) seen.add(id);
   }
-}
-
-/**
- * Checks that the references in a change are valid, that the new parent creates no cycle, and that the external id is
- * not in use. Then adds the parent to `parents` and the external id to `taken`, so that the checks of later items
- * consider them.
- */
-function applyChange(change: Change, known: Known, parents: Parents, taken: ExternalIds): void {
-  assertKnown(change.references, known);
-  rejectCycle(change, parents);
-  const externalId = newExternalId(change);
-  rejectTaken('ticket', taken, externalId);
-  if (externalId != null) taken.set(externalId, change.after.id);
-  const { id, parentId } = change.after;
-  if (parentId === null) parents.delete(id);
-  else parents.set(id, parentId);
 }
 
 /** The stored form of the response of `createTickets`. */

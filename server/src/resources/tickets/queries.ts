@@ -1,39 +1,31 @@
 import {
   type Changes,
-  findWindowFault,
   NewTicket,
   type Ticket,
   type TicketPatch,
   type TicketQuery,
   type TicketReference,
-  type TicketStatus,
-  ticketTransitions,
 } from '@itsm-api/contract';
-import { lockTenant } from '../../database/row-lock.ts';
-import { invalidField, notFound } from '../../shared/errors.ts';
+import { notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { findFieldFilters } from '../custom-fields/filters.ts';
-import { checkCustomFields } from '../custom-fields/value-checks.ts';
 import { type Context, isWithin, type Transaction, transaction, type UserContext } from '../shared/context.ts';
-import { mergeCustomFields } from '../shared/diff.ts';
-import { lockExternalId, mergeExternalId } from '../shared/external-ids.ts';
-import { checkReferences, type Known, listed, type References, reference } from '../shared/foreign-keys.ts';
+import { lockExternalId } from '../shared/external-ids.ts';
+import type { Known } from '../shared/foreign-keys.ts';
 import { checkImportFields } from '../shared/imports.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
 import { rejectBroadQuery } from '../shared/search.ts';
-import { mergeTags } from '../shared/tags.ts';
 import { resolveTicketId } from '../shared/ticket-reference.ts';
 import type { Rows } from '../sync/change-feed.ts';
-import { compareTickets, resetApprovals } from './approvals/approval-status.ts';
-import { assertChangePolicy, findChangePolicy } from './change-policy.ts';
+import { resetApprovals } from './approvals/approval-status.ts';
 import { selectTickets } from './list-counted.ts';
 import { findTickets, isCounted } from './list-search.ts';
 import { changeTickets, insertTickets, type NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
+import { assertChangeRules, checkTicketRules, lockChangeRules, toCreation } from './rules.ts';
 import {
   lockTickets,
-  selectParents,
   selectTicket,
   selectTicketsAfter,
   type TicketRow,
@@ -41,6 +33,7 @@ import {
   ticketsOfPage,
   toTicketRow,
 } from './sql.ts';
+import { ascending, type Change, computeChange } from './ticket-change.ts';
 
 /** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD, VALIDATION_ERROR */
 export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
@@ -88,8 +81,7 @@ export async function getTicket({ db }: Context, reference: TicketReference): Pr
  * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, VALIDATION_ERROR
  */
 export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
-  const known = await checkReferences(context, collectReferences(input), { allowInactive: context.isImport });
-  await checkCustomFields(context, 'TICKET', { ...input, isNew: true });
+  const { known } = await checkTicketRules(context, toCreation(input));
   return transaction(context, async (context) => {
     await lockExternalId(context, 'ticket', input.externalId);
     const [ticket] = await writeNew(context, [newRow(context, input, known)]);
@@ -144,9 +136,7 @@ async function patchUnlocked(
   // A new parent and an external id require a lock of the tenant. A reset of approvals requires a lock of the ticket.
   const { references, changes } = change;
   if (references.tickets.length > 0 || 'externalId' in changes || change.resetsApprovals) return undefined;
-  await checkReferences(context, references);
-  await checkCustomFields(context, 'TICKET', change);
-  assertChangePolicy(await findChangePolicy(context, [change]), change, context.now());
+  await checkTicketRules(context, change);
   const [ticket] = await transaction(context, (context) => writeChanges(context, [change], found.version));
   return ticket;
 }
@@ -162,11 +152,8 @@ async function patchLocked(
   const before = presentTicket(locked);
   const change = computeRequestedChange(context, before, patch, locked);
   if (change === undefined) return before;
-  await checkReferences(context, change.references);
-  await checkCustomFields(context, 'TICKET', change);
-  assertChangePolicy(await findChangePolicy(context, [change]), change, context.now());
-  rejectCycle(change, await lockParents(context, [change]));
-  await lockExternalId(context, 'ticket', newExternalId(change));
+  await checkTicketRules(context, change);
+  assertChangeRules(await lockChangeRules(context, [change]), change);
   const [ticket] = await writeChanges(context, [change]);
   return ticket as Ticket;
 }
@@ -183,38 +170,6 @@ function computeRequestedChange(
 ): Change | undefined {
   requireMatch(context.ifMatch, before);
   return computeChange(before, patch, { dueAtSet, now: context.now() });
-}
-
-/** The change that a patch makes to a ticket. */
-export interface Change {
-  before: Ticket;
-  after: Ticket;
-  dueAtSet: boolean;
-  changes: Changes;
-  /** Whether the approvers must decide again. */
-  resetsApprovals: boolean;
-  /** The ids of other rows that the patch adds. */
-  references: References;
-  /** The custom fields that the patch names. */
-  customFields: TicketPatch['customFields'];
-}
-
-/**
- * Computes the change that a patch makes to a ticket. Returns undefined if the patch changes nothing. Checks only rules
- * that don't need a database query.
- * @param given `dueAtSet` is true if an earlier request set `dueAt`
- * @throws ApiError INVALID_TRANSITION, VALIDATION_ERROR
- */
-export function computeChange(
-  before: Ticket,
-  patch: TicketPatch,
-  given: { dueAtSet: boolean; now: Date },
-): Change | undefined {
-  const { after, changes, resetsApprovals } = compareTickets(before, merge(before, patch, given.now));
-  const dueAtSet = given.dueAtSet || patch.dueAt !== undefined;
-  if (Object.keys(changes).length === 0 && dueAtSet === given.dueAtSet) return undefined;
-  const references = collectReferences(patch, before);
-  return { before, after, dueAtSet, changes, resetsApprovals, references, customFields: patch.customFields };
 }
 
 /**
@@ -246,109 +201,6 @@ export type StoredChange = Pick<Change, 'after' | 'dueAtSet' | 'changes'> & Part
 function addDueAt(change: StoredChange | undefined, { dueAt }: Ticket): Changes {
   const { after, changes } = change as StoredChange;
   return after.dueAt === dueAt ? changes : { ...changes, dueAt: { from: after.dueAt, to: dueAt } };
-}
-
-/** Returns the references to users, tickets, assets, teams and ticket categories that a request body adds. */
-export function collectReferences(input: NewTicket | TicketPatch, before?: Ticket): References {
-  return {
-    users: [
-      ...('requesterId' in input ? reference('requesterId', input.requesterId) : []),
-      ...reference('assigneeId', input.assigneeId, before?.assigneeId),
-      ...listed('watcherUserIds', input.watcherUserIds, before?.watcherUserIds),
-    ],
-    tickets: reference('parentId', input.parentId, before?.parentId),
-    assets: listed('assetIds', input.assetIds, before?.assetIds),
-    teams: reference('teamId', input.teamId, before?.teamId),
-    categories: reference('categoryConfigId', input.categoryConfigId, before?.categoryConfigId),
-  };
-}
-
-/** Returns the external id that a change sets, or undefined if it sets none. */
-export function newExternalId({ after, changes }: Change): string | null | undefined {
-  return 'externalId' in changes ? after.externalId : undefined;
-}
-
-/** Maps ticket ids to parent ids. Includes the new parents and all of their ancestors. */
-export type Parents = Map<number, number>;
-
-/**
- * Reads the ancestors of the new parents. First acquires a lock for the tenant. Without the lock, two concurrent
- * transactions could change parents and create a cycle that neither transaction sees.
- */
-export async function lockParents({ db }: Context, changes: readonly Change[]): Promise<Parents> {
-  const ids = changes.flatMap(({ references }) => references.tickets.map(({ id }) => id));
-  if (ids.length === 0) return new Map();
-  await lockTenant(db, 'ticketParents');
-  return selectParents(db, ids);
-}
-
-/**
- * Rejects a change if the new parent is the ticket itself or one of its descendants.
- * @throws ApiError VALIDATION_ERROR
- */
-export function rejectCycle({ before, references }: Change, parents: Parents): void {
-  const [parent] = references.tickets;
-  const seen = new Set<number>();
-  for (let id = parent?.id; id !== undefined && !seen.has(id); id = parents.get(id)) {
-    if (id === before.id)
-      throw invalidField('VALIDATION_ERROR', 'parentId', 'must not be the ticket itself or one of its descendants');
-    seen.add(id);
-  }
-}
-
-/** Applies a patch to a ticket and returns the result. Checks only rules that don't need a database query. */
-function merge(before: Ticket, patch: TicketPatch, now: Date): Ticket {
-  const { customFields, watcherUserIds, assetIds, tags, addTags, removeTags, externalId, ...fields } = patch;
-  const after: Ticket = {
-    ...before,
-    ...fields,
-    externalId: mergeExternalId(before.externalId, externalId),
-    customFields: mergeCustomFields(before.customFields, customFields),
-    watcherUserIds: watcherUserIds ? ascending(watcherUserIds) : before.watcherUserIds,
-    assetIds: assetIds ? ascending(assetIds) : before.assetIds,
-    tags: mergeTags(before.tags, { tags, addTags, removeTags }),
-    ...mergeWindow(before, patch),
-  };
-  if (after.category === null && after.categoryConfigId === null) {
-    throw invalidField('VALIDATION_ERROR', 'category', 'is required unless categoryConfigId is given');
-  }
-  return after.status === before.status ? after : { ...after, ...getStatusTimestamps(before, after.status, now) };
-}
-
-/**
- * Returns the planned window after a patch. If the patch clears one time and doesn't contain the other, clears both.
- * @throws ApiError VALIDATION_ERROR
- */
-function mergeWindow(
-  before: Ticket,
-  { plannedStartAt, plannedEndAt }: TicketPatch,
-): Pick<Ticket, 'plannedStartAt' | 'plannedEndAt'> | undefined {
-  if (plannedStartAt === undefined && plannedEndAt === undefined) return undefined;
-  const isCleared = plannedStartAt === null || plannedEndAt === null;
-  const kept = isCleared ? { plannedStartAt: null, plannedEndAt: null } : before;
-  const window = {
-    plannedStartAt: plannedStartAt === undefined ? kept.plannedStartAt : plannedStartAt,
-    plannedEndAt: plannedEndAt === undefined ? kept.plannedEndAt : plannedEndAt,
-  };
-  const fault = findWindowFault({ type: before.type, ...window });
-  if (fault !== undefined) throw invalidField('VALIDATION_ERROR', fault.path, fault.message);
-  return window;
-}
-
-/** Returns the timestamps that a status change sets or clears. @throws ApiError INVALID_TRANSITION */
-function getStatusTimestamps(from: Ticket, to: TicketStatus, now: Date): Pick<Ticket, 'resolvedAt' | 'closedAt'> {
-  const allowed = ticketTransitions[from.status];
-  if (!allowed.includes(to)) {
-    const advice =
-      allowed.length === 0
-        ? `${from.status} is final. To continue, create a new ticket.`
-        : `Allowed values: ${allowed.join(', ')}.`;
-    throw invalidField('INVALID_TRANSITION', 'status', `can't change from ${from.status} to ${to}. ${advice}`);
-  }
-  const timestamp = now.toISOString();
-  if (to === 'RESOLVED') return { resolvedAt: timestamp, closedAt: null };
-  if (to === 'CLOSED') return { resolvedAt: from.resolvedAt, closedAt: timestamp };
-  return { resolvedAt: null, closedAt: null };
 }
 
 /**
@@ -386,8 +238,4 @@ export function newRow(context: UserContext, input: NewTicket, { categories }: K
     ...{ status, createdAt, resolvedAt, closedAt },
     updatedAt: now,
   };
-}
-
-function ascending(ids: number[]): number[] {
-  return [...new Set(ids)].sort((a, b) => a - b);
 }
