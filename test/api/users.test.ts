@@ -1,5 +1,5 @@
 import { NewUser, type User } from '@itsm-api/contract';
-import { createUser, deactivateUser, getUser } from '@itsm-api/server/resources/users/queries.ts';
+import { createUser, deactivateUser, getUser, updateUser } from '@itsm-api/server/resources/users/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -140,5 +140,14 @@ describe('createUser, which the command line calls', () => {
   ])('rejects a new user with %o', (fields) => {
     const valid = { name: 'Eve', email: 'eve@example.com', role: 'AGENT' };
     expect(NewUser.safeParse({ ...valid, ...fields }).success).toBe(false);
+  });
+});
+
+describe('updateUser, which the developer area and the command line call', () => {
+  it('changes nothing if the values are the same', async () => {
+    const user = await workspace.createUser({ jobTitle: 'Technician' });
+    const { revokedKeys, ...same } = await updateUser(workspace.context, user.id, { name: user.name, role: user.role });
+    expect([same, revokedKeys]).toEqual([user, []]);
+    expect((await workspace.call('GET', `/users/${user.id}`)).body.data).toEqual(user);
   });
 });

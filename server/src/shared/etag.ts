@@ -4,7 +4,7 @@ import { ApiError } from './errors.ts';
 export type Etags = readonly string[] | '*';
 
 /** A resource with its entity tag (docs/decisions/optimistic-concurrency.md). */
-interface Versioned {
+export interface Versioned {
   etag: string;
 }
 

@@ -12,12 +12,12 @@ import { empty, sql } from '../../database/client/sql.ts';
 import { dynamic } from '../../database/client/statements.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
-import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { type Context, transaction } from '../shared/context.ts';
-import { diffFields } from '../shared/diff.ts';
 import { anyOf, type Page, pageMeta, readPage } from '../shared/lists.ts';
 import { rejectBroadQuery, searchTexts } from '../shared/search.ts';
+import { changeVersioned } from '../shared/versioned-change.ts';
 import type { FeedRows } from '../sync/change-feed.ts';
 
 type ArticleRow = Prisma.ArticleGetPayload<object>;
@@ -153,24 +153,22 @@ export async function reserveArticles({ db }: Context, count: number): Promise<v
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED
  */
 export function updateArticle(context: Context, id: number, patch: ArticlePatch): Promise<EditableArticle> {
-  return transaction(context, async (context) => {
-    const { db } = context;
-    if (!(await lockRow(db, 'articles', id))) throw notFound('article');
-    const before = await getEditableArticle(context, id);
-    requireMatch(context.ifMatch, before);
-    const after = { ...before, ...patch };
-    if (Object.keys(diffFields(before, after)).length === 0) return before;
-    const { title, category, body, status } = after;
-    const isWithdrawn = before.status === 'PUBLISHED' && status !== 'PUBLISHED';
-    const [row] = await db.article.updateManyAndReturn({
-      where: { id },
-      data: {
-        ...{ title, category: category ?? null, body, status },
-        ...(isWithdrawn && { withdrawnTitle: before.title, withdrawnCategory: before.category }),
-      },
-    });
-    if (row === undefined) throw notFound('article');
-    return presentEditable(row);
+  return changeVersioned(context, {
+    lock: ({ db }) => lockRow(db, 'articles', id),
+    read: (context) => getEditableArticle(context, id),
+    merge: (before) => ({ ...before, ...patch }),
+    write: async ({ db }, { before, after: { title, category, body, status } }) => {
+      const isWithdrawn = before.status === 'PUBLISHED' && status !== 'PUBLISHED';
+      const [row] = await db.article.updateManyAndReturn({
+        where: { id },
+        data: {
+          ...{ title, category: category ?? null, body, status },
+          ...(isWithdrawn && { withdrawnTitle: before.title, withdrawnCategory: before.category }),
+        },
+      });
+      if (row === undefined) throw notFound('article');
+      return presentEditable(row);
+    },
   });
 }
 

@@ -14,17 +14,18 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
-import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit } from '../../webhooks/outbox/emit.ts';
 import { record } from '../activities/record.ts';
 import { findFieldFilters } from '../custom-fields/filters.ts';
 import { type Context, transaction } from '../shared/context.ts';
-import { diffFields, mergeCustomFields } from '../shared/diff.ts';
+import { mergeCustomFields } from '../shared/diff.ts';
 import { lockExternalIds, mergeExternalId } from '../shared/external-ids.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
 import { mergeTags } from '../shared/tags.ts';
-import type { Rows } from '../sync/change-feed.ts';
+import { changeVersioned } from '../shared/versioned-change.ts';
+import { rowsOf } from '../sync/change-feed.ts';
 import { assertAssetRules, findAssetRules } from './rules.ts';
 import { type NewFields, writeChanges } from './sql.ts';
 
@@ -63,14 +64,7 @@ function formsOf(texts: string[] | undefined): string[] | undefined {
 }
 
 /** Functions that read assets for incremental sync and exports. */
-export const assetRows: Rows<Asset> = {
-  resource: 'assets',
-  selectRows: async (db, ids) => (await db.asset.findMany({ where: { id: { in: ids } } })).map(presentAsset),
-  after: async (db, id, take) => {
-    const rows = await db.asset.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
-    return rows.map(presentAsset);
-  },
-};
+export const assetRows = rowsOf('assets', (db, page) => db.asset.findMany(page), presentAsset);
 
 /** Returns the tags and names of assets, such as `LT-0042 Laptop`, in the order of their ids. */
 export async function findAssetNames({ db }: Context, ids: number[]): Promise<string[]> {
@@ -128,23 +122,20 @@ export async function listCustomFields(db: TenantClient): Promise<string[]> {
  */
 export function updateAsset(context: Context, id: number, patch: AssetPatch): Promise<Asset> {
   return transaction(context, async (context) => {
-    const { db } = context;
     // The order of the locks is the same as for an upsert (upsert.ts), so that they can't deadlock.
     const taken = await lockExternalIds(context, 'asset', [patch.externalId]);
-    if (!(await lockRow(db, 'assets', id))) throw notFound('asset');
-    const current = await db.asset.findFirst({ where: { id } });
-    if (current === null) throw notFound('asset');
-    const before = presentAsset(current);
-    requireMatch(context.ifMatch, before);
-    const after = mergeAsset(before, patch);
-    const changes = diffFields(before, after);
-    if (Object.keys(changes).length === 0) return before;
-
-    const checked = { ...patch, before };
-    assertAssetRules(context, await findAssetRules(context, [checked]), taken, checked);
-    const [written] = await writeChanges(context, [{ after, changes }]);
-    if (written === undefined) throw notFound('asset');
-    return written;
+    return changeVersioned(context, {
+      lock: ({ db }) => lockRow(db, 'assets', id),
+      read: (context) => getAsset(context, id),
+      merge: (before) => mergeAsset(before, patch),
+      write: async (context, { before, after, changes }) => {
+        const checked = { ...patch, before };
+        assertAssetRules(context, await findAssetRules(context, [checked]), taken, checked);
+        const [written] = await writeChanges(context, [{ after, changes }]);
+        if (written === undefined) throw notFound('asset');
+        return written;
+      },
+    });
   });
 }
 

@@ -18,12 +18,12 @@ import { type None, one } from '../../database/client/statements.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockTenant } from '../../database/row-lock.ts';
 import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
-import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { withEtag } from '../../shared/etag.ts';
 import { serializeTimestamps } from '../../shared/serialize.ts';
 import { type AuditChanges, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
-import { diffFields } from '../shared/diff.ts';
 import { anyOf, type Page, readPage } from '../shared/lists.ts';
+import { changeVersioned } from '../shared/versioned-change.ts';
 
 type Reference = Pick<CustomFieldDefinition, 'resource' | 'key'>;
 
@@ -92,25 +92,25 @@ export function updateDefinition(
   patch: CustomFieldDefinitionPatch,
 ): Promise<CustomFieldDefinition> {
   const { resource, key } = reference;
-  return transaction(context, async (context) => {
-    const { db, ifMatch } = context;
-    await lockTenant(db, 'customFields');
-    const before = await getDefinition(context, reference);
-    requireMatch(ifMatch, before);
-    const after = { ...before, ...patch, options: mergeOptions(before, patch.options) };
-    if (Object.keys(diffFields(before, after)).length === 0) return before;
-    const { label, description, required, filterable, active, options } = after;
-    await checkOptionCount(context, after.options, before.options);
-    const isFiltered = filterable !== before.filterable;
-    if (isFiltered) await checkFilterable(context, after);
-    await db.customFieldDefinition.updateMany({
-      where: { resource, key },
-      data: { label, description, required, filterable, active, options: stored(options) },
-    });
-    // A separate statement, because a trigger doesn't increment the version if these columns change.
-    if (isFiltered) await db.customFieldDefinition.updateMany({ where: { resource, key }, data: startBackfill });
-    await recordAudit(context, { action: 'field.updated', ...auditOf(before, after) });
-    return getDefinition(context, reference);
+  return changeVersioned(context, {
+    lock: ({ db }) => lockTenant(db, 'customFields'),
+    read: (context) => getDefinition(context, reference),
+    merge: (before) => ({ ...before, ...patch, options: mergeOptions(before, patch.options) }),
+    write: async (context, { before, after }) => {
+      const { label, description, required, filterable, active, options } = after;
+      await checkOptionCount(context, options, before.options);
+      const isFiltered = filterable !== before.filterable;
+      if (isFiltered) await checkFilterable(context, after);
+      const { customFieldDefinition } = context.db;
+      await customFieldDefinition.updateMany({
+        where: { resource, key },
+        data: { label, description, required, filterable, active, options: stored(options) },
+      });
+      // A separate statement, because a trigger doesn't increment the version if these columns change.
+      if (isFiltered) await customFieldDefinition.updateMany({ where: { resource, key }, data: startBackfill });
+      await recordAudit(context, { action: 'field.updated', ...auditOf(before, after) });
+      return getDefinition(context, reference);
+    },
   });
 }
 

@@ -3,16 +3,16 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { notFound, takenBy } from '../../shared/errors.ts';
-import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import type { ImportResults } from '../csv/csv-columns.ts';
 import { checkNewRows, type ImportOptions } from '../csv/import-checks.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { type Context, transaction } from '../shared/context.ts';
-import { diffFields } from '../shared/diff.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
-import type { Rows } from '../sync/change-feed.ts';
+import { changeVersioned } from '../shared/versioned-change.ts';
+import { rowsOf } from '../sync/change-feed.ts';
 import { projectColumns } from './columns.ts';
 
 type ProjectRow = Prisma.ProjectGetPayload<object>;
@@ -30,14 +30,7 @@ export function listProjects({ db }: Context, query: ProjectQuery): Promise<Page
 }
 
 /** Functions that read projects for incremental sync and exports. */
-export const projectRows: Rows<Project> = {
-  resource: 'projects',
-  selectRows: async (db, ids) => (await db.project.findMany({ where: { id: { in: ids } } })).map(presentProject),
-  after: async (db, id, take) => {
-    const rows = await db.project.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
-    return rows.map(presentProject);
-  },
-};
+export const projectRows = rowsOf('projects', (db, page) => db.project.findMany(page), presentProject);
 
 /** Returns one project. @throws ApiError NOT_FOUND */
 export async function getProject({ db }: Context, id: number): Promise<Project> {
@@ -108,25 +101,24 @@ export async function checkProjects({ db }: Context, inputs: readonly NewProject
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateProject(context: Context, id: number, patch: ProjectPatch): Promise<Project> {
-  return transaction(context, async (context) => {
-    const { db } = context;
-    if (!(await lockRow(db, 'projects', id))) throw notFound('project');
-    const before = await getProject(context, id);
-    requireMatch(context.ifMatch, before);
-    const after = { ...before, ...patch };
-    if (Object.keys(diffFields(before, after)).length === 0) return before;
-    await checkUsers(context, reference('managerId', patch.managerId, before.managerId));
-    const { startDate, endDate, ...columns } = patch;
-    const [row] = await db.project.updateManyAndReturn({
-      where: { id },
-      data: {
-        ...columns,
-        ...(startDate !== undefined && { startDate: toDate(startDate) }),
-        ...(endDate !== undefined && { endDate: toDate(endDate) }),
-      },
-    });
-    if (row === undefined) throw notFound('project');
-    return presentProject(row);
+  return changeVersioned(context, {
+    lock: ({ db }) => lockRow(db, 'projects', id),
+    read: (context) => getProject(context, id),
+    merge: (before) => ({ ...before, ...patch }),
+    write: async (context, { before }) => {
+      await checkUsers(context, reference('managerId', patch.managerId, before.managerId));
+      const { startDate, endDate, ...columns } = patch;
+      const [row] = await context.db.project.updateManyAndReturn({
+        where: { id },
+        data: {
+          ...columns,
+          ...(startDate !== undefined && { startDate: toDate(startDate) }),
+          ...(endDate !== undefined && { endDate: toDate(endDate) }),
+        },
+      });
+      if (row === undefined) throw notFound('project');
+      return presentProject(row);
+    },
   });
 }
 

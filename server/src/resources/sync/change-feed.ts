@@ -34,6 +34,31 @@ export interface Rows<Row> extends FeedRows<Row> {
   after(db: TenantClient, id: number, take: number): Promise<Row[]>;
 }
 
+/** The arguments with which `rowsOf` reads the rows of a model. */
+interface ModelPage {
+  where: { id: { in: number[] } | { gt: number } };
+  orderBy?: { id: 'asc' };
+  take?: number;
+}
+
+/**
+ * Returns functions that read the rows of a model for incremental sync and exports.
+ * @param find reads rows with a model of the tenant client
+ */
+export function rowsOf<Stored, Row>(
+  resource: string,
+  find: (db: TenantClient, page: ModelPage) => PromiseLike<Stored[]>,
+  present: (row: Stored) => Row,
+): Rows<Row> {
+  return {
+    resource,
+    selectRows: async (db, ids) => (await find(db, { where: { id: { in: ids } } })).map(present),
+    after: async (db, id, take) => {
+      return (await find(db, { where: { id: { gt: id } }, orderBy: { id: 'asc' }, take })).map(present);
+    },
+  };
+}
+
 /**
  * SQL that is part of the statement that finds the changes. It reads the changed rows without another database round
  * trip.

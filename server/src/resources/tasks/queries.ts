@@ -2,15 +2,15 @@ import type { NewTask, Task, TaskPatch, TaskQuery } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { notFound } from '../../shared/errors.ts';
-import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit } from '../../webhooks/outbox/emit.ts';
 import { getProject } from '../projects/queries.ts';
 import { type Context, transaction } from '../shared/context.ts';
-import { diffFields } from '../shared/diff.ts';
 import { checkUsers, reference } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
-import type { Rows } from '../sync/change-feed.ts';
+import { changeVersioned } from '../shared/versioned-change.ts';
+import { rowsOf } from '../sync/change-feed.ts';
 
 type TaskRow = Prisma.TaskGetPayload<object>;
 
@@ -37,14 +37,7 @@ export async function listTasks(context: Context, projectId: number, query: Task
 }
 
 /** Functions that read tasks for incremental sync and exports. */
-export const taskRows: Rows<Task> = {
-  resource: 'tasks',
-  selectRows: async (db, ids) => (await db.task.findMany({ where: { id: { in: ids } } })).map(presentTask),
-  after: async (db, id, take) => {
-    const rows = await db.task.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
-    return rows.map(presentTask);
-  },
-};
+export const taskRows = rowsOf('tasks', (db, page) => db.task.findMany(page), presentTask);
 
 /** Returns one task. @throws ApiError NOT_FOUND */
 export async function getTask({ db }: Context, id: number): Promise<Task> {
@@ -72,34 +65,29 @@ export function createTask(context: Context, projectId: number, input: NewTask):
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateTask(context: Context, id: number, patch: TaskPatch): Promise<Task> {
-  return transaction(context, async (context) => {
-    const { db } = context;
-    if (!(await lockRow(db, 'tasks', id))) throw notFound('task');
-    const current = await db.task.findFirst({ where: { id } });
-    if (current === null) throw notFound('task');
-    const before = presentTask(current);
-    requireMatch(context.ifMatch, before);
-    const after = merge(before, patch, context.now());
-    const changes = diffFields(before, after);
-    if (Object.keys(changes).length === 0) return before;
-
-    await checkUsers(context, reference('assigneeId', patch.assigneeId, before.assigneeId));
-    const { id: _, projectId, etag, createdAt, updatedAt, ...columns } = after;
-    const [row] = await db.task.updateManyAndReturn({
-      where: { id },
-      data: {
-        ...columns,
-        startDate: toDate(after.startDate),
-        dueDate: toDate(after.dueDate),
-        completedAt: toDate(after.completedAt),
-        // Ensures that `updatedAt` is later than its previous value, even if the clock of another process is ahead.
-        updatedAt: new Date(Math.max(Date.now(), current.updatedAt.getTime() + 1)),
-      },
-    });
-    if (row === undefined) throw notFound('task');
-    const task = presentTask(row);
-    await emit(context, 'task.updated', { payload: task, changes });
-    return task;
+  return changeVersioned(context, {
+    lock: ({ db }) => lockRow(db, 'tasks', id),
+    read: (context) => getTask(context, id),
+    merge: (before) => merge(before, patch, context.now()),
+    write: async (context, { before, after, changes }) => {
+      await checkUsers(context, reference('assigneeId', patch.assigneeId, before.assigneeId));
+      const { id: _, projectId, etag, createdAt, updatedAt, ...columns } = after;
+      const [row] = await context.db.task.updateManyAndReturn({
+        where: { id },
+        data: {
+          ...columns,
+          startDate: toDate(after.startDate),
+          dueDate: toDate(after.dueDate),
+          completedAt: toDate(after.completedAt),
+          // Ensures that `updatedAt` is later than its previous value, even if the clock of another process is ahead.
+          updatedAt: new Date(Math.max(Date.now(), Date.parse(before.updatedAt) + 1)),
+        },
+      });
+      if (row === undefined) throw notFound('task');
+      const task = presentTask(row);
+      await emit(context, 'task.updated', { payload: task, changes });
+      return task;
+    },
   });
 }
 

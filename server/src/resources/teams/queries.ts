@@ -3,15 +3,15 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { notFound, takenBy } from '../../shared/errors.ts';
-import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
-import { diffFields } from '../shared/diff.ts';
 import { checkUsers, listed } from '../shared/foreign-keys.ts';
 import { anyOfActive, type Page, readPage } from '../shared/lists.ts';
 import { toNameKey } from '../shared/name-key.ts';
-import type { Rows } from '../sync/change-feed.ts';
+import { changeVersioned } from '../shared/versioned-change.ts';
+import { rowsOf } from '../sync/change-feed.ts';
 
 const withMembers = {
   include: { members: { select: { userId: true }, orderBy: { userId: 'asc' } } },
@@ -45,16 +45,7 @@ export async function searchTeams({ db }: Pick<Context, 'db'>, words: string, ta
 }
 
 /** Functions that read teams for incremental sync and exports. */
-export const teamRows: Rows<Team> = {
-  resource: 'teams',
-  selectRows: async (db, ids) => {
-    return (await db.team.findMany({ where: { id: { in: ids } }, ...withMembers })).map(presentTeam);
-  },
-  after: async (db, id, take) => {
-    const rows = await db.team.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take, ...withMembers });
-    return rows.map(presentTeam);
-  },
-};
+export const teamRows = rowsOf('teams', (db, page) => db.team.findMany({ ...page, ...withMembers }), presentTeam);
 
 /** Returns one team. @throws ApiError NOT_FOUND */
 export async function getTeam({ db }: Pick<Context, 'db'>, id: number): Promise<Team> {
@@ -98,30 +89,28 @@ export function createTeam(context: Context, { name, description = null, memberI
  * name
  */
 export function updateTeam(context: Context, id: number, patch: TeamPatch): Promise<Team> {
-  return transaction(context, async (context) => {
-    const { db, ifMatch } = context;
-    if (!(await lockRow(db, 'teams', id))) throw notFound('team');
-    const before = await getTeam(context, id);
-    requireMatch(ifMatch, before);
-    const { memberIds = before.memberIds, ...fields } = patch;
-    const members = new Set(memberIds);
-    const after = { ...before, ...fields, memberIds: [...members].sort((a, b) => a - b) };
-    if (Object.keys(diffFields(before, after)).length === 0) return before;
-    await checkUsers(context, listed('memberIds', memberIds, before.memberIds));
-    const { name, description, active } = after;
-    // A change of the members alone also updates the row, so that the team gets a new version.
-    const data = { name, nameKey: toNameKey(name), description, active, updatedAt: new Date() };
-    await createUnique('name', takenBy('team', name), () => db.team.updateMany({ where: { id }, data }));
-    const removed = before.memberIds.filter((userId) => !members.has(userId));
-    await db.teamMember.deleteMany({ where: { teamId: id, userId: { in: removed } } });
-    await addMembers(
-      context,
-      id,
-      after.memberIds.filter((userId) => !before.memberIds.includes(userId)),
-    );
-    const changes = auditChanges(before, after, stored, nameOnly);
-    await recordAudit(context, { action: 'team.updated', target: targetOf(before), changes });
-    return getTeam(context, id);
+  return changeVersioned(context, {
+    lock: ({ db }) => lockRow(db, 'teams', id),
+    read: (context) => getTeam(context, id),
+    merge: (before) => {
+      const { memberIds = before.memberIds, ...fields } = patch;
+      return { ...before, ...fields, memberIds: [...new Set(memberIds)].sort((a, b) => a - b) };
+    },
+    write: async (context, { before, after }) => {
+      const { db } = context;
+      await checkUsers(context, listed('memberIds', patch.memberIds, before.memberIds));
+      const { name, description, active, memberIds } = after;
+      // A change of the members alone also updates the row, so that the team gets a new version.
+      const data = { name, nameKey: toNameKey(name), description, active, updatedAt: new Date() };
+      await createUnique('name', takenBy('team', name), () => db.team.updateMany({ where: { id }, data }));
+      const removed = before.memberIds.filter((userId) => !memberIds.includes(userId));
+      await db.teamMember.deleteMany({ where: { teamId: id, userId: { in: removed } } });
+      const added = memberIds.filter((userId) => !before.memberIds.includes(userId));
+      await addMembers(context, id, added);
+      const changes = auditChanges(before, after, stored, nameOnly);
+      await recordAudit(context, { action: 'team.updated', target: targetOf(before), changes });
+      return getTeam(context, id);
+    },
   });
 }
 

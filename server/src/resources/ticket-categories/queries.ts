@@ -10,14 +10,14 @@ import {
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockTenant } from '../../database/row-lock.ts';
 import { ApiError, invalidField, notFound, takenBy } from '../../shared/errors.ts';
-import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { withEtag } from '../../shared/etag.ts';
 import { serializeTimestamps } from '../../shared/serialize.ts';
 import { validationError } from '../../shared/validation.ts';
 import { auditChanges, auditRow, recordAudit } from '../audit/audit-entry.ts';
 import type { ImportResults } from '../csv/csv-columns.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
-import { diffFields } from '../shared/diff.ts';
 import { type Page, readPage } from '../shared/lists.ts';
+import { changeVersioned } from '../shared/versioned-change.ts';
 
 /** Returns a page of ticket categories, in the order of their ids (spec §4). */
 export function listTicketCategories({ db }: Context, query: CategoryConfigQuery): Promise<Page<CategoryConfig>> {
@@ -95,26 +95,25 @@ export function updateTicketCategory(
   id: string,
   patch: CategoryConfigPatch,
 ): Promise<CategoryConfig> {
-  return transaction(context, async (context) => {
-    const { db, ifMatch } = context;
-    await lockTenant(db, 'ticketCategories');
-    const before = await getTicketCategory(context, id);
-    requireMatch(ifMatch, before);
-    const after = { ...before, ...patch };
-    if (Object.keys(diffFields(before, after)).length === 0) return before;
-    const parents = await readParents(context);
-    parents.set(id, after.parentId);
-    // The levels of all descendants also change.
-    const faults = [id, ...parents.keys()].map((each) => findParentFault(parents, each));
-    const fault = faults.find((each) => each !== undefined);
-    if (fault !== undefined) throw invalidField('VALIDATION_ERROR', 'parentId', fault);
-    const { name, parentId, category, active } = after;
-    const data = { name, parentId, category, active };
-    const [row] = await db.categoryConfig.updateManyAndReturn({ where: { id }, data });
-    if (row === undefined) throw notFound('category');
-    const changes = auditChanges(before, after, stored, nameOnly);
-    await recordAudit(context, { action: 'category.updated', target: targetOf(before), changes });
-    return presentCategory(row);
+  return changeVersioned(context, {
+    lock: ({ db }) => lockTenant(db, 'ticketCategories'),
+    read: (context) => getTicketCategory(context, id),
+    merge: (before) => ({ ...before, ...patch }),
+    write: async (context, { before, after }) => {
+      const parents = await readParents(context);
+      parents.set(id, after.parentId);
+      // The levels of all descendants also change.
+      const faults = [id, ...parents.keys()].map((each) => findParentFault(parents, each));
+      const fault = faults.find((each) => each !== undefined);
+      if (fault !== undefined) throw invalidField('VALIDATION_ERROR', 'parentId', fault);
+      const { name, parentId, category, active } = after;
+      const data = { name, parentId, category, active };
+      const [row] = await context.db.categoryConfig.updateManyAndReturn({ where: { id }, data });
+      if (row === undefined) throw notFound('category');
+      const changes = auditChanges(before, after, stored, nameOnly);
+      await recordAudit(context, { action: 'category.updated', target: targetOf(before), changes });
+      return presentCategory(row);
+    },
   });
 }
 

@@ -4,13 +4,14 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError, invalidField, notFound, takenBy } from '../../shared/errors.ts';
-import { requireMatch, withEtag } from '../../shared/etag.ts';
+import { withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { noSuchUser } from '../shared/foreign-keys.ts';
 import { anyOf, anyOfActive, type Page, pageMeta, readSearchablePage } from '../shared/lists.ts';
-import type { Rows } from '../sync/change-feed.ts';
+import { changeVersioned } from '../shared/versioned-change.ts';
+import { rowsOf } from '../sync/change-feed.ts';
 import { withdrawApprovals } from '../tickets/approvals/queries.ts';
 import { type KeyChoice, revokeUserKeys, type UserKey } from './key-revocation.ts';
 import type { UserReference } from './user-reference.ts';
@@ -99,14 +100,7 @@ export async function findUserId(
 }
 
 /** Functions that read users for incremental sync and exports. */
-export const userRows: Rows<User> = {
-  resource: 'users',
-  selectRows: async (db, ids) => (await db.user.findMany({ where: { id: { in: ids } } })).map(presentUser),
-  after: async (db, id, take) => {
-    const rows = await db.user.findMany({ where: { id: { gt: id } }, orderBy: { id: 'asc' }, take });
-    return rows.map(presentUser);
-  },
-};
+export const userRows = rowsOf('users', (db, page) => db.user.findMany(page), presentUser);
 
 /** Returns one user. @throws ApiError NOT_FOUND */
 export async function getUser({ db }: Context, id: number): Promise<User> {
@@ -179,8 +173,8 @@ export function isLowerRole(role: UserRole, before: UserRole): boolean {
 }
 
 /**
- * Updates a user. If the new role has fewer rights, revokes the user's API keys. If the new role is REQUESTER, also
- * ends the user's sessions in the developer area, and withdraws the user's pending approvals. Only the command line and
+ * Updates a user. If the patch changes nothing, `updatedAt` stays the same. If the new role has fewer rights, revokes the
+ * user's API keys. If the new role is REQUESTER, also ends the user's sessions in the developer area, and withdraws the user's pending approvals. Only the command line and
  * the developer area use this function, because API v1 has no endpoint for it.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use, if no
  * administrator would remain, if the user was erased, or if the role of a service account isn't AGENT
@@ -192,25 +186,34 @@ export function updateUser(
   choice: KeyChoice = {},
 ): Promise<ChangedUser> {
   return withRemainingAdministrator(context, async (context) => {
-    const { db, ifMatch } = context;
-    const { id } = await findUser({ db }, reference);
-    await lockRow(db, 'users', id);
-    const before = await findUser({ db }, id);
-    assertNotErased(before);
-    if (ifMatch !== undefined) requireMatch(ifMatch, before);
-    checkRole(before.kind, data.role ?? before.role);
-    const [row] = await createUnique('email', takenBy('user', String(data.email)), () =>
-      db.user.updateManyAndReturn({ where: { id }, data }),
-    );
-    if (row === undefined) throw notFound('user');
-    const changes = auditChanges(before, presentUser(row), stored, nameOnly);
-    await recordAudit(context, { action: 'user.updated', target: targetOf(row), changes });
-    if (row.role === 'REQUESTER') {
-      await endAccess(db, row.id);
-      await withdrawApprovals(context, row.id);
-    }
-    const revokedKeys = isLowerRole(row.role, before.role) ? await revokeUserKeys(context, row.id, choice) : [];
-    return { ...presentUser(row), revokedKeys };
+    const { id } = await findUser(context, reference);
+    return changeVersioned<ChangedUser>(context, {
+      lock: ({ db }) => lockRow(db, 'users', id),
+      read: async (context) => {
+        const user = await findUser(context, id);
+        assertNotErased(user);
+        return { ...user, revokedKeys: [] };
+      },
+      merge: (before) => {
+        checkRole(before.kind, data.role ?? before.role);
+        return { ...before, ...data };
+      },
+      write: async (context, { before }) => {
+        const { db } = context;
+        const [row] = await createUnique('email', takenBy('user', String(data.email)), () =>
+          db.user.updateManyAndReturn({ where: { id }, data }),
+        );
+        if (row === undefined) throw notFound('user');
+        const changes = auditChanges(before, presentUser(row), stored, nameOnly);
+        await recordAudit(context, { action: 'user.updated', target: targetOf(row), changes });
+        if (row.role === 'REQUESTER') {
+          await endAccess(db, row.id);
+          await withdrawApprovals(context, row.id);
+        }
+        const revokedKeys = isLowerRole(row.role, before.role) ? await revokeUserKeys(context, row.id, choice) : [];
+        return { ...presentUser(row), revokedKeys };
+      },
+    });
   });
 }
 
