@@ -2,7 +2,7 @@ import type { Approval, NewTicket, Ticket } from '@itsm-api/contract';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { eraseUser } from '@itsm-api/server/resources/privacy/erasure.ts';
 import { redact } from '@itsm-api/server/resources/privacy/redaction.ts';
-import { createUser, deactivateUser, updateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { createUser, deactivateUser, updateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';

@@ -1,7 +1,7 @@
 import { type Asset, type AssetMatch, type Delivery, replayedHeader } from '@itsm-api/contract';
 import type { Schema } from '@itsm-api/contract/openapi';
 import { importAssets } from '@itsm-api/server/resources/assets/import-assets.ts';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { valid } from '../openapi/arbitraries.ts';

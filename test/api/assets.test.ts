@@ -1,6 +1,6 @@
 import { type Asset, AssetStatus, AssetType, assetTransitions, type CustomFields, NewAsset } from '@itsm-api/contract';
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

@@ -1,6 +1,6 @@
 import { NewProject, type Project } from '@itsm-api/contract';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

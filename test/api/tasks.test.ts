@@ -1,5 +1,5 @@
 import { Priority, type Project, type Task, TaskStatus } from '@itsm-api/contract';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

@@ -1,6 +1,6 @@
 import { NewTeam, type Team, TeamPatch } from '@itsm-api/contract';
 import { createTeam, updateTeam } from '@itsm-api/server/resources/teams/queries.ts';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

@@ -1,5 +1,5 @@
 import { type Ticket, TicketStatus, ticketTransitions, type User } from '@itsm-api/contract';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { bytes, keys, unstorable } from '../support/limits.ts';

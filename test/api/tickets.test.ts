@@ -1,5 +1,5 @@
 import { Priority, type Ticket, TicketCategory, TicketType, ticketNumberPrefixes, type User } from '@itsm-api/contract';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { bytes, keys, unstorable } from '../support/limits.ts';

@@ -1,5 +1,6 @@
 import { NewUser, type User } from '@itsm-api/contract';
-import { createUser, deactivateUser, getUser, updateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { getUser } from '@itsm-api/server/resources/users/queries.ts';
+import { createUser, deactivateUser, updateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';

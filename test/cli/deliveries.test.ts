@@ -1,5 +1,5 @@
 import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
-import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { createWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sendTestEvent } from '@itsm-api/server/resources/deliveries/queries.ts';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
-import { createWebhook, updateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { createWebhook, updateWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -3,7 +3,7 @@ import { hashPassword } from '@itsm-api/server/auth/accounts/passwords.ts';
 import { countAttempt } from '@itsm-api/server/auth/accounts/sign-in-throttle.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { activateTenant, deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
-import { updateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { updateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

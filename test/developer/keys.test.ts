@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Endpoint, pathPrefix, Scope } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
-import { updateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { updateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { areaOrigin, type Fields, signIn, type Visitor } from '../support/visitor.ts';

@@ -1,4 +1,4 @@
-import { listReplays } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { listReplays } from '@itsm-api/server/resources/webhooks/webhook-replays.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 /** A sample request for a page of the developer area. */

@@ -5,7 +5,7 @@ import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts'
 import { checkStrength } from '@itsm-api/server/auth/accounts/password-strength.ts';
 import { pruneSessions } from '@itsm-api/server/auth/accounts/session-retention.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

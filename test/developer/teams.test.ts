@@ -1,5 +1,5 @@
 import { getTeam } from '@itsm-api/server/resources/teams/queries.ts';
-import { deactivateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { etagOf, signIn, type Visitor } from '../support/visitor.ts';

@@ -1,5 +1,5 @@
 import { requestsByKey } from '@itsm-api/server/resources/usage/queries.ts';
-import { createUser } from '@itsm-api/server/resources/users/queries.ts';
+import { createUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { bucketOf, latencyBuckets, type Outcome } from '@itsm-api/server/usage/dimensions.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

@@ -3,13 +3,8 @@ import { hashPassword } from '@itsm-api/server/auth/accounts/passwords.ts';
 import { newToken } from '@itsm-api/server/auth/accounts/token.ts';
 import { createKey, getKey, rotateKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { listAudit } from '@itsm-api/server/resources/audit/queries.ts';
-import {
-  activateUser,
-  deactivateUser,
-  getUser,
-  listUsers,
-  updateUser,
-} from '@itsm-api/server/resources/users/queries.ts';
+import { getUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
+import { activateUser, deactivateUser, updateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';

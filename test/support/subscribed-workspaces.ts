@@ -3,7 +3,7 @@ import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
-import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { createWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 
 /** A tenant with an API key that has all scopes. */

@@ -40,7 +40,7 @@ import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
 import { createTeam } from '@itsm-api/server/resources/teams/queries.ts';
 import { createTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { createApproval } from '@itsm-api/server/resources/tickets/approvals/queries.ts';
-import { createUser } from '@itsm-api/server/resources/users/queries.ts';
+import { createUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type { Answer, Api } from './api.ts';
 

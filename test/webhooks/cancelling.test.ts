@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '@itsm-api/server/resources/shared/context.ts';
 import { deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
-import { activateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { activateWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import { emit } from '@itsm-api/server/webhooks/outbox/emit.ts';
 import { cancelPending } from '@itsm-api/server/webhooks/outbox/pending.ts';

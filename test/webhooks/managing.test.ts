@@ -1,5 +1,5 @@
 import type { Delivery, Ticket, Webhook } from '@itsm-api/contract';
-import { activateWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { activateWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { pruneSecrets } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

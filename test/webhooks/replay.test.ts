@@ -1,7 +1,7 @@
 import { sql } from '@itsm-api/server/database/client/sql.ts';
 import { allTenants, type None } from '@itsm-api/server/database/client/statements.ts';
 import { countReplayable, replayDeliveries } from '@itsm-api/server/resources/deliveries/queries.ts';
-import { getReplay, listReplays, replayWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { getReplay, listReplays, replayWebhook } from '@itsm-api/server/resources/webhooks/webhook-replays.ts';
 import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
 import { pruneReplays } from '@itsm-api/server/webhooks/maintenance/delivery-retention.ts';

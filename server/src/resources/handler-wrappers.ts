@@ -17,8 +17,8 @@ import {
   receiveFile,
 } from './tickets/attachments/file-transfer.ts';
 import type { AttachmentFile } from './tickets/attachments/queries.ts';
-import { newTicketsFormat } from './tickets/bulk-write.ts';
-import { newWebhookFormat } from './webhooks/queries.ts';
+import { newTicketsFormat } from './tickets/bulk-creation.ts';
+import { newWebhookFormat } from './webhooks/webhook-management.ts';
 
 /*
  * The behavior that all endpoints share. The guard (http/auth/guard.ts) has already checked the API key, the scope and

@@ -18,7 +18,7 @@ import { migrateDatabase } from '../process/ensure-schema.ts';
 import { runJobs } from '../process/scheduled-jobs.ts';
 import { start } from '../process/start.ts';
 import { createTenant, tenantContext } from '../resources/tenants/queries.ts';
-import { createUser } from '../resources/users/queries.ts';
+import { createUser } from '../resources/users/user-management.ts';
 import { Lifecycle } from '../shared/lifecycle.ts';
 import { detailsOf, unknownField, validationError } from '../shared/validation.ts';
 import { type RetrySchedule, scaleSchedule } from '../webhooks/delivery/retry-schedule.ts';

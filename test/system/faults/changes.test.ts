@@ -1,6 +1,7 @@
 import { readCursor, writeCursor } from '@itsm-api/server/resources/sync/change-cursor.ts';
 import { listChanges } from '@itsm-api/server/resources/sync/change-feed.ts';
-import { createTicket, ticketRows } from '@itsm-api/server/resources/tickets/queries.ts';
+import { ticketRows } from '@itsm-api/server/resources/tickets/queries.ts';
+import { createTicket } from '@itsm-api/server/resources/tickets/ticket-creation.ts';
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { query } from '../../support/database.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Priority, pathPrefix } from '@itsm-api/contract';
-import { createTicket } from '@itsm-api/server/resources/tickets/queries.ts';
+import { createTicket } from '@itsm-api/server/resources/tickets/ticket-creation.ts';
 import type { DispatchJobs } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import type { Workspace } from '../../support/subscribed-workspaces.ts';
 

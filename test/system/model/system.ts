@@ -19,7 +19,8 @@ import {
 import { withdrawApproval } from '@itsm-api/server/resources/tickets/approvals/queries.ts';
 import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
 import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
-import { createUser, deactivateUser, listUsers, updateUser } from '@itsm-api/server/resources/users/queries.ts';
+import { listUsers } from '@itsm-api/server/resources/users/queries.ts';
+import { createUser, deactivateUser, updateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { ApiError } from '@itsm-api/server/shared/errors.ts';
 import { openInstallation } from '../../support/installation.ts';
 import { type Postgres, steadyPort } from '../../support/postgres-server.ts';

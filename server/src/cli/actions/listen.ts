@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import * as z from 'zod';
 import type { Runtime } from '../../process/runtime.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
-import { createWebhook, deleteWebhook } from '../../resources/webhooks/queries.ts';
+import { createWebhook, deleteWebhook } from '../../resources/webhooks/webhook-management.ts';
 import { detailsOf } from '../../shared/validation.ts';
 import { newSecret } from '../../webhooks/secrets/new-secret.ts';
 import { CommandError, UsageError } from '../lib/cli-errors.ts';

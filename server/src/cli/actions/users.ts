@@ -6,18 +6,15 @@ import { findMentions } from '../../resources/privacy/mentions.ts';
 import type { Context } from '../../resources/shared/context.ts';
 import { activeTenantContext, requestContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { listUserKeys, type UserKey } from '../../resources/users/key-revocation.ts';
+import { findUser, isErased, listUsers, userRows } from '../../resources/users/queries.ts';
+import { TimeZone } from '../../resources/users/time-zone.ts';
 import {
   activateUser,
   createUser,
   deactivateUser,
-  findUser,
-  isErased,
   isLowerRole,
-  listUsers,
   updateUser,
-  userRows,
-} from '../../resources/users/queries.ts';
-import { TimeZone } from '../../resources/users/time-zone.ts';
+} from '../../resources/users/user-management.ts';
 import { UserReference } from '../../resources/users/user-reference.ts';
 import { CommandError } from '../lib/cli-errors.ts';
 import { confirm } from '../lib/confirm.ts';

@@ -3,15 +3,13 @@ import * as z from 'zod';
 import { sendTestEvent } from '../../resources/deliveries/queries.ts';
 import { activeTenantContext, tenantContext } from '../../resources/tenants/queries.ts';
 import { FilterPairs } from '../../resources/webhooks/filter-text.ts';
+import { getWebhook, listWebhooks, type TrackedWebhook } from '../../resources/webhooks/queries.ts';
 import {
   activateWebhook,
   createWebhook,
   deleteWebhook,
-  getWebhook,
-  listWebhooks,
-  type TrackedWebhook,
   updateWebhook,
-} from '../../resources/webhooks/queries.ts';
+} from '../../resources/webhooks/webhook-management.ts';
 import { eventList } from '../lib/event-list.ts';
 import { shell } from '../lib/help.ts';
 import { firstOf, Limit, moreHint } from '../lib/listing.ts';

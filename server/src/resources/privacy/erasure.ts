@@ -7,7 +7,8 @@ import { recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { withdrawApprovals } from '../tickets/approvals/queries.ts';
 import { revokeUserKeys, type UserKey } from '../users/key-revocation.ts';
-import { assertAdministrator, erasedEmail, findUser, isErased, presentUser } from '../users/queries.ts';
+import { erasedEmail, findUser, isErased, presentUser } from '../users/queries.ts';
+import { assertAdministrator } from '../users/user-management.ts';
 import { redactedText } from './redacted-copy.ts';
 
 /** An erased user, and the API keys that were revoked. The keys have the names from before. */

@@ -2,8 +2,11 @@ import { created, ok, page } from '../../shared/responses.ts';
 import type { Handlers } from '../handler-type.ts';
 import { listChanges } from '../sync/change-feed.ts';
 import { createAttachment, type StoredFile } from './attachments/queries.ts';
-import { createTickets, updateTickets } from './bulk-write.ts';
-import { createTicket, getTicket, listTickets, ticketRows, updateTicket } from './queries.ts';
+import { createTickets } from './bulk-creation.ts';
+import { updateTickets } from './bulk-update.ts';
+import { getTicket, listTickets, ticketRows } from './queries.ts';
+import { createTicket } from './ticket-creation.ts';
+import { updateTicket } from './ticket-update.ts';
 
 export const tickets: Handlers<'tickets'> = {
   list: async ({ request, query }) => page(await listTickets(request.ctx, query)),

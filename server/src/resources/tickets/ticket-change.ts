@@ -12,7 +12,7 @@ import { mergeCustomFields } from '../shared/diff.ts';
 import { mergeExternalId } from '../shared/external-ids.ts';
 import { listed, type References, reference } from '../shared/foreign-keys.ts';
 import { mergeTags } from '../shared/tags.ts';
-import { compareTickets } from './approvals/approval-status.ts';
+import { compareTickets } from './approval-status.ts';
 
 /** The change that a patch makes to a ticket. */
 export interface Change {

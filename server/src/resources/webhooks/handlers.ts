@@ -1,7 +1,9 @@
 import { created, ok, page } from '../../shared/responses.ts';
 import { sendTestEvent } from '../deliveries/queries.ts';
 import type { Handlers } from '../handler-type.ts';
-import { createWebhook, deleteWebhook, getWebhook, listWebhooks, replayWebhook, updateWebhook } from './queries.ts';
+import { getWebhook, listWebhooks } from './queries.ts';
+import { createWebhook, deleteWebhook, updateWebhook } from './webhook-management.ts';
+import { replayWebhook } from './webhook-replays.ts';
 
 export const webhooks: Handlers<'webhooks'> = {
   list: async ({ request, query }) => page(await listWebhooks(request.ctx, query)),

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { createWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { addWorkspace } from '../../../support/subscribed-workspaces.ts';
 import { ask, startLoad } from './load.ts';
 import { measurePhase, type Phase } from './phase.ts';

@@ -5,7 +5,7 @@ import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import type { Context } from '@itsm-api/server/resources/shared/context.ts';
 import { createTask } from '@itsm-api/server/resources/tasks/queries.ts';
 import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
-import { createWebhook } from '@itsm-api/server/resources/webhooks/queries.ts';
+import { createWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import type pg from 'pg';
 import { signIn } from '../../../support/visitor.ts';

@@ -15,8 +15,8 @@ import {
   savePassword,
 } from '../../../auth/accounts/password-sign-in.ts';
 import { endSessions, listSessions } from '../../../auth/accounts/sessions.ts';
-import { updateUser } from '../../../resources/users/queries.ts';
 import { TimeZone } from '../../../resources/users/time-zone.ts';
+import { updateUser } from '../../../resources/users/user-management.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { serializeId } from '../../../shared/serialize.ts';
 import { accountForm, form, type PageRequest, page } from '../../framework/page.ts';

@@ -21,7 +21,8 @@ import { readContent, storeUploadedFile } from '../../../resources/tickets/attac
 import { createAttachment, findFile, listAttachments } from '../../../resources/tickets/attachments/queries.ts';
 import { getChangePolicy, isWaiting } from '../../../resources/tickets/change-policy.ts';
 import { listComments } from '../../../resources/tickets/comments/queries.ts';
-import { getTicket, updateTicket } from '../../../resources/tickets/queries.ts';
+import { getTicket } from '../../../resources/tickets/queries.ts';
+import { updateTicket } from '../../../resources/tickets/ticket-update.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { type FormState, form, page } from '../../framework/page.ts';

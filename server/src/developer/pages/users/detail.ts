@@ -5,15 +5,9 @@ import { findSignInStatus, type SignInStatus } from '../../../auth/accounts/sign
 import { eraseUser } from '../../../resources/privacy/erasure.ts';
 import { findMentions, type Mentions } from '../../../resources/privacy/mentions.ts';
 import { listUserKeys, type UserKey } from '../../../resources/users/key-revocation.ts';
-import {
-  activateUser,
-  createUser,
-  deactivateUser,
-  getUser,
-  isErased,
-  updateUser,
-} from '../../../resources/users/queries.ts';
+import { getUser, isErased } from '../../../resources/users/queries.ts';
 import { TimeZone } from '../../../resources/users/time-zone.ts';
+import { activateUser, createUser, deactivateUser, updateUser } from '../../../resources/users/user-management.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type FormState, form, type PageRequest, page } from '../../framework/page.ts';

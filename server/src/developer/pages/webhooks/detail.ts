@@ -2,15 +2,9 @@ import { type Delivery, integerFromText, secretOverlapHours, WebhookReplay } fro
 import * as z from 'zod';
 import { findDeliveries, getDelivery, sendTestEvent } from '../../../resources/deliveries/queries.ts';
 import { filterText } from '../../../resources/webhooks/filter-text.ts';
-import {
-  activateWebhook,
-  deleteWebhook,
-  getWebhook,
-  listReplays,
-  replayWebhook,
-  type TrackedWebhook,
-  updateWebhook,
-} from '../../../resources/webhooks/queries.ts';
+import { getWebhook, type TrackedWebhook } from '../../../resources/webhooks/queries.ts';
+import { activateWebhook, deleteWebhook, updateWebhook } from '../../../resources/webhooks/webhook-management.ts';
+import { listReplays, replayWebhook } from '../../../resources/webhooks/webhook-replays.ts';
 import { detailsOf, validationError } from '../../../shared/validation.ts';
 import { newSecret } from '../../../webhooks/secrets/new-secret.ts';
 import { formatLocalTime, getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';

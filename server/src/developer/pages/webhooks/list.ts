@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { sendTestEvent } from '../../../resources/deliveries/queries.ts';
-import { createWebhook, listWebhooks } from '../../../resources/webhooks/queries.ts';
+import { listWebhooks } from '../../../resources/webhooks/queries.ts';
+import { createWebhook } from '../../../resources/webhooks/webhook-management.ts';
 import { form, page } from '../../framework/page.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
 import { optional, renderForm, submit } from '../../ui/form-fields.ts';

@@ -1,6 +1,6 @@
 import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
-import { getReplay, type ReplayProgress } from '../../../resources/webhooks/queries.ts';
+import { getReplay, type ReplayProgress } from '../../../resources/webhooks/webhook-replays.ts';
 import { maxDeliveriesCounted } from '../../../webhooks/maintenance/replay.ts';
 import { page } from '../../framework/page.ts';
 import { facts, html, linkButton, type SafeHtml } from '../../ui/html.ts';

@@ -19,10 +19,11 @@ import { type Context, type Transaction, transaction } from '../../shared/contex
 import { diffFields } from '../../shared/diff.ts';
 import { anyOf, type Page, readPage } from '../../shared/lists.ts';
 import { resolveTicketId } from '../../shared/ticket-reference.ts';
+import { toApprovalStatus, toChangedApproval } from '../approval-status.ts';
 import { presentTicket } from '../presenter.ts';
-import { getTicket, type StoredChange, writeChanges } from '../queries.ts';
+import { getTicket } from '../queries.ts';
 import { lockTickets, type TicketRow } from '../sql.ts';
-import { toApprovalStatus, toChangedApproval } from './approval-status.ts';
+import { type StoredChange, writeChanges } from '../ticket-update.ts';
 
 /** The context of a request that a user makes, with an API key or in the developer area. */
 type ApproverContext = Context & { userId: bigint };

@@ -6,10 +6,10 @@ import { serializeId, serializeTimestamp } from '../../../shared/serialize.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../../shared/context.ts';
 import type { Page } from '../../shared/lists.ts';
 import { resolveTicketId } from '../../shared/ticket-reference.ts';
-import { compareTickets } from '../approvals/approval-status.ts';
+import { compareTickets } from '../approval-status.ts';
 import { presentTicket } from '../presenter.ts';
-import { writeChanges } from '../queries.ts';
 import { lockTickets, type TicketRow } from '../sql.ts';
+import { writeChanges } from '../ticket-update.ts';
 
 /** A file in the storage that no attachment refers to yet. */
 export interface StoredFile {

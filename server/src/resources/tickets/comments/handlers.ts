@@ -1,7 +1,8 @@
 import { created, ok, page } from '../../../shared/responses.ts';
 import type { Handlers } from '../../handler-type.ts';
 import { listChanges } from '../../sync/change-feed.ts';
-import { commentRows, createComment, createComments, listComments } from './queries.ts';
+import { createComment, createComments } from './comment-creation.ts';
+import { commentRows, listComments } from './queries.ts';
 
 export const comments: Handlers<'comments'> = {
   list: async ({ request, params, query }) => page(await listComments(request.ctx, params.id, query)),

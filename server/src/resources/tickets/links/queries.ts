@@ -18,8 +18,8 @@ import type { Page } from '../../shared/lists.ts';
 import { formatTicketNumber } from '../../shared/ticket-number.ts';
 import { resolveTicketId } from '../../shared/ticket-reference.ts';
 import { presentTicket } from '../presenter.ts';
-import { writeChanges } from '../queries.ts';
 import { lockTickets, type TicketRow } from '../sql.ts';
+import { writeChanges } from '../ticket-update.ts';
 
 type Row = Omit<Link, 'ticketNumber'> & { ticketType: TicketType; number: number };
 

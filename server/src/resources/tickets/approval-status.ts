@@ -8,10 +8,10 @@ import type {
   TicketStatus,
   UserRole,
 } from '@itsm-api/contract';
-import type { Approval } from '../../../../generated/prisma/client.ts';
-import { serializeId } from '../../../shared/serialize.ts';
-import type { Context } from '../../shared/context.ts';
-import { diffFields } from '../../shared/diff.ts';
+import type { Approval } from '../../../generated/prisma/client.ts';
+import { serializeId } from '../../shared/serialize.ts';
+import type { Context } from '../shared/context.ts';
+import { diffFields } from '../shared/diff.ts';
 
 /** Returns the result of all approvals of a ticket (docs/decisions/changes.md). */
 export function toApprovalStatus(approvals: readonly { decision: ApprovalDecision }[]): ApprovalStatus {

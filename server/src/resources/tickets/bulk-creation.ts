@@ -1,18 +1,13 @@
 import {
   type Comment,
   InvalidItem,
-  idOfItem,
   type NewComment,
   type NewTicketAnswer,
   type NewTicketItem,
-  repeatedId,
   requestLimits,
   type Ticket,
-  type TicketPatchAnswer,
-  type TicketPatchItem,
 } from '@itsm-api/contract';
-import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
-import { requireMatch } from '../../shared/etag.ts';
+import { ApiError, invalidField } from '../../shared/errors.ts';
 import { bulkFormat } from '../idempotency/bulk-format.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
@@ -23,21 +18,17 @@ import {
   rejectTaken,
   withoutRepeated,
 } from '../shared/external-ids.ts';
-import { checkAttachments, checkComment, insertComments } from './comments/queries.ts';
+import { checkAttachments, checkComment, insertComments } from './comments/comment-creation.ts';
 import type { NewTicketRow } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
-import { newRow, writeChanges, writeNew } from './queries.ts';
-import { assertChangeRules, assertTicketRules, findTicketRules, lockChangeRules, toCreation } from './rules.ts';
-import { lockTickets, selectTicketsByIds, type TicketRow } from './sql.ts';
-import { computeChange } from './ticket-change.ts';
-
-/*
- * Creates or updates many tickets in one request (docs/decisions/tickets.md). Checks all items first and then writes
- * the valid items together. If a statement fails, the whole request fails and writes nothing.
- */
+import { assertTicketRules, findTicketRules, toCreation } from './rules.ts';
+import { selectTicketsByIds } from './sql.ts';
+import { newRow, writeNew } from './ticket-creation.ts';
 
 /**
- * Creates the valid tickets in a bulk request, with the same rules as `createTicket`. Resolves to one result per item.
+ * Creates the valid tickets in a bulk request (docs/decisions/tickets.md), with the same rules as `createTicket`. Checks
+ * all items first and then writes the valid items together. If a statement fails, the whole request fails and writes
+ * nothing. Resolves to one result per item.
  * @throws ApiError PAYLOAD_TOO_LARGE if the tickets have too many comments
  */
 export function createTickets(
@@ -156,59 +147,6 @@ async function writeWithComments(
     return created.map((ticket) => latest.get(ticket.id) ?? ticket);
   });
   return { tickets, comments: written.comments };
-}
-
-/**
- * Updates the valid tickets in a bulk request, with the same rules as `updateTicket`. The cycle check considers the new
- * parents from earlier items. Resolves to one result per item.
- */
-export function updateTickets(
-  context: Context,
-  given: readonly (TicketPatchItem | InvalidItem)[],
-): Promise<TicketPatchAnswer[]> {
-  rejectRepeated(given);
-  return transaction(context, async (context) => {
-    const bodies = BulkItems.of(given);
-    const ids = bodies.accepted.map(({ id }) => id);
-    const locked = ids.length === 0 ? [] : await lockTickets(context.db, ids);
-    const rows = new Map<number, TicketRow>(locked.map((row) => [row.id, row]));
-    const now = context.now();
-    const checked = bodies.next(({ id, ifMatch, ...patch }) => {
-      const row = rows.get(id);
-      if (row === undefined) throw notFound('ticket');
-      const before = presentTicket(row);
-      requireMatch(ifMatch === undefined ? undefined : [ifMatch], before);
-      return { before, change: computeChange(before, patch, { ...row, now }) };
-    });
-    const changed = checked.accepted.flatMap(({ change }) => change ?? []);
-    const rules = await findTicketRules(context, changed);
-    const lockedRules = await lockChangeRules(context, changed);
-    const items = checked.next((item) => {
-      if (item.change !== undefined) {
-        assertTicketRules(context, rules, item.change);
-        assertChangeRules(lockedRules, item.change);
-      }
-      return item;
-    });
-    const changes = items.accepted.flatMap(({ change }) => change ?? []);
-    const written = changes.length === 0 ? [] : await writeChanges(context, changes);
-    const afters = new Map(written.map((ticket) => [ticket.id, ticket]));
-    return items.results(({ before }) => ({ status: 200, data: afters.get(before.id) ?? before }), context.publicUrl);
-  });
-}
-
-/**
- * Rejects a request that lists a ticket both by id and by number. The contract can't detect this repetition, because it
- * only compares the text of the references.
- * @throws ApiError VALIDATION_ERROR
- */
-function rejectRepeated(given: readonly (TicketPatchItem | InvalidItem)[]): void {
-  const seen = new Set<number>();
-  for (const [index, item] of given.entries()) {
-    const id = idOfItem(item);
-    if (id !== undefined && seen.has(id)) throw invalidField('VALIDATION_ERROR', `tickets.${index}.id`, repeatedId);
-    if (id !== undefined) seen.add(id);
-  }
 }
 
 /** The stored form of the response of `createTickets`. */

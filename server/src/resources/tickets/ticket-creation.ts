@@ -1,0 +1,78 @@
+import { NewTicket, type Ticket } from '@itsm-api/contract';
+import { emitAll } from '../../webhooks/outbox/emit.ts';
+import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
+import { lockExternalId } from '../shared/external-ids.ts';
+import type { Known } from '../shared/foreign-keys.ts';
+import { checkImportFields } from '../shared/imports.ts';
+import { insertTickets, type NewTicketRow } from './mutations.ts';
+import { presentTicket } from './presenter.ts';
+import { checkTicketRules, toCreation } from './rules.ts';
+import { ascending } from './ticket-change.ts';
+
+/**
+ * Creates a ticket with status OPEN and the next number of its type. Emits `ticket.created`.
+ * @throws ApiError INVALID_REFERENCE, EXTERNAL_ID_EXISTS, VALIDATION_ERROR
+ */
+export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
+  const { known } = await checkTicketRules(context, toCreation(input));
+  return transaction(context, async (context) => {
+    await lockExternalId(context, 'ticket', input.externalId);
+    const [ticket] = await writeNew(context, [newRow(context, input, known)]);
+    return ticket as Ticket;
+  });
+}
+
+/**
+ * Inserts tickets and emits `ticket.created` for each of them. Returns the tickets in the given order.
+ * @param complete changes the new tickets before the events, and returns them in the same order
+ */
+export async function writeNew(
+  context: Context & Transaction,
+  rows: readonly NewTicketRow[],
+  complete = async (tickets: Ticket[]) => tickets,
+): Promise<Ticket[]> {
+  const { tickets, hasSubscribers } = await insertTickets(context, rows);
+  const created = await complete(tickets.map(presentTicket));
+  if (hasSubscribers) {
+    const emissions = created.map((payload) => ({ payload }));
+    await emitAll(context, 'ticket.created', emissions);
+  }
+  return created;
+}
+
+/**
+ * Converts the input of a request to the values of a new ticket. If the input has no category, takes the category that
+ * its ticket category refines.
+ * @throws ApiError VALIDATION_ERROR if the input has a field that only an import key can set
+ */
+export function newRow(context: UserContext, input: NewTicket, { categories }: Known): NewTicketRow {
+  checkImportFields(context, NewTicket, input);
+  const now = context.now().toISOString();
+  const { status = 'OPEN', createdAt = now } = input;
+  const closedAt = status === 'CLOSED' ? (input.closedAt ?? now) : null;
+  const resolvedAt = status === 'CLOSED' || status === 'RESOLVED' ? (input.resolvedAt ?? input.closedAt ?? now) : null;
+  return {
+    title: input.title,
+    description: input.description,
+    type: input.type,
+    priority: input.priority ?? 'MEDIUM',
+    category: input.category ?? categories?.get(input.categoryConfigId ?? '') ?? null,
+    categoryConfigId: input.categoryConfigId ?? null,
+    requesterId: input.requesterId ?? Number(context.userId),
+    assigneeId: input.assigneeId ?? null,
+    teamId: input.teamId ?? null,
+    parentId: input.parentId ?? null,
+    externalId: input.externalId ?? null,
+    watcherUserIds: ascending(input.watcherUserIds ?? []),
+    assetIds: ascending(input.assetIds ?? []),
+    tags: input.tags ?? [],
+    customFields: input.customFields ?? {},
+    dueAt: input.dueAt ?? null,
+    plannedStartAt: input.plannedStartAt ?? null,
+    plannedEndAt: input.plannedEndAt ?? null,
+    // The targets don't apply to imported tickets.
+    dueAtSet: input.dueAt !== undefined || context.isImport === true,
+    ...{ status, createdAt, resolvedAt, closedAt },
+    updatedAt: now,
+  };
+}
