@@ -1,5 +1,5 @@
-import { sql } from '@itsm-api/server/database/client/sql.ts';
-import { dynamic, type None, one, rows } from '@itsm-api/server/database/client/statements.ts';
+import { sql, tenant } from '@itsm-api/server/database/client/sql.ts';
+import { dynamic, type None, oneAsJson, rows } from '@itsm-api/server/database/client/statements.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { withinTenant } from '@itsm-api/server/database/client/tenant-context.ts';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
@@ -86,7 +86,7 @@ describe('without the filter of the tenant client', () => {
 
 /** Reads the tenants of all visible tickets. The statement names the tenant, but doesn't filter by it. */
 const selectTenants = rows<None, { tenant: bigint }>(
-  ({ tenant }) => sql`SELECT DISTINCT tenant_id AS tenant FROM tickets WHERE ${tenant}::bigint IS NOT NULL`,
+  () => sql`SELECT DISTINCT tenant_id AS tenant FROM tickets WHERE ${tenant}::bigint IS NOT NULL`,
 );
 const clientOf = ({ tenantId }: Pick<Workspace, 'tenantId'>) => tenantClient(api.databases.requests, tenantId);
 
@@ -100,8 +100,8 @@ describe('without the condition of a statement', () => {
   });
 
   it('returns only rows of one tenant if a raw SQL statement sets the tenant', async () => {
-    const selectAll = one<None, { tenants: string[] }>(
-      ({ tenant }) => sql`SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets
+    const selectAll = oneAsJson<None, { tenants: string[] }>(
+      () => sql`SELECT array_agg(DISTINCT tenant_id::text) AS tenants FROM tickets
         WHERE ${tenant}::bigint IS NOT NULL`,
     );
     for (const workspace of [mine, theirs, mine]) {
@@ -120,7 +120,7 @@ describe('without the condition of a statement', () => {
     ['cannot be parsed', (value: string) => sql`nonsense + length(${value})`],
     ['gets an invalid value', (value: string) => sql`${value}::int`],
   ])('resets the database connection when a statement %s', async (_, expression) => {
-    const statement = dynamic(({ tenant }) => sql`SELECT ${expression('x')} WHERE ${tenant}::bigint IS NOT NULL`);
+    const statement = dynamic(() => sql`SELECT ${expression('x')} WHERE ${tenant}::bigint IS NOT NULL`);
     await expect(clientOf(mine).$sql(statement)).rejects.toThrow();
     expect(await listTenants(theirs)).toEqual([theirs.tenantId]);
     const { rows } = await readConnectionState();

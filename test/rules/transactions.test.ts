@@ -1,4 +1,4 @@
-import { sql } from '@itsm-api/server/database/client/sql.ts';
+import { sql, tenant } from '@itsm-api/server/database/client/sql.ts';
 import { rows } from '@itsm-api/server/database/client/statements.ts';
 import { type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { ConditionNotMet } from '@itsm-api/server/database/client/transaction.ts';
@@ -23,13 +23,13 @@ afterAll(() => api.close());
 
 const byPrisma = (title: string) => db.ticket.updateMany({ where: { id: ticketId }, data: { title } });
 const setResolution = rows<{ id: number; resolution: string }, { id: bigint }>(
-  ({ tenant, id, resolution }) =>
+  ({ id, resolution }) =>
     sql`UPDATE tickets SET resolution = ${resolution} WHERE tenant_id = ${tenant} AND id = ${id} RETURNING id`,
 );
 const byStatement = (resolution: string) => db.$sql(setResolution, { id: ticketId, resolution });
-const divide = rows<{ by: number }, object>(({ tenant, by }) => sql`SELECT ${tenant}::bigint / ${by}::bigint`);
+const divide = rows<{ by: number }, object>(({ by }) => sql`SELECT ${tenant}::bigint / ${by}::bigint`);
 const require = rows<{ condition: boolean | null }, object>(
-  ({ tenant, condition }) => sql`SELECT require_condition(${condition}) WHERE ${tenant}::bigint IS NOT NULL`,
+  ({ condition }) => sql`SELECT require_condition(${condition}) WHERE ${tenant}::bigint IS NOT NULL`,
 );
 /** Inserts 9,000 rows. Prisma splits the insert into several statements and runs them in a separate transaction. */
 const insertInBatches = async () => {

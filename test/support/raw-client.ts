@@ -1,4 +1,5 @@
-import type { Database, RawOperation, SystemClient } from '@itsm-api/server/database/client/prisma.ts';
+import type { Database, SystemClient } from '@itsm-api/server/database/client/prisma.ts';
+import type { RawOperation } from '@itsm-api/server/database/client/statement-runner.ts';
 
 /** A system client with the operations of Prisma that run SQL, which the types of the server hide. */
 export type RawClient = SystemClient & Pick<Database['prisma'], RawOperation>;

@@ -1,4 +1,4 @@
-import { identifier, sql } from './client/sql.ts';
+import { identifier, sql, tenant } from './client/sql.ts';
 import { type Bound, rows } from './client/statements.ts';
 import type { TenantClient } from './client/tenant-client.ts';
 
@@ -21,11 +21,11 @@ const locks = new Map(
     table,
     {
       one: rows<{ id: number }, object>(
-        ({ tenant, id }) =>
+        ({ id }) =>
           sql`SELECT 1 AS locked FROM ${identifier(table)} WHERE tenant_id = ${tenant} AND id = ${id} FOR NO KEY UPDATE`,
       ),
       several: rows<{ ids: readonly number[] }, object>(
-        ({ tenant, ids }) => sql`SELECT 1 AS locked FROM ${identifier(table)}
+        ({ ids }) => sql`SELECT 1 AS locked FROM ${identifier(table)}
           WHERE tenant_id = ${tenant} AND id = ANY (${ids}::bigint[]) ORDER BY id FOR NO KEY UPDATE`,
       ),
     },
@@ -72,7 +72,7 @@ const advisoryLocks = {
 
 const lockName = rows<{ name: string; number: number }, object>(
   // The name is unique for the tenant, and the statement reads no rows.
-  ({ tenant, name, number }) =>
+  ({ name, number }) =>
     sql`SELECT pg_advisory_xact_lock(hashtextextended(${name} || ':' || ${tenant}::bigint, ${number}))`,
 );
 

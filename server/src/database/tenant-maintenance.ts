@@ -1,6 +1,6 @@
 import { type TenantId, toTenantId } from '../shared/tenant-id.ts';
 import type { SystemClient } from './client/prisma.ts';
-import { sql } from './client/sql.ts';
+import { sql, tenant } from './client/sql.ts';
 import { type None, rows } from './client/statements.ts';
 import { inBatches } from './in-batches.ts';
 
@@ -50,5 +50,5 @@ async function isInMaintenance(prisma: SystemClient, id: TenantId): Promise<bool
 
 /** Selects the tenant if it exists and isn't in maintenance. */
 export const selectNotInMaintenance = rows<None, object>(
-  ({ tenant }) => sql`SELECT t.id FROM tenants t WHERE t.id = ${tenant} AND ${notInMaintenance}`,
+  () => sql`SELECT t.id FROM tenants t WHERE t.id = ${tenant} AND ${notInMaintenance}`,
 );

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SystemDoor } from './client/door.ts';
+import type { SystemClient } from './client/prisma.ts';
 import { sql } from './client/sql.ts';
 import { allTenants, type None } from './client/statements.ts';
 
@@ -20,14 +20,14 @@ const selectHorizon = allTenants.rows<None, { oldest: string; ended: string }>(
 );
 
 /** Reads the horizon of the whole PostgreSQL server. The horizon includes transactions in other databases. */
-export async function readHorizon(system: SystemDoor): Promise<TransactionHorizon> {
+export async function readHorizon(system: SystemClient): Promise<TransactionHorizon> {
   const [horizon] = await system.$sql(selectHorizon);
   if (horizon === undefined) throw new Error('The query for the transaction horizon returned no row.');
   return { oldest: BigInt(horizon.oldest), ended: BigInt(horizon.ended) };
 }
 
 /** Waits until all transactions that are now running and have written something have ended. */
-export async function waitForTransactions(system: SystemDoor): Promise<void> {
+export async function waitForTransactions(system: SystemClient): Promise<void> {
   const { ended } = await readHorizon(system);
   while ((await readHorizon(system)).oldest < ended) await sleep(100);
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { attachmentsDirectory, type Settings } from '../config/env.ts';
-import type { SystemDoor } from '../database/client/door.ts';
+import type { SystemClient } from '../database/client/prisma.ts';
 import { sql } from '../database/client/sql.ts';
 import { allTenants, type None } from '../database/client/statements.ts';
 import { ApiError, formatSeconds, MissingFileError } from '../shared/errors.ts';
@@ -58,7 +58,7 @@ const setMarked = allTenants.command<None>(() => sql`UPDATE installation SET att
  * as the embedded PostgreSQL of a trial, the store is the folder `attachments-<id>` beside it. If the database already
  * has attachments, that folder must have the id of the installation.
  */
-export async function findStore(system: SystemDoor, settings: Settings): Promise<Store> {
+export async function findStore(system: SystemClient, settings: Settings): Promise<Store> {
   // Loads FlyDrive on the first use, because most commands need no files.
   const { openAttachmentStorage } = await import('../storage/attachment-storage.ts');
   const [installation] = await system.$sql(selectInstallation);
@@ -103,7 +103,7 @@ export function checkStore({ installationId, isMarked, found, directory }: Store
  * change feeds while the store responds.
  * @throws StoreMismatchError if the store belongs to another installation
  */
-function openMarkedStore(system: SystemDoor, find: () => Promise<Store>): Promise<Store> {
+function openMarkedStore(system: SystemClient, find: () => Promise<Store>): Promise<Store> {
   // A command may use the store for the first time in its own transaction.
   return system.$ownTransaction(async () => {
     await system.$sql(lockStore);
@@ -120,7 +120,7 @@ function openMarkedStore(system: SystemDoor, find: () => Promise<Store>): Promis
 const retryAfterSeconds = 30;
 
 interface StoreOptions {
-  system: SystemDoor;
+  system: SystemClient;
   /** Finds the store. Called on the first use, and again after a failure. */
   find: () => Promise<Store>;
   /** Called with each error of the store. */

@@ -3,7 +3,6 @@ import type { PgBoss } from 'pg-boss';
 import { readAttachmentLimits, type Settings, SettingsError } from '../config/env.ts';
 import { checkConnection } from '../database/check-connection.ts';
 import { type Databases, openDatabases } from '../database/client/databases.ts';
-import type { SystemDoor } from '../database/client/door.ts';
 import type { SystemClient } from '../database/client/prisma.ts';
 import { sql } from '../database/client/sql.ts';
 import type { Timeouts } from '../database/client/statement-timeout.ts';
@@ -169,7 +168,7 @@ function findOsUser(): string {
  * Configures the database to give new tenants ids from the cell's id range (docs/decisions/failover-and-cells.md).
  * @throws SettingsError if the database already uses the id range of another cell
  */
-async function assignCell(system: SystemDoor, cell: number): Promise<void> {
+async function assignCell(system: SystemClient, cell: number): Promise<void> {
   const [found] = await system.$sql(enterCell, { cell });
   if (found?.cell !== cell)
     throw new SettingsError(`CELL: must be ${found?.cell}, because this database belongs to cell ${found?.cell}.`);

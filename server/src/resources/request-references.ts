@@ -1,6 +1,6 @@
 import { EmailAddress, InvalidItem, type ReferencePlace, TicketNumber, type TicketType } from '@itsm-api/contract';
-import { sql } from '../database/client/sql.ts';
-import { many } from '../database/client/statements.ts';
+import { sql, tenant } from '../database/client/sql.ts';
+import { manyAsJson } from '../database/client/statements.ts';
 import type { Context } from './shared/context.ts';
 import { parseTicketNumber } from './shared/ticket-reference.ts';
 
@@ -64,11 +64,11 @@ async function findIds(
   ]);
 }
 
-const selectIds = many<
+const selectIds = manyAsJson<
   { emails: string[]; names: string[]; types: TicketType[]; numbers: number[] },
   { id: number; name: string }
 >(
-  ({ tenant, emails, names, types, numbers }) => sql`SELECT u.id, u.email AS name
+  ({ emails, names, types, numbers }) => sql`SELECT u.id, u.email AS name
     FROM users u WHERE u.tenant_id = ${tenant} AND u.email = ANY (${emails}::text[])
     UNION ALL
     SELECT t.id, requested.name

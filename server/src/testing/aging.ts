@@ -1,7 +1,7 @@
 import { Id } from '@itsm-api/contract';
 import * as z from 'zod';
 import { hashKey } from '../auth/api-keys/key-format.ts';
-import { identifier, join, type Parameter, sql } from '../database/client/sql.ts';
+import { identifier, join, type Parameter, sql, tenant } from '../database/client/sql.ts';
 import { command } from '../database/client/statements.ts';
 import type { TenantClient } from '../database/client/tenant-client.ts';
 import { parseAge } from '../shared/age.ts';
@@ -57,23 +57,23 @@ const moveBack = (columns: string[], milliseconds: Parameter) =>
   join(columns.map((column) => sql`${identifier(column)} = ${earlier(column, milliseconds)}`));
 
 const ageTicket = command<Target<number>>(
-  ({ tenant, name, milliseconds }) => sql`UPDATE tickets SET ${moveBack(storedTimes.ticket, milliseconds)}
+  ({ name, milliseconds }) => sql`UPDATE tickets SET ${moveBack(storedTimes.ticket, milliseconds)}
     WHERE tenant_id = ${tenant} AND id = ${name}`,
 );
 
 const ageKey = command<Target<Buffer>>(
-  ({ tenant, name, milliseconds }) => sql`UPDATE api_keys SET ${moveBack(storedTimes.apiKey, milliseconds)}
+  ({ name, milliseconds }) => sql`UPDATE api_keys SET ${moveBack(storedTimes.apiKey, milliseconds)}
     WHERE tenant_id = ${tenant} AND hash = ${name}`,
 );
 
 const ageDelivery = command<Target<number>>(
-  ({ tenant, name, milliseconds }) => sql`UPDATE deliveries SET ${moveBack(storedTimes.delivery, milliseconds)},
+  ({ name, milliseconds }) => sql`UPDATE deliveries SET ${moveBack(storedTimes.delivery, milliseconds)},
       next_attempt_at = CASE WHEN claim IS NULL THEN ${earlier('next_attempt_at', milliseconds)} ELSE next_attempt_at END
     WHERE tenant_id = ${tenant} AND id = ${name}`,
 );
 
 const ageIdempotencyKey = command<Target<string>>(
-  ({ tenant, name, milliseconds }) => sql`
+  ({ name, milliseconds }) => sql`
     UPDATE idempotency_keys SET ${moveBack(storedTimes.idempotencyKey, milliseconds)}
     WHERE tenant_id = ${tenant} AND key = ${name}`,
 );

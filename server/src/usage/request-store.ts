@@ -1,5 +1,5 @@
-import type { SystemDoor } from '../database/client/door.ts';
-import { empty, type Parameter, type Sql, sql } from '../database/client/sql.ts';
+import type { SystemClient } from '../database/client/prisma.ts';
+import { empty, type Sql, sql, tenant } from '../database/client/sql.ts';
 import { allTenants } from '../database/client/statements.ts';
 import { notInMaintenance } from '../database/tenant-maintenance.ts';
 import type { TenantId } from '../shared/tenant-id.ts';
@@ -63,7 +63,7 @@ interface Batch {
  * processes can run concurrently. The statement skips a request if all processes together have already received
  * `limits` requests before it.
  */
-export async function writeRequests(system: SystemDoor, { requests, tallies, limits }: Batch): Promise<void> {
+export async function writeRequests(system: SystemClient, { requests, tallies, limits }: Batch): Promise<void> {
   const text = (of: (request: PendingRequest) => string | null) => requests.map(of);
   const numbers = (of: (request: PendingRequest) => number | bigint) => toArray(requests, of);
   await system.$sql(addRequests, {
@@ -140,7 +140,7 @@ type NewRows = Record<'tallyTenants' | 'tallyMinutes' | 'successes' | 'errors' |
  * key, because PostgreSQL would read the whole index for `SELECT DISTINCT`.
  * @param keys the SQL of an array of API key ids; default: all keys
  */
-export function loggedKeys(tenant: Parameter, keys?: Sql): Sql {
+export function loggedKeys(keys?: Sql): Sql {
   const first = (condition: Sql) => sql`(SELECT key_id, status FROM request_log
       WHERE tenant_id = ${tenant} ${condition} ORDER BY key_id, status LIMIT 1)`;
   const start =

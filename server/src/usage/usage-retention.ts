@@ -1,5 +1,5 @@
 import type { SystemClient } from '../database/client/prisma.ts';
-import { identifier, sql } from '../database/client/sql.ts';
+import { identifier, sql, tenant } from '../database/client/sql.ts';
 import { command } from '../database/client/statements.ts';
 import { forEachTenant, notInMaintenance } from '../database/tenant-maintenance.ts';
 import { loggedKeys } from './request-store.ts';
@@ -25,7 +25,7 @@ export function pruneUsage(prisma: SystemClient, batchSize = 5000): Promise<numb
 
 const prunings = Object.entries(retentionHours).map(([table, hours]) =>
   command<{ size: number }>(
-    ({ tenant, size }) => sql`
+    ({ size }) => sql`
       DELETE FROM ${identifier(table)} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM ${identifier(table)}
         WHERE tenant_id = ${tenant} AND at < now() - make_interval(hours => ${hours}) LIMIT ${size}
@@ -51,8 +51,8 @@ export function pruneRequestLog(prisma: SystemClient, days: number, batchSize = 
  * in the primary key.
  */
 const pruneRequests = command<{ days: number; size: number }>(
-  ({ tenant, days, size }) => sql`
-  WITH RECURSIVE ${loggedKeys(tenant)}
+  ({ days, size }) => sql`
+  WITH RECURSIVE ${loggedKeys()}
   DELETE FROM request_log WHERE tenant_id = ${tenant} AND ctid = ANY (ARRAY(
     SELECT old.ctid FROM logged_keys k, LATERAL (
       SELECT ctid FROM request_log WHERE tenant_id = ${tenant} AND key_id = k.key_id AND status = k.status
@@ -63,7 +63,7 @@ const pruneRequests = command<{ days: number; size: number }>(
 );
 
 const pruneMinutes = command<{ days: number }>(
-  ({ tenant, days }) => sql`
+  ({ days }) => sql`
     DELETE FROM request_log_minutes m USING tenants t
     WHERE m.tenant_id = ${tenant} AND m.at < now() - ${days}::int * interval '1 day'
       AND t.id = m.tenant_id AND ${notInMaintenance}`,

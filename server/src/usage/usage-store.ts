@@ -1,4 +1,4 @@
-import type { SystemDoor } from '../database/client/door.ts';
+import type { SystemClient } from '../database/client/prisma.ts';
 import { identifier, join, type Sql, sql } from '../database/client/sql.ts';
 import { allTenants } from '../database/client/statements.ts';
 import { notInMaintenance } from '../database/tenant-maintenance.ts';
@@ -14,7 +14,7 @@ export const allKeys = 0n;
  * Uses one atomic statement that several processes can run concurrently. @param minute the start of the minute in
  * milliseconds since 1970
  */
-export async function writeUsage(system: SystemDoor, minute: number, counted: UsageAggregator): Promise<void> {
+export async function writeUsage(system: SystemClient, minute: number, counted: UsageAggregator): Promise<void> {
   const rows = [...toRows(counted), ...toRows(sumAllKeys(counted))];
   await system.$sql(addAll, { minute: new Date(minute), rows: JSON.stringify(rows) });
 }

@@ -1,6 +1,6 @@
 import type { UserRole } from '@itsm-api/contract';
 import type { Databases } from '../../database/client/databases.ts';
-import { type Parameter, type Sql, sql } from '../../database/client/sql.ts';
+import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { allTenants, rows } from '../../database/client/statements.ts';
 import { type TenantClient, tenantClient } from '../../database/client/tenant-client.ts';
 import { notInMaintenance } from '../../database/tenant-maintenance.ts';
@@ -121,5 +121,5 @@ export async function lockAccount(db: TenantClient, { userId }: Pick<Account, 'u
 }
 
 const lockRequested = rows<{ userId: bigint }, object>(
-  ({ tenant, userId }) => sql`SELECT 1 AS held FROM ${requested(tenant, userId)} FOR NO KEY UPDATE OF u FOR SHARE OF t`,
+  ({ userId }) => sql`SELECT 1 AS held FROM ${requested(tenant, userId)} FOR NO KEY UPDATE OF u FOR SHARE OF t`,
 );

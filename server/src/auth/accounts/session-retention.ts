@@ -1,5 +1,5 @@
 import type { SystemClient } from '../../database/client/prisma.ts';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { command } from '../../database/client/statements.ts';
 import { forEachTenant } from '../../database/tenant-maintenance.ts';
 
@@ -14,7 +14,7 @@ export function pruneSessions(prisma: SystemClient, batchSize = 5000): Promise<n
 }
 
 const deleteOld = command<{ size: number }>(
-  ({ tenant, size }) => sql`
+  ({ size }) => sql`
     DELETE FROM sessions WHERE tenant_id = ${tenant} AND id = ANY (ARRAY(
       SELECT s.id FROM sessions s WHERE s.tenant_id = ${tenant} AND s.last_seen_at < now() - interval '30 days'
         AND EXISTS (SELECT 1 FROM sessions newer

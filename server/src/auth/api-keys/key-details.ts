@@ -1,5 +1,5 @@
 import type { Identity } from '@itsm-api/contract';
-import type { SystemDoor } from '../../database/client/door.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
 import { sql } from '../../database/client/sql.ts';
 import { allTenants } from '../../database/client/statements.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
@@ -31,7 +31,7 @@ const selectById = allTenants.rows<{ tenantId: TenantId; keyId: bigint }, KeyRow
  * @param lookups a client with a role that can read the table `tenants`; the role for requests can't read it
  */
 export async function readKeyDetails(
-  lookups: SystemDoor,
+  lookups: Pick<SystemClient, '$sql'>,
   { tenantId, keyId, isImport }: { tenantId: TenantId; keyId: bigint; isImport: boolean },
 ): Promise<KeyDetails> {
   const [row] = await lookups.$sql(selectById, { tenantId, keyId });

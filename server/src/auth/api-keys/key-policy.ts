@@ -1,6 +1,6 @@
 import { integerFromText } from '@itsm-api/contract';
 import * as z from 'zod';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { command, type None, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockTenant } from '../../database/row-lock.ts';
@@ -25,12 +25,12 @@ export const KeyPolicy = z.strictObject({
 export type KeyPolicy = z.output<typeof KeyPolicy>;
 
 const selectPolicy = rows<None, KeyPolicy>(
-  ({ tenant }) => sql`SELECT max_lifetime_days AS "maxLifetimeDays", expiry_required AS "expiryRequired"
+  () => sql`SELECT max_lifetime_days AS "maxLifetimeDays", expiry_required AS "expiryRequired"
     FROM key_policies WHERE tenant_id = ${tenant}`,
 );
 
 const writePolicy = command<KeyPolicy>(
-  ({ tenant, maxLifetimeDays, expiryRequired }) => sql`
+  ({ maxLifetimeDays, expiryRequired }) => sql`
     INSERT INTO key_policies (tenant_id, max_lifetime_days, expiry_required)
     VALUES (${tenant}, ${maxLifetimeDays}, ${expiryRequired})
     ON CONFLICT (tenant_id) DO UPDATE

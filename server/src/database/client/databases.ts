@@ -3,9 +3,15 @@ import { connectionsFor } from '../connection-budget.ts';
 import { OutageTracker } from '../outage-tracker.ts';
 import { requestRole, systemRole } from '../roles.ts';
 import { ConnectionWatchdog } from './connection-watchdog.ts';
-import { type SystemDoor, systemDoor } from './door.ts';
 import { Pool, type PoolOptions } from './pool.ts';
-import { type Database, openSystemDatabase, openTenantDatabase, type SystemDatabase } from './prisma.ts';
+import {
+  type Database,
+  openSystemDatabase,
+  openTenantDatabase,
+  type SystemClient,
+  type SystemDatabase,
+} from './prisma.ts';
+import { createSystemStatements } from './statement-runner.ts';
 import type { Timeouts } from './statement-timeout.ts';
 import type { StatementTracer } from './statement-tracer.ts';
 
@@ -44,7 +50,7 @@ export interface Databases {
 }
 
 /** A pool for short lookups over all tenants, without Prisma. */
-export type LookupDatabase = { pool: Pool } & SystemDoor;
+type LookupDatabase = { pool: Pool } & Pick<SystemClient, '$sql'>;
 
 /**
  * The statement timeout in milliseconds for lookups of API keys and accounts. A lookup reads one row, so a slow lookup
@@ -103,7 +109,7 @@ export function openDatabases(options: DatabasesOptions): Databases {
 
 function openLookups(options: PoolOptions): LookupDatabase {
   const pool = new Pool(options);
-  return { pool, ...systemDoor(pool) };
+  return { pool, ...createSystemStatements(pool) };
 }
 
 async function end({ prisma, pool }: Database | SystemDatabase): Promise<void> {

@@ -1,8 +1,10 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from '../../../generated/prisma/client.ts';
-import { type SystemDoor, systemDoor } from './door.ts';
+import type { TenantId } from '../../shared/tenant-id.ts';
 import { Pool, type PoolOptions, TenantPool } from './pool.ts';
 import { statementName } from './statement-name.ts';
+import { createSystemStatements, type RawOperation, type SystemStatements } from './statement-runner.ts';
+import { type TenantClient, tenantClient } from './tenant-client.ts';
 
 /** A connection pool with the permissions of one database role, and the Prisma client that uses it. */
 export interface Database {
@@ -17,10 +19,11 @@ export interface SystemDatabase {
 }
 
 /** A Prisma client that also runs statements over the rows of all tenants. */
-export type SystemClient = Omit<PrismaClient, RawOperation | '$extends' | '$on' | keyof SystemDoor> & SystemDoor;
-
-/** The operations of Prisma that run SQL. The clients of the server run statements instead. */
-export type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
+export type SystemClient = Omit<PrismaClient, RawOperation | '$extends' | '$on' | keyof SystemStatements> &
+  SystemStatements & {
+    /** Returns a client for the rows of one tenant, with the same connections. */
+    $tenant(tenantId: TenantId): TenantClient;
+  };
 
 /**
  * Opens the database for requests. Each statement sees only the rows of the current tenant. Without a tenant, it sees
@@ -38,7 +41,11 @@ export function openSystemDatabase(options: PoolOptions): SystemDatabase {
 
 /** Returns a client for the rows of all tenants. */
 export function systemClient({ pool, prisma }: Database): SystemClient {
-  return prisma.$extends({ name: 'system', client: { ...systemDoor(pool) } }) as unknown as SystemClient;
+  const $tenant = (tenantId: TenantId) => tenantClient({ pool, prisma }, tenantId);
+  return prisma.$extends({
+    name: 'system',
+    client: { ...createSystemStatements(pool), $tenant },
+  }) as unknown as SystemClient;
 }
 
 /** Opens Prisma on a pool, without the restrictions and the statements of the other clients. */

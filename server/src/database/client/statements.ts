@@ -5,22 +5,22 @@ import { statementName } from './statement-name.ts';
 
 /*
  * Defines SQL statements (docs/decisions/tenant-isolation.md). A statement is written once, when its file is loaded.
- * `$sql` of a client runs it. Parameters have names, and the client provides the tenant:
+ * `$sql` of a client runs it. Parameters have names. The constant `tenant` is the parameter that the client provides:
  *
- *   const selectName = one<{ id: number }, { name: string }>(
- *     ({ tenant, id }) => sql`SELECT name FROM users WHERE tenant_id = ${tenant} AND id = ${id}`,
+ *   const selectName = oneAsJson<{ id: number }, { name: string }>(
+ *     ({ id }) => sql`SELECT name FROM users WHERE tenant_id = ${tenant} AND id = ${id}`,
  *   );
  *   const user = await db.$sql(selectName, { id });
  */
 
 /**
  * How a client runs a statement, and what it returns:
- * - `one`: the first row, as JSON. One statement sets the tenant and reads the row.
- * - `many`: all rows, as JSON in the order of the statement. One statement sets the tenant and reads the rows.
+ * - `oneAsJson`: the first row, as JSON. One statement sets the tenant and reads the row.
+ * - `manyAsJson`: all rows, as JSON in the order of the statement. One statement sets the tenant and reads the rows.
  * - `rows`: all rows, with the values of pg. Use it for writes, for pipelines, and for large results.
  * - `command`: the number of rows that the statement has written.
  */
-type Form = 'one' | 'many' | 'rows' | 'command';
+type Form = 'oneAsJson' | 'manyAsJson' | 'rows' | 'command';
 
 /** A statement for the rows of one tenant. */
 export interface Statement<Input extends object, Row, F extends Form = Form> extends FixedText {
@@ -61,19 +61,23 @@ export type None = Record<never, never>;
 
 /** The parameters of a statement, by name. */
 type Parameters<Input> = { readonly [Name in keyof Input]-?: Parameter };
-type Build<Input> = (parameters: Parameters<Input> & { tenant: Parameter }) => Sql;
+type Build<Input> = (parameters: Parameters<Input>) => Sql;
 
 /** All statements for one tenant that the loaded modules define. The tests run each of them. */
 export const definedStatements: Statement<object, unknown>[] = [];
 
 /** Defines a statement that returns its first row as JSON: numbers, texts, and timestamps as text. */
-export function one<Input extends object, Row extends object>(build: Build<Input>): Statement<Input, Row, 'one'> {
-  return define('one', build, (select) => sql`SELECT to_json(one) FROM (${select}) AS one`);
+export function oneAsJson<Input extends object, Row extends object>(
+  build: Build<Input>,
+): Statement<Input, Row, 'oneAsJson'> {
+  return define('oneAsJson', build, (select) => sql`SELECT to_json(one) FROM (${select}) AS one`);
 }
 
 /** Defines a statement that returns all rows as JSON: numbers, texts, and timestamps as text. */
-export function many<Input extends object, Row extends object>(build: Build<Input>): Statement<Input, Row, 'many'> {
-  return define('many', build, (select) => sql`SELECT json_agg(many) FROM (${select}) AS many`);
+export function manyAsJson<Input extends object, Row extends object>(
+  build: Build<Input>,
+): Statement<Input, Row, 'manyAsJson'> {
+  return define('manyAsJson', build, (select) => sql`SELECT json_agg(many) FROM (${select}) AS many`);
 }
 
 /** Defines a statement that returns rows with the values of pg: `bigint` for ids, `Date` for timestamps. */
@@ -91,10 +95,10 @@ export function command<Input extends object>(build: Build<Input>): Statement<In
  * for its values, with the given settings. It can't run in a transaction, because the transaction's later statements would be planned likewise.
  */
 export function dynamic<Row extends object>(
-  build: (parameters: { tenant: Parameter }) => Sql,
+  build: () => Sql,
   settings: Record<string, string> = {},
 ): DynamicStatement<Row> {
-  return { form: 'dynamic', build: () => build({ tenant }), settings };
+  return { form: 'dynamic', build, settings };
 }
 
 /** Defines statements over the rows of all tenants. */
@@ -121,7 +125,7 @@ function define<Input extends object, Row, F extends Form>(
   build: Build<Input>,
   toJson?: (select: Sql) => Sql,
 ): Statement<Input, Row, F> {
-  const select = build(parameters as Parameters<Input> & { tenant: Parameter });
+  const select = build(parameters as Parameters<Input>);
   assertNamesTenant(writeFixed(select));
   const fixed = writeFixed(toJson === undefined ? select : setTenant(toJson(select)));
   const statement = { form, ...fixed, name: statementName(fixed.text) };

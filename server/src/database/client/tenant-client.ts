@@ -1,7 +1,7 @@
-import { Prisma } from '../../../generated/prisma/client.ts';
+import { Prisma, type PrismaClient } from '../../../generated/prisma/client.ts';
 import type { TenantId } from '../../shared/tenant-id.ts';
-import { type TenantDoor, tenantDoor } from './door.ts';
-import type { Database, RawOperation, SystemDatabase } from './prisma.ts';
+import type { Pool } from './pool.ts';
+import { createTenantStatements, type RawOperation, type TenantStatements } from './statement-runner.ts';
 import { withinTenant } from './tenant-context.ts';
 
 /** The Prisma operations whose `where` selects the rows. */
@@ -24,10 +24,10 @@ const creating = new Set(['create', 'createMany', 'createManyAndReturn']);
 
 type Arguments = { where?: object; data?: object | object[]; cursor?: unknown };
 
-function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
+function extendedClient(prisma: PrismaClient, pool: Pool, tenantId: TenantId) {
   return prisma.$extends({
     name: 'tenant',
-    client: { $tenantId: tenantId, ...tenantDoor(pool, tenantId) },
+    client: { $tenantId: tenantId, ...createTenantStatements(pool, tenantId) },
     query: {
       $allModels: {
         $allOperations({ model, operation, args, query }) {
@@ -52,13 +52,13 @@ function extendedClient({ prisma, pool }: Database, tenantId: TenantId) {
  */
 export type TenantClient = Omit<
   ReturnType<typeof extendedClient>,
-  RawOperation | '$extends' | '$connect' | '$disconnect' | keyof TenantDoor
+  RawOperation | '$extends' | '$connect' | '$disconnect' | keyof TenantStatements
 > &
-  TenantDoor;
+  TenantStatements;
 
 /** Returns a client for the rows of one tenant. */
-export function tenantClient(database: Database | SystemDatabase, tenantId: TenantId): TenantClient {
-  return extendedClient(database as Database, tenantId) as unknown as TenantClient;
+export function tenantClient({ prisma, pool }: { prisma: object; pool: Pool }, tenantId: TenantId): TenantClient {
+  return extendedClient(prisma as PrismaClient, pool, tenantId) as unknown as TenantClient;
 }
 
 interface Operation {

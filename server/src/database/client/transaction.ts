@@ -101,3 +101,14 @@ async function commit(connection: pg.PoolClient): Promise<void> {
       'A statement of the transaction failed, and its error was ignored. Rethrow the error to roll the changes back.',
     );
 }
+
+/**
+ * Runs a statement of another library, such as pg-boss, in the current transaction.
+ * @throws Error outside of a transaction
+ */
+export async function queryInTransaction(text: string, values?: unknown[]): Promise<pg.QueryResult> {
+  const { transaction } = currentScope() ?? {};
+  if (transaction === undefined) throw new Error('A statement that needs a transaction ran outside of one.');
+  const [result] = await transaction.run([{ text, values }]);
+  return result as pg.QueryResult;
+}

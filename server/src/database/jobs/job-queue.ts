@@ -1,6 +1,6 @@
 import type { Clock, Db, PgBoss } from 'pg-boss';
 import type { Pool } from '../client/pool.ts';
-import type { TenantClient } from '../client/tenant-client.ts';
+import { queryInTransaction } from '../client/transaction.ts';
 
 export interface JobsOptions {
   /** The pool with the system role. */
@@ -45,13 +45,8 @@ function withLimitedTimers(clock: Clock): Clock {
   return { ...clock, setTimeout: (run, ms) => clock.setTimeout(run, Math.min(ms, maxTimerMs)) };
 }
 
-/**
- * Returns a database that lets pg-boss write in the current transaction. A job is created only if the transaction
- * commits.
- */
-export function jobsWithin(db: TenantClient): Db {
-  return { executeSql: db.$runForJobs };
-}
+/** Lets pg-boss write in the current transaction. A job is created only if the transaction commits. */
+export const jobsInTransaction: Db = { executeSql: queryInTransaction };
 
 /** Runs a job at the times in `cron` (UTC). Only one worker runs the job, from the queue with its name. */
 export async function scheduleJob(

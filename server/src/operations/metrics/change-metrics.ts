@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client';
-import type { SystemDoor } from '../../database/client/door.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
 import { readHorizon, type TransactionHorizon } from '../../database/transaction-horizon.ts';
 import { endsWithin } from '../../shared/timeout.ts';
 import type { Metrics } from './metrics.ts';
@@ -8,7 +8,7 @@ import type { Metrics } from './metrics.ts';
 const maxReadMs = 2000;
 
 /** Measures how long an open transaction delays the change feed (docs/decisions/change-feed.md). */
-export function measureChanges({ registry }: Metrics, system: SystemDoor, now = () => performance.now()): void {
+export function measureChanges({ registry }: Metrics, system: SystemClient, now = () => performance.now()): void {
   const computeLag = createLagEstimator();
   new Gauge({
     name: 'itsm_changes_lag_seconds',

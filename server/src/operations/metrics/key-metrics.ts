@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client';
-import type { SystemDoor } from '../../database/client/door.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
 import { sql } from '../../database/client/sql.ts';
 import { allTenants, type None } from '../../database/client/statements.ts';
 import { endsWithin } from '../../shared/timeout.ts';
@@ -18,7 +18,7 @@ const countExpiring = allTenants.rows<None, { expiring: number }>(
 );
 
 /** Measures how many API keys of all tenants expire soon. Omits the metric if the database doesn't respond. */
-export function measureKeys({ registry }: Metrics, system: SystemDoor): void {
+export function measureKeys({ registry }: Metrics, system: SystemClient): void {
   new Gauge({
     name: 'itsm_api_keys_expiring',
     help: 'API keys that expire within 30 days.',

@@ -1,6 +1,6 @@
 import type { ActivityQuery, AssetActivity, TicketActivity, TicketReference } from '@itsm-api/contract';
-import { sql } from '../../database/client/sql.ts';
-import { one } from '../../database/client/statements.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
+import { oneAsJson } from '../../database/client/statements.ts';
 import { notFound } from '../../shared/errors.ts';
 import { serializeTimestamp } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
@@ -30,8 +30,8 @@ const columnsOf = (resource: ActivityResource) =>
  * so that the planner doesn't prefer the index of the feed.
  */
 const definePage = <Resource extends ActivityResource>(resource: Resource) =>
-  one<{ id: number; skip: bigint; take: number }, { counted: number; activities: Activities[Resource][] | null }>(
-    ({ tenant, id, skip, take }) => {
+  oneAsJson<{ id: number; skip: bigint; take: number }, { counted: number; activities: Activities[Resource][] | null }>(
+    ({ id, skip, take }) => {
       const own = sql`a.tenant_id = ${tenant} AND a.resource = ${resource} AND a.resource_id = ${id}`;
       return sql`SELECT counted.n AS counted, CASE WHEN least(counted.n, ${maxCounted}) > ${skip}::bigint THEN (
           SELECT json_agg(activity ORDER BY activity.id DESC) FROM (
@@ -82,15 +82,15 @@ function presentActivity<Activity extends { at: string }>(row: Activity): Activi
 }
 
 /** Reads the activities of all resources of a type for incremental sync. */
-const rowsOf = <Resource extends ActivityResource>(resource: Resource): FeedRows<Activities[Resource]> => ({
+const feedOf = <Resource extends ActivityResource>(resource: Resource): FeedRows<Activities[Resource]> => ({
   resource,
-  positions: ({ tenant, resource }) =>
+  positions: ({ resource }) =>
     sql`SELECT *, recorded_at AS changed_at FROM activities WHERE tenant_id = ${tenant} AND resource = ${resource}`,
   selectRows: {
-    select: () => sql`SELECT json_agg(activity) FROM (SELECT ${columnsOf(resource)} FROM page AS a) AS activity`,
+    select: sql`SELECT json_agg(activity) FROM (SELECT ${columnsOf(resource)} FROM page AS a) AS activity`,
     present: (rows) => ((rows ?? []) as Activities[Resource][]).map(presentActivity),
   },
 });
 
 /** Functions that read the activities for incremental sync, by type of resource. */
-export const activityRows = { TICKET: rowsOf('TICKET'), ASSET: rowsOf('ASSET') };
+export const activityRows = { TICKET: feedOf('TICKET'), ASSET: feedOf('ASSET') };

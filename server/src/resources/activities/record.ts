@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ActivityAction, activityTextLength, type Changes, type CustomFields } from '@itsm-api/contract';
-import { type Parameter, type Sql, sql } from '../../database/client/sql.ts';
+import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { command } from '../../database/client/statements.ts';
 import type { Context } from '../shared/context.ts';
 
@@ -17,7 +17,6 @@ export type ActivityResource = 'TICKET' | 'ASSET';
 interface Insertion {
   resource: ActivityResource | Parameter;
   action: ActivityAction | Parameter;
-  tenant: Parameter;
   /**
    * A FROM item with the column `id`, which contains the ids of the changed resources. The statement inserts one
    * activity per row.
@@ -34,7 +33,7 @@ interface Insertion {
  * Builds an INSERT statement for activities. It can run alone, or in a WITH clause of the statement that writes the
  * changed rows.
  */
-export function insertActivity({ resource, action, tenant, rows, at, userId, keyId, changes }: Insertion): Sql {
+export function insertActivity({ resource, action, rows, at, userId, keyId, changes }: Insertion): Sql {
   return sql`INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, actor_key_id, changes)
     SELECT ${tenant}::bigint, ${resource}, id, ${action}, ${at}, ${userId}::bigint, ${keyId}::bigint, ${changes}
     FROM ${rows}`;
@@ -62,9 +61,9 @@ interface ActivityParameters extends Pick<Action, 'resource' | 'action' | 'ids'>
   changes: string;
 }
 
-const recordOnly = command<ActivityParameters>(({ tenant, resource, action, ids, at, userId, keyId, changes }) =>
+const recordOnly = command<ActivityParameters>(({ resource, action, ids, at, userId, keyId, changes }) =>
   insertActivity({
-    ...{ resource, action, tenant, userId, keyId },
+    ...{ resource, action, userId, keyId },
     rows: sql`unnest(${ids}::bigint[]) AS t (id)`,
     at: sql`${at}::timestamptz`,
     changes: sql`${changes}::jsonb`,

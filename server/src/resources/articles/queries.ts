@@ -8,7 +8,7 @@ import type {
   PageQuery,
 } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { empty, sql } from '../../database/client/sql.ts';
+import { empty, sql, tenant } from '../../database/client/sql.ts';
 import { dynamic } from '../../database/client/statements.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError, notFound } from '../../shared/errors.ts';
@@ -81,7 +81,7 @@ async function readArticles(
   const { page, perPage, q } = query;
   // With at most `maxArticles` articles, the search finds every match.
   const search = dynamic<{ count: number; ids: number[] | null }>(
-    ({ tenant }) => sql`
+    () => sql`
     WITH titled AS MATERIALIZED (${searchTexts('kb_titles', q, 'DESC')}),
       found AS MATERIALIZED (${searchTexts('articles', q, 'DESC')}),
       matching AS MATERIALIZED (

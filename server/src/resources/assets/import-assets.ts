@@ -1,5 +1,4 @@
 import type { AssetUpsertItem, ErrorDetail, UpsertResult } from '@itsm-api/contract';
-import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import type { ImportResults } from '../csv/csv-columns.ts';
@@ -73,13 +72,13 @@ function countResults({ accepted, errors }: BulkItems<{ result: UpsertResult }>)
  */
 function deferJobs(context: Context & Transaction) {
   const waiting = new Map<bigint, SubscriptionRef>();
-  const addWithin = async (_: TenantClient, subscriptions: SubscriptionRef[]) => {
+  const addWithin = async (subscriptions: SubscriptionRef[]) => {
     for (const each of subscriptions) waiting.set(each.subscriptionId, each);
   };
   return {
     deferring: { ...context, dispatchJobs: { ...context.dispatchJobs, addWithin } },
     putJobsIn: async () => {
-      if (waiting.size > 0) await context.dispatchJobs.addWithin(context.db, [...waiting.values()]);
+      if (waiting.size > 0) await context.dispatchJobs.addWithin([...waiting.values()]);
     },
   };
 }

@@ -8,8 +8,8 @@ import {
 } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { json } from '../../database/client/json-column.ts';
-import { sql } from '../../database/client/sql.ts';
-import { type None, one } from '../../database/client/statements.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
+import { type None, oneAsJson } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow } from '../../database/row-lock.ts';
@@ -104,8 +104,8 @@ export function createAsset(context: Context, input: NewAsset): Promise<Asset> {
   });
 }
 
-const selectFieldNames = one<None, { names: string[] }>(
-  ({ tenant }) => sql`SELECT ARRAY(
+const selectFieldNames = oneAsJson<None, { names: string[] }>(
+  () => sql`SELECT ARRAY(
     SELECT DISTINCT jsonb_object_keys(custom_fields) FROM assets WHERE tenant_id = ${tenant} ORDER BY 1) AS names`,
 );
 

@@ -1,5 +1,5 @@
 import type { Asset, Changes } from '@itsm-api/contract';
-import { type Sql, sql } from '../../database/client/sql.ts';
+import { type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { rows } from '../../database/client/statements.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
@@ -31,7 +31,7 @@ const changeable = writtenColumns(types);
 const insertable = writtenColumns({ assetTag: sql`text`, ...types });
 
 const insert = rows<{ assets: string; at: Date }, { id: bigint; assetTag: string; version: number }>(
-  ({ tenant, assets, at }) => sql`
+  ({ assets, at }) => sql`
     INSERT INTO assets (tenant_id, created_at, updated_at, ${insertable.targets})
     SELECT ${tenant}::bigint, ${at}::timestamptz, ${at}::timestamptz, ${insertable.values}
     FROM json_to_recordset(${assets}::json) AS given (${insertable.definitions})
@@ -63,7 +63,7 @@ interface Update {
 }
 
 const update = rows<Update, { id: bigint; version: number }>(
-  ({ tenant, ids, changed, at, userId, keyId }) => sql`WITH written AS (
+  ({ ids, changed, at, userId, keyId }) => sql`WITH written AS (
     UPDATE assets SET ${changeable.assignments}, updated_at = ${at}::timestamptz
     FROM json_to_recordset(${changed}::json) AS given (id bigint, changes jsonb, ${changeable.definitions})
     WHERE tenant_id = ${tenant} AND assets.id = ANY (${ids}::bigint[]) AND assets.id = given.id
@@ -71,7 +71,6 @@ const update = rows<Update, { id: bigint; version: number }>(
   ), activity AS (${insertActivity({
     resource: 'ASSET',
     action: 'UPDATED',
-    tenant,
     rows: sql`written`,
     at: sql`${at}::timestamptz`,
     userId,

@@ -1,5 +1,5 @@
 import type { SystemClient } from '../../database/client/prisma.ts';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { command } from '../../database/client/statements.ts';
 import { forEachTenant } from '../../database/tenant-maintenance.ts';
 
@@ -14,7 +14,7 @@ export function pruneAudit(prisma: SystemClient, days: number, batchSize = 5000)
 }
 
 const deleteOld = command<{ days: number; size: number }>(
-  ({ tenant, days, size }) => sql`
+  ({ days, size }) => sql`
     DELETE FROM audit_entries WHERE tenant_id = ${tenant} AND id = ANY (ARRAY(
       SELECT id FROM audit_entries
       WHERE tenant_id = ${tenant} AND at < now() - ${days}::int * interval '1 day' ORDER BY at LIMIT ${size}

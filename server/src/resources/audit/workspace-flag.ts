@@ -1,5 +1,5 @@
-import { identifier, sql } from '../../database/client/sql.ts';
-import { command, type None, one } from '../../database/client/statements.ts';
+import { identifier, sql, tenant } from '../../database/client/sql.ts';
+import { command, type None, oneAsJson } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockTenant } from '../../database/row-lock.ts';
 import { transaction } from '../shared/context.ts';
@@ -17,14 +17,11 @@ export interface WorkspaceFlag {
  * @param name the name of the setting in the audit log
  */
 export function workspaceFlag(column: string, name: string): WorkspaceFlag {
-  const select = one<None, { isOn: boolean }>(
-    ({ tenant }) => sql`SELECT ${identifier(column)} AS "isOn" FROM ticket_sequences WHERE tenant_id = ${tenant}`,
+  const select = oneAsJson<None, { isOn: boolean }>(
+    () => sql`SELECT ${identifier(column)} AS "isOn" FROM ticket_sequences WHERE tenant_id = ${tenant}`,
   );
   const write = command<{ isOn: boolean }>(
-    ({
-      tenant,
-      isOn,
-    }) => sql`INSERT INTO ticket_sequences (tenant_id, ${identifier(column)}) VALUES (${tenant}, ${isOn})
+    ({ isOn }) => sql`INSERT INTO ticket_sequences (tenant_id, ${identifier(column)}) VALUES (${tenant}, ${isOn})
       ON CONFLICT (tenant_id) DO UPDATE SET ${identifier(column)} = EXCLUDED.${identifier(column)}`,
   );
   const isOn = async (db: TenantClient) => (await db.$sql(select))?.isOn ?? false;

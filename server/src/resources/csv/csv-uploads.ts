@@ -1,4 +1,4 @@
-import { type Parameter, sql } from '../../database/client/sql.ts';
+import { type Parameter, sql, tenant } from '../../database/client/sql.ts';
 import { command, rows } from '../../database/client/statements.ts';
 import type { Context } from '../shared/context.ts';
 import type { CsvColumns, ImportResults } from './csv-columns.ts';
@@ -67,15 +67,15 @@ interface Own {
   resource: Resource;
 }
 
-const isOwn = ({ tenant, userId, resource }: Record<keyof Own | 'tenant', Parameter>) =>
+const isOwn = ({ userId, resource }: Record<keyof Own, Parameter>) =>
   sql`tenant_id = ${tenant} AND user_id = ${userId} AND resource = ${resource}`;
 const retention = sql`interval '1 day'`;
 
 const deleteExpired = command(
-  ({ tenant }) => sql`DELETE FROM csv_uploads WHERE tenant_id = ${tenant} AND created_at < now() - ${retention}`,
+  () => sql`DELETE FROM csv_uploads WHERE tenant_id = ${tenant} AND created_at < now() - ${retention}`,
 );
 const replaceUpload = command<Own & { content: Uint8Array; preview: string }>(
-  ({ tenant, userId, resource, content, preview }) => sql`
+  ({ userId, resource, content, preview }) => sql`
     INSERT INTO csv_uploads (tenant_id, user_id, resource, content, preview)
     VALUES (${tenant}, ${userId}, ${resource}, ${content}, ${preview})
     ON CONFLICT (tenant_id, user_id, resource)

@@ -1,8 +1,8 @@
 import type { CustomFieldResource } from '@itsm-api/contract';
-import type { TenantDoor } from '../../database/client/door.ts';
 import type { SystemClient } from '../../database/client/prisma.ts';
-import { empty, identifier, type Sql, sql } from '../../database/client/sql.ts';
+import { empty, identifier, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { allTenants, command, type None, rows } from '../../database/client/statements.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { notInMaintenance, toJobTenant } from '../../database/tenant-maintenance.ts';
 import { waitForTransactions } from '../../database/transaction-horizon.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
@@ -48,7 +48,7 @@ const selectPending = allTenants.rows<None, Pending>(
 type Field = Pick<Pending, 'resource' | 'key'>;
 
 /** Returns a function that copies the next batch of values of a field, and returns the number of rows that it read. */
-function copyBatches(db: TenantDoor, { resource, key, backfilled_to }: Omit<Pending, 'tenant_id'>, size: number) {
+function copyBatches(db: TenantClient, { resource, key, backfilled_to }: Omit<Pending, 'tenant_id'>, size: number) {
   let backfilledTo = backfilled_to ?? 0n;
   return async (): Promise<number> => {
     const [batch] = await db.$sql(copyBatch[resource], { key, after: backfilledTo, size });
@@ -60,7 +60,7 @@ function copyBatches(db: TenantDoor, { resource, key, backfilled_to }: Omit<Pend
 }
 
 /** Returns a function that deletes the next batch of copies of a field, and returns their number. */
-function deleteBatches(db: TenantDoor, { resource, key }: Field, size: number) {
+function deleteBatches(db: TenantClient, { resource, key }: Field, size: number) {
   return async (): Promise<number> => {
     const deleted = (await db.$sql(deleteBatch[resource], { key, size })).length;
     if (deleted < size) await db.$sql(endDeletion, { resource, key });
@@ -69,13 +69,13 @@ function deleteBatches(db: TenantDoor, { resource, key }: Field, size: number) {
 }
 
 const writeProgress = command<Field & { backfilledTo: bigint; isBackfilled: boolean }>(
-  ({ tenant, resource, key, backfilledTo, isBackfilled }) => sql`UPDATE custom_field_definitions
+  ({ resource, key, backfilledTo, isBackfilled }) => sql`UPDATE custom_field_definitions
     SET backfilled_to = greatest(backfilled_to, ${backfilledTo}::bigint), backfilled = backfilled OR ${isBackfilled}
     WHERE tenant_id = ${tenant} AND resource = ${resource} AND key = ${key} AND filterable`,
 );
 
 const endDeletion = command<Field>(
-  ({ tenant, resource, key }) => sql`UPDATE custom_field_definitions SET backfilled_to = NULL, backfilled = false
+  ({ resource, key }) => sql`UPDATE custom_field_definitions SET backfilled_to = NULL, backfilled = false
     WHERE tenant_id = ${tenant} AND resource = ${resource} AND key = ${key} AND NOT filterable`,
 );
 
@@ -87,7 +87,7 @@ const tables = {
 const defineCopy = (resource: CustomFieldResource) => {
   const { source, values, id, also } = tables[resource];
   return rows<{ key: string; after: bigint; size: number }, { count: number; last: bigint | null }>(
-    ({ tenant, key, after, size }) => sql`WITH page AS MATERIALIZED (
+    ({ key, after, size }) => sql`WITH page AS MATERIALIZED (
         SELECT id FROM ${identifier(source)} WHERE tenant_id = ${tenant} AND id > ${after} ORDER BY id LIMIT ${size}
       ), locked AS (
         SELECT id, custom_fields ${also} FROM ${identifier(source)}
@@ -107,7 +107,7 @@ const copyBatch = { TICKET: defineCopy('TICKET'), ASSET: defineCopy('ASSET') };
 const defineDelete = (resource: CustomFieldResource) => {
   const { values, id } = tables[resource];
   return rows<{ key: string; size: number }, object>(
-    ({ tenant, key, size }) => sql`DELETE FROM ${identifier(values)}
+    ({ key, size }) => sql`DELETE FROM ${identifier(values)}
       WHERE tenant_id = ${tenant} AND key = ${key} AND (${identifier(id)}, value) IN (
         SELECT ${identifier(id)}, value FROM ${identifier(values)}
         WHERE tenant_id = ${tenant} AND key = ${key} LIMIT ${size}

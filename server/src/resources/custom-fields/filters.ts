@@ -1,6 +1,6 @@
 import { type CustomFieldResource, type CustomFieldType, integerFromText } from '@itsm-api/contract';
-import { identifier, sql } from '../../database/client/sql.ts';
-import { many, type None, one } from '../../database/client/statements.ts';
+import { identifier, sql, tenant } from '../../database/client/sql.ts';
+import { manyAsJson, type None, oneAsJson } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { validationError } from '../../shared/validation.ts';
 
@@ -50,8 +50,8 @@ interface FilterableField {
 }
 
 /** Reads the filterable fields of a resource, and the options of the fields with the given keys. */
-const selectFilterable = many<{ resource: CustomFieldResource; keys: readonly string[] }, FilterableField>(
-  ({ tenant, resource, keys }) => sql`SELECT key, type, backfilled, backfilled_to AS "backfilledTo",
+const selectFilterable = manyAsJson<{ resource: CustomFieldResource; keys: readonly string[] }, FilterableField>(
+  ({ resource, keys }) => sql`SELECT key, type, backfilled, backfilled_to AS "backfilledTo",
       CASE WHEN key = ANY (${keys}::text[]) THEN jsonb_path_query_array(options, '$[*].value') END AS values
     FROM custom_field_definitions WHERE tenant_id = ${tenant} AND resource = ${resource} AND filterable ORDER BY key`,
 );
@@ -77,8 +77,8 @@ async function describeProgress(
 }
 
 const defineRange = (table: string) =>
-  one<None, { first: number; last: number }>(
-    ({ tenant }) => sql`SELECT coalesce(min(id), 0) AS first, coalesce(max(id), 0) AS last
+  oneAsJson<None, { first: number; last: number }>(
+    () => sql`SELECT coalesce(min(id), 0) AS first, coalesce(max(id), 0) AS last
       FROM ${identifier(table)} WHERE tenant_id = ${tenant}`,
   );
 const selectRange = { TICKET: defineRange('tickets'), ASSET: defineRange('assets') };

@@ -1,7 +1,7 @@
 import { CustomFieldResource, type CustomFields } from '@itsm-api/contract';
 import type { SystemClient } from '../../database/client/prisma.ts';
-import { identifier, sql } from '../../database/client/sql.ts';
-import { command, many, rows } from '../../database/client/statements.ts';
+import { identifier, sql, tenant } from '../../database/client/sql.ts';
+import { command, manyAsJson, rows } from '../../database/client/statements.ts';
 import { forEachTenant } from '../../database/tenant-maintenance.ts';
 import { allowedValues, type FieldRules } from './rules.ts';
 import { fieldValue, findMisfit } from './value-checks.ts';
@@ -41,20 +41,20 @@ export function countNonconforming(prisma: SystemClient, size = 1000): Promise<n
   });
 }
 
-const selectDefinitions = many<{ resource: CustomFieldResource }, FieldRules>(
-  ({ tenant, resource }) => sql`SELECT key, type, required, active, ${allowedValues} AS allowed
+const selectDefinitions = manyAsJson<{ resource: CustomFieldResource }, FieldRules>(
+  ({ resource }) => sql`SELECT key, type, required, active, ${allowedValues} AS allowed
     FROM custom_field_definitions WHERE tenant_id = ${tenant} AND resource = ${resource}`,
 );
 
 const selectFrom = (table: string) =>
   rows<{ after: bigint; size: number }, { id: bigint; fields: CustomFields }>(
-    ({ tenant, after, size }) => sql`SELECT id, custom_fields AS fields FROM ${identifier(table)}
+    ({ after, size }) => sql`SELECT id, custom_fields AS fields FROM ${identifier(table)}
       WHERE tenant_id = ${tenant} AND id > ${after} AND custom_fields <> '{}' ORDER BY id LIMIT ${size}`,
   );
 const selectFields = { TICKET: selectFrom('tickets'), ASSET: selectFrom('assets') };
 
 const writeCounts = command<{ resource: CustomFieldResource; counts: string; countedAt: Date }>(
-  ({ tenant, resource, counts, countedAt }) => sql`
+  ({ resource, counts, countedAt }) => sql`
     UPDATE custom_field_definitions SET nonconforming = count.value::int, counted_at = ${countedAt}::timestamptz
     FROM json_each_text(${counts}::json) AS count
     WHERE tenant_id = ${tenant} AND resource = ${resource} AND custom_field_definitions.key = count.key`,

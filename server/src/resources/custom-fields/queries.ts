@@ -13,8 +13,8 @@ import {
 } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { dbNull, json } from '../../database/client/json-column.ts';
-import { sql } from '../../database/client/sql.ts';
-import { type None, one } from '../../database/client/statements.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
+import { type None, oneAsJson } from '../../database/client/statements.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockTenant } from '../../database/row-lock.ts';
 import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
@@ -188,8 +188,8 @@ async function checkOptionCount(
   throw invalidField('VALIDATION_ERROR', 'options', message);
 }
 
-const countOptions = one<None, { count: number }>(
-  ({ tenant }) => sql`SELECT coalesce(sum(jsonb_array_length(options)), 0) AS count
+const countOptions = oneAsJson<None, { count: number }>(
+  () => sql`SELECT coalesce(sum(jsonb_array_length(options)), 0) AS count
     FROM custom_field_definitions WHERE tenant_id = ${tenant}`,
 );
 

@@ -1,6 +1,6 @@
 import type { CustomFieldDefinition, CustomFieldResource } from '@itsm-api/contract';
-import { sql } from '../../database/client/sql.ts';
-import { one } from '../../database/client/statements.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
+import { oneAsJson } from '../../database/client/statements.ts';
 
 /** The rules for the values of a custom field. */
 export interface FieldRules extends Pick<CustomFieldDefinition, 'key' | 'type' | 'required' | 'active'> {
@@ -23,8 +23,8 @@ export const allowedValues = sql`jsonb_path_query_array(options, '$[*] ? (@.acti
  * Reads the rules for the fields with the given keys, and for required fields. Reads the options of the given keys only,
  * because the options of all fields can have a megabyte.
  */
-export const selectRules = one<{ resource: CustomFieldResource; keys: readonly string[] }, CustomFieldRules>(
-  ({ tenant, resource, keys }) => sql`SELECT
+export const selectRules = oneAsJson<{ resource: CustomFieldResource; keys: readonly string[] }, CustomFieldRules>(
+  ({ resource, keys }) => sql`SELECT
     coalesce((SELECT strict_custom_fields FROM ticket_sequences WHERE tenant_id = ${tenant}), false) AS "isStrict",
     (SELECT coalesce(json_agg(definition), '[]') FROM (
       SELECT key, type, required, active, CASE WHEN key = ANY (${keys}::text[]) THEN ${allowedValues} END AS allowed

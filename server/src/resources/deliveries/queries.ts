@@ -251,10 +251,7 @@ function replayIds(context: Context, ids: bigint[]): Promise<number> {
     const [id] = ids;
     const hasProbe = await halfOpen(db, subscriptions);
     if (hasProbe && id !== undefined && ids.length === 1) await moveToFront(db, id);
-    await dispatchJobs.addWithin(
-      db,
-      subscriptions.map((subscriptionId) => ({ tenantId, subscriptionId })),
-    );
+    await dispatchJobs.addWithin(subscriptions.map((subscriptionId) => ({ tenantId, subscriptionId })));
     afterCommit(wakeWorkers);
     return rows.length;
   });

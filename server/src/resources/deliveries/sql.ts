@@ -1,5 +1,5 @@
 import { join, type Sql, sql, tenant } from '../../database/client/sql.ts';
-import { dynamic, one } from '../../database/client/statements.ts';
+import { dynamic, oneAsJson } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
 /*
@@ -19,14 +19,14 @@ interface Range {
 type PageOf = { subscriptionId: number; skip: number; take: number };
 type Ids = { ids: number[] };
 
-const selectOfAny = one<PageOf, Ids>(
-  ({ tenant, subscriptionId, skip, take }) => sql`SELECT ARRAY(
+const selectOfAny = oneAsJson<PageOf, Ids>(
+  ({ subscriptionId, skip, take }) => sql`SELECT ARRAY(
     SELECT id FROM deliveries WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId}
     ORDER BY id DESC OFFSET ${skip}::int LIMIT ${take}::int) AS ids`,
 );
 
-const selectOfStates = one<PageOf & { states: string[] }, Ids>(
-  ({ tenant, subscriptionId, skip, take, states }) => sql`SELECT ARRAY(
+const selectOfStates = oneAsJson<PageOf & { states: string[] }, Ids>(
+  ({ subscriptionId, skip, take, states }) => sql`SELECT ARRAY(
     SELECT d.id FROM unnest(${states}::text[]) AS requested (state) CROSS JOIN LATERAL (
       SELECT id FROM deliveries
       WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId} AND state = requested.state
@@ -46,14 +46,14 @@ export async function selectPage(db: TenantClient, { states, ...page }: Range): 
 type CountOf = { subscriptionId: number; limit: number };
 type Count = { count: number };
 
-const countOfAny = one<CountOf, Count>(
-  ({ tenant, subscriptionId, limit }) => sql`SELECT count(*)::int AS count FROM (
+const countOfAny = oneAsJson<CountOf, Count>(
+  ({ subscriptionId, limit }) => sql`SELECT count(*)::int AS count FROM (
     SELECT FROM deliveries WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId} LIMIT ${limit}::int
   ) d`,
 );
 
-const countOfStates = one<CountOf & { states: string[] }, Count>(
-  ({ tenant, subscriptionId, limit, states }) => sql`SELECT count(*)::int AS count
+const countOfStates = oneAsJson<CountOf & { states: string[] }, Count>(
+  ({ subscriptionId, limit, states }) => sql`SELECT count(*)::int AS count
     FROM unnest(${states}::text[]) AS requested (state) CROSS JOIN LATERAL (
       SELECT FROM deliveries
       WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId} AND state = requested.state
@@ -75,8 +75,8 @@ export async function countDeliveries(
   return row?.count ?? 0;
 }
 
-const countSince = one<CountOf & { states: string[]; since: string }, Count>(
-  ({ tenant, subscriptionId, states, since, limit }) => sql`SELECT least(count(*), ${limit}::int)::int AS count
+const countSince = oneAsJson<CountOf & { states: string[]; since: string }, Count>(
+  ({ subscriptionId, states, since, limit }) => sql`SELECT least(count(*), ${limit}::int)::int AS count
     FROM unnest(${states}::text[]) AS requested (state) CROSS JOIN LATERAL (
       SELECT created_at FROM deliveries
       WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId} AND state = requested.state

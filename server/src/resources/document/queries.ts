@@ -7,8 +7,8 @@ import {
   splitDocument,
 } from '@itsm-api/contract/openapi';
 import type { FastifyRequest } from 'fastify';
-import { sql } from '../../database/client/sql.ts';
-import { one, rows } from '../../database/client/statements.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
+import { oneAsJson, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { findApiDocument } from '../../shared/api-document.ts';
 import { createByteCache } from '../../shared/content/byte-cache.ts';
@@ -33,8 +33,8 @@ interface Facts extends Pick<DescribedWorkspace, 'isStrict' | 'hasCategories'> {
   uniform: string[];
 }
 
-const selectFacts = one<{ readsCategories: boolean }, Facts>(
-  ({ tenant, readsCategories }) => sql`SELECT
+const selectFacts = oneAsJson<{ readsCategories: boolean }, Facts>(
+  ({ readsCategories }) => sql`SELECT
       md5(concat_ws(' ', fields.tag, uniform, categories.tag, "isStrict")) AS tag, uniform, "hasCategories", "isStrict"
     FROM (SELECT string_agg(concat_ws(' ', resource, key, version, updated_at), ',' ORDER BY resource, key) AS tag,
         coalesce(json_agg(resource || '.' || key ORDER BY resource, key) FILTER (WHERE ${isUniform}), '[]') AS uniform
@@ -47,7 +47,7 @@ const selectFacts = one<{ readsCategories: boolean }, Facts>(
 
 /** Reads the definitions, without their options if there are more than a workspace can have. */
 const selectFields = rows<{ maxOptions: number }, Omit<DescribedField, 'isUniform'>>(
-  ({ tenant, maxOptions }) => sql`SELECT resource, key, type, label, description, required, filterable, active,
+  ({ maxOptions }) => sql`SELECT resource, key, type, label, description, required, filterable, active,
       CASE WHEN sum(jsonb_array_length(options)) OVER () <= ${maxOptions} THEN options END AS options
     FROM custom_field_definitions WHERE tenant_id = ${tenant} ORDER BY resource, key`,
 );

@@ -1,6 +1,6 @@
 import { idempotencyHours } from '@itsm-api/contract';
 import type { SystemClient } from '../../database/client/prisma.ts';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { rows } from '../../database/client/statements.ts';
 import { forEachTenant, type JobTenant } from '../../database/tenant-maintenance.ts';
 
@@ -26,7 +26,7 @@ function pruneTenant(prisma: SystemClient, { tenantId, inBatches }: JobTenant, b
  * vacuum. The DELETE checks the age again, because a request may have replaced the response in the meantime.
  */
 const deleteExpired = rows<{ since: Date; size: number }, { count: number; last: Date | null }>(
-  ({ tenant, since, size }) => sql`
+  ({ since, size }) => sql`
     WITH old AS MATERIALIZED (
       SELECT key_id, key, created_at FROM idempotency_keys
       WHERE tenant_id = ${tenant} AND created_at >= ${since}

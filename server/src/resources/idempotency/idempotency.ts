@@ -1,7 +1,7 @@
 import { createHmac, hash } from 'node:crypto';
 import { idempotencyHours, idempotencyKeyHeader, replayedHeader } from '@itsm-api/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Parameter, sql } from '../../database/client/sql.ts';
+import { type Parameter, sql, tenant } from '../../database/client/sql.ts';
 import { type Bound, rows } from '../../database/client/statements.ts';
 import { ConditionNotMet } from '../../database/client/transaction.ts';
 import { ApiError, formatSeconds } from '../../shared/errors.ts';
@@ -88,7 +88,7 @@ interface RequestKey {
 }
 
 /** Builds the SQL condition that is true if a row has the request's idempotency key and hasn't expired. */
-const isCurrent = ({ tenant, keyId, key }: Record<keyof RequestKey | 'tenant', Parameter>) =>
+const isCurrent = ({ keyId, key }: Record<keyof RequestKey, Parameter>) =>
   sql`tenant_id = ${tenant} AND key_id = ${keyId} AND key = ${key}
     AND created_at > now() - make_interval(hours => ${idempotencyHours})`;
 
@@ -112,7 +112,7 @@ function lockOf(values: readonly unknown[]): bigint {
 }
 
 const storeResponse = rows<RequestKey & { fingerprint: Buffer; status: number; answer: string }, object>(
-  ({ tenant, keyId, key, fingerprint, status, answer }) => sql`WITH stored AS (
+  ({ keyId, key, fingerprint, status, answer }) => sql`WITH stored AS (
       INSERT INTO idempotency_keys AS k (tenant_id, key_id, key, fingerprint, status, answer)
       VALUES (${tenant}, ${keyId}, ${key}, ${fingerprint}, ${status}, ${answer})
       ON CONFLICT (tenant_id, key_id, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint,

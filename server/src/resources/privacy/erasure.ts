@@ -1,5 +1,5 @@
 import type { User } from '@itsm-api/contract';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { command } from '../../database/client/statements.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -78,6 +78,6 @@ export async function findErasable(context: Context, reference: string | number)
 
 /** Deletes display names from audit entries of earlier releases if they contain one of the texts, in any case. */
 const clearSubjects = command<{ texts: string[] }>(
-  ({ tenant, texts }) => sql`UPDATE audit_entries SET subject = NULL WHERE tenant_id = ${tenant} AND subject IS NOT NULL
+  ({ texts }) => sql`UPDATE audit_entries SET subject = NULL WHERE tenant_id = ${tenant} AND subject IS NOT NULL
     AND EXISTS (SELECT FROM unnest(${texts}::text[]) AS text WHERE strpos(lower(subject), lower(text)) > 0)`,
 );

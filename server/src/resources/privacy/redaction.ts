@@ -1,5 +1,5 @@
 import type { TicketReference } from '@itsm-api/contract';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { command, rows } from '../../database/client/statements.ts';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { record } from '../activities/record.ts';
@@ -91,7 +91,7 @@ async function findDeletedAttachments({ db }: Context, ticketIds: ReadonlySet<nu
 }
 
 const selectDeleted = rows<{ ticketIds: number[] }, { id: string }>(
-  ({ tenant, ticketIds }) => sql`SELECT changes #>> '{attachments,from,id}' AS id FROM activities
+  ({ ticketIds }) => sql`SELECT changes #>> '{attachments,from,id}' AS id FROM activities
     WHERE tenant_id = ${tenant} AND resource = 'TICKET' AND resource_id = ANY (${ticketIds}::bigint[])
       AND changes #>> '{attachments,from,id}' IS NOT NULL`,
 );
@@ -124,13 +124,13 @@ const selectDeletedFiles = rows<
   { ticketIds: readonly number[]; ids: readonly number[] },
   { id: bigint; storageKey: string | null }
 >(
-  ({ tenant, ticketIds, ids }) => sql`SELECT id, storage_key AS "storageKey" FROM deleted_attachments
+  ({ ticketIds, ids }) => sql`SELECT id, storage_key AS "storageKey" FROM deleted_attachments
     WHERE tenant_id = ${tenant} AND ticket_id = ANY (${ticketIds}::bigint[])
       AND (storage_key IS NOT NULL OR id = ANY (${ids}::bigint[]))`,
 );
 
 const updateTicket = command<{ id: number; removed: number; at: Date; isRedacted: boolean }>(
-  ({ tenant, id, removed, at, isRedacted }) => sql`UPDATE tickets
+  ({ id, removed, at, isRedacted }) => sql`UPDATE tickets
     SET attachment_count = attachment_count - ${removed}, updated_at = ${nextUpdatedAt(at)},
       title = CASE WHEN ${isRedacted} THEN ${redactedText} ELSE title END,
       description = CASE WHEN ${isRedacted} THEN ${redactedText} ELSE description END,

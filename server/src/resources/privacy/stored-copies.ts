@@ -1,5 +1,5 @@
 import type { Changes } from '@itsm-api/contract';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { command, rows } from '../../database/client/statements.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import type { Context, Transaction } from '../shared/context.ts';
@@ -32,13 +32,13 @@ async function redactActivities({ db }: Context, { tickets, attachments }: Redac
 }
 
 const selectActivities = rows<{ ticketIds: number[] }, { id: bigint; ticketId: bigint; changes: Changes }>(
-  ({ tenant, ticketIds }) => sql`SELECT id, resource_id AS "ticketId", changes FROM activities
+  ({ ticketIds }) => sql`SELECT id, resource_id AS "ticketId", changes FROM activities
     WHERE tenant_id = ${tenant} AND resource = 'TICKET' AND resource_id = ANY (${ticketIds}::bigint[])
       AND changes ?| ARRAY['title', 'description', 'resolution', 'customFields', 'attachments']`,
 );
 
 const updateActivities = command<{ ids: bigint[]; ticketIds: bigint[]; changes: string[] }>(
-  ({ tenant, ids, ticketIds, changes }) => sql`UPDATE activities a SET changes = given.changes::jsonb
+  ({ ids, ticketIds, changes }) => sql`UPDATE activities a SET changes = given.changes::jsonb
     FROM unnest(${ids}::bigint[], ${ticketIds}::bigint[], ${changes}::text[]) AS given (id, ticket_id, changes)
     WHERE a.tenant_id = ${tenant} AND a.resource = 'TICKET' AND a.resource_id = given.ticket_id AND a.id = given.id`,
 );
@@ -51,7 +51,7 @@ const bodiesPerBatch = 100;
 
 /** Selects the ids of the next events of the tickets. The id of the ticket is near the beginning of the body. */
 const nextEvents = rows<{ after: bigint; ticketIds: number[] }, { last: bigint | null; found: bigint[] }>(
-  ({ tenant, after, ticketIds }) => sql`WITH page AS MATERIALIZED (
+  ({ after, ticketIds }) => sql`WITH page AS MATERIALIZED (
     SELECT id, body FROM events WHERE tenant_id = ${tenant} AND id > ${after} ORDER BY id LIMIT ${eventsPerBatch}
   )
   SELECT (SELECT max(id) FROM page) AS last, ARRAY(SELECT id FROM page
@@ -59,7 +59,7 @@ const nextEvents = rows<{ after: bigint; ticketIds: number[] }, { last: bigint |
 );
 
 const selectBodies = rows<{ ids: bigint[] }, { id: bigint; body: string }>(
-  ({ tenant, ids }) => sql`SELECT id, body FROM events WHERE tenant_id = ${tenant} AND id = ANY (${ids}::bigint[])`,
+  ({ ids }) => sql`SELECT id, body FROM events WHERE tenant_id = ${tenant} AND id = ANY (${ids}::bigint[])`,
 );
 
 /**
@@ -67,7 +67,7 @@ const selectBodies = rows<{ ids: bigint[] }, { id: bigint; body: string }>(
  * the event, so the delivery is sent again when its lease expires. Locks the rows in the order of `recordResults`.
  */
 const removeClaims = command<{ eventIds: bigint[] }>(
-  ({ tenant, eventIds }) => sql`WITH pending AS MATERIALIZED (
+  ({ eventIds }) => sql`WITH pending AS MATERIALIZED (
     SELECT id FROM deliveries
     WHERE tenant_id = ${tenant} AND event_id = ANY (${eventIds}::bigint[]) AND state = 'PENDING'
     ORDER BY id FOR NO KEY UPDATE
@@ -76,7 +76,7 @@ const removeClaims = command<{ eventIds: bigint[] }>(
 );
 
 const updateEvents = command<{ ids: bigint[]; bodies: string[] }>(
-  ({ tenant, ids, bodies }) => sql`WITH given AS MATERIALIZED (
+  ({ ids, bodies }) => sql`WITH given AS MATERIALIZED (
     SELECT * FROM unnest(${ids}::bigint[], ${bodies}::text[]) AS given (id, body)
   ), attempt AS (
     UPDATE delivery_attempts a SET answer = NULL, public_answer = NULL
@@ -116,7 +116,7 @@ interface ResponsePage {
 }
 
 const nextResponses = rows<ResponseKey & { pattern: string }, ResponsePage>(
-  ({ tenant, keyId, key, pattern }) => sql`WITH page AS MATERIALIZED (
+  ({ keyId, key, pattern }) => sql`WITH page AS MATERIALIZED (
     SELECT key_id, key, answer FROM idempotency_keys
     WHERE tenant_id = ${tenant} AND (key_id, key) > (${keyId}::bigint, ${key})
     ORDER BY key_id, key LIMIT ${responsesPerBatch}
@@ -127,7 +127,7 @@ const nextResponses = rows<ResponseKey & { pattern: string }, ResponsePage>(
 );
 
 const updateResponse = command<ResponseKey & { text: string }>(
-  ({ tenant, keyId, key, text }) => sql`UPDATE idempotency_keys SET answer = ${text}
+  ({ keyId, key, text }) => sql`UPDATE idempotency_keys SET answer = ${text}
     WHERE tenant_id = ${tenant} AND key_id = ${keyId}::bigint AND key = ${key}`,
 );
 

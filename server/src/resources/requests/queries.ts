@@ -1,6 +1,6 @@
 import { errors, Id } from '@itsm-api/contract';
 import * as z from 'zod';
-import { join, type Sql, sql } from '../../database/client/sql.ts';
+import { join, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { dynamic, rows } from '../../database/client/statements.ts';
 import { clientClosed } from '../../shared/request-lifecycle.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
@@ -104,7 +104,7 @@ const columns = sql`at, id, request_id AS "requestId", key_id AS "keyId", method
   error_code AS "errorCode", milliseconds, address`;
 
 const selectByRequestId = rows<{ requestId: string; keyIds: readonly number[] | null }, LoggedRow>(
-  ({ tenant, requestId, keyIds }) => sql`
+  ({ requestId, keyIds }) => sql`
   SELECT ${columns} FROM request_log
   WHERE tenant_id = ${tenant} AND request_id = ${requestId}
     AND (${keyIds}::bigint[] IS NULL OR key_id = ANY (${keyIds}::bigint[]))
@@ -112,7 +112,7 @@ const selectByRequestId = rows<{ requestId: string; keyIds: readonly number[] | 
 );
 
 const countByMinute = rows<{ since: Date | null; until: Date | null }, RequestCounts>(
-  ({ tenant, since, until }) => sql`
+  ({ since, until }) => sql`
   SELECT coalesce(sum(successes), 0)::float8 AS successes, coalesce(sum(errors), 0)::float8 AS errors,
     coalesce(sum(rate_limited), 0)::float8 AS "rateLimited"
   FROM request_log_minutes
@@ -139,7 +139,7 @@ interface ListOptions extends Pick<RequestFilter, 'error' | 'since' | 'until'> {
  * entries of each of these pairs.
  */
 function selectList({ keys, error, since, until, after, limit }: ListOptions) {
-  return dynamic<LoggedRow>(({ tenant }) => {
+  return dynamic<LoggedRow>(() => {
     const conditions = [sql`tenant_id = ${tenant}`, sql`key_id = k.key_id`, sql`status = k.status`];
     if (error === 'any') conditions.push(sql`k.status >= 400`);
     else if (error !== undefined) {
@@ -156,7 +156,7 @@ function selectList({ keys, error, since, until, after, limit }: ListOptions) {
         SELECT at, id FROM request_log WHERE ${join(conditions, ' AND ')} ORDER BY at DESC, id DESC LIMIT ${count}
       ) r ORDER BY r.at DESC, r.id DESC LIMIT ${limit}`;
     return sql`
-      WITH RECURSIVE ${loggedKeys(tenant, keys && sql`${keys}::bigint[]`)},
+      WITH RECURSIVE ${loggedKeys(keys && sql`${keys}::bigint[]`)},
         recent_keys AS (${newest(sql`logged_keys`, 1)}), positions AS (${newest(sql`recent_keys`, limit)})
       SELECT ${columns} FROM positions JOIN request_log USING (key_id, status, at, id)
       WHERE tenant_id = ${tenant} ORDER BY at DESC, id DESC`;

@@ -1,4 +1,4 @@
-import { identifier, sql } from '../../database/client/sql.ts';
+import { identifier, sql, tenant } from '../../database/client/sql.ts';
 import { rows } from '../../database/client/statements.ts';
 import { tenantLockStatement } from '../../database/row-lock.ts';
 import { ApiError, invalidField } from '../../shared/errors.ts';
@@ -36,7 +36,7 @@ export async function lockExternalIds(
 
 const defineTaken = (table: string) =>
   rows<{ externalIds: string[] }, { externalId: string; id: bigint }>(
-    ({ tenant, externalIds }) => sql`SELECT external_id AS "externalId", id FROM ${identifier(table)}
+    ({ externalIds }) => sql`SELECT external_id AS "externalId", id FROM ${identifier(table)}
       WHERE tenant_id = ${tenant} AND external_id = ANY (${externalIds}::text[])`,
   );
 const selectTaken = {

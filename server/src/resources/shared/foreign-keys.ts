@@ -1,6 +1,6 @@
 import type { ErrorDetail, TicketCategory } from '@itsm-api/contract';
-import { sql } from '../../database/client/sql.ts';
-import { one } from '../../database/client/statements.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
+import { oneAsJson } from '../../database/client/statements.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { Context } from './context.ts';
 
@@ -129,11 +129,11 @@ export async function findKnown(
 
 type Ids = Record<NumberedKind, number[]>;
 
-const selectKnown = one<
+const selectKnown = oneAsJson<
   Ids & { categories: string[]; allowInactive: boolean },
   Ids & { categories: [id: string, category: TicketCategory | null][] | null }
 >(
-  ({ tenant, users, tickets, assets, teams, categories, allowInactive }) => sql`SELECT
+  ({ users, tickets, assets, teams, categories, allowInactive }) => sql`SELECT
     ARRAY(SELECT id FROM users
       WHERE tenant_id = ${tenant} AND id = ANY (${users}::bigint[]) AND (active OR ${allowInactive}::boolean)) AS users,
     ARRAY(SELECT id FROM tickets WHERE tenant_id = ${tenant} AND id = ANY (${tickets}::bigint[])) AS tickets,

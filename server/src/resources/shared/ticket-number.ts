@@ -1,5 +1,5 @@
 import { type TicketNumber, type TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
-import { type Parameter, sql } from '../../database/client/sql.ts';
+import { type Parameter, sql, tenant } from '../../database/client/sql.ts';
 
 /*
  * Generates ticket numbers. In each tenant, the numbers of each ticket type start at 1. The tenant's row in
@@ -19,9 +19,9 @@ export type TicketCounts = Record<'total' | TicketType, number>;
  * Builds SQL that increases the tenant's sequence by the number of new tickets. Returns the previous values and the
  * resolution targets.
  */
-export const reserveNumbers = (given: Record<keyof TicketCounts | 'tenant', Parameter>) => sql`
+export const reserveNumbers = (given: Record<keyof TicketCounts, Parameter>) => sql`
     INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
-    VALUES (${given.tenant}::bigint, ${given.total}::int, ${given.INCIDENT}::int, ${given.PROBLEM}::int,
+    VALUES (${tenant}::bigint, ${given.total}::int, ${given.INCIDENT}::int, ${given.PROBLEM}::int,
       ${given.CHANGE}::int, ${given.SERVICE_REQUEST}::int)
     ON CONFLICT (tenant_id) DO UPDATE SET total = s.total + EXCLUDED.total, incident = s.incident + EXCLUDED.incident,
       problem = s.problem + EXCLUDED.problem, change = s.change + EXCLUDED.change,

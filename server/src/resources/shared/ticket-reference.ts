@@ -1,6 +1,6 @@
 import { type TicketNumber, type TicketReference, TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
-import { type Parameter, sql } from '../../database/client/sql.ts';
-import { one } from '../../database/client/statements.ts';
+import { type Parameter, sql, tenant } from '../../database/client/sql.ts';
+import { oneAsJson } from '../../database/client/statements.ts';
 import { notFound } from '../../shared/errors.ts';
 import type { Context } from './context.ts';
 
@@ -14,7 +14,7 @@ export interface NumberParts {
 }
 
 /** Builds the SQL condition that selects a ticket by its number. The table `tickets` must have the alias `t`. */
-export const hasNumber = ({ tenant, type, number }: Record<keyof NumberParts | 'tenant', Parameter>) =>
+export const hasNumber = ({ type, number }: Record<keyof NumberParts, Parameter>) =>
   sql`t.tenant_id = ${tenant} AND t.type = ${type} AND t.number = ${number}`;
 
 /** Splits a ticket number. */
@@ -25,7 +25,9 @@ export function parseTicketNumber(ticketNumber: TicketNumber): NumberParts {
   return { type, number: Number(number) > maxNumber ? 0 : Number(number) };
 }
 
-const selectId = one<NumberParts, { id: number }>((given) => sql`SELECT t.id FROM tickets t WHERE ${hasNumber(given)}`);
+const selectId = oneAsJson<NumberParts, { id: number }>(
+  (given) => sql`SELECT t.id FROM tickets t WHERE ${hasNumber(given)}`,
+);
 
 /**
  * Resolves a ticket id or ticket number to a ticket id. For an id, doesn't check that the ticket exists, because the

@@ -1,6 +1,6 @@
 import type { ChangesMeta, ChangesQuery } from '@itsm-api/contract';
-import { type Parameter, type Sql, sql } from '../../database/client/sql.ts';
-import { type None, one, type Statement } from '../../database/client/statements.ts';
+import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
+import { type None, oneAsJson, type Statement } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { invalidField } from '../../shared/errors.ts';
 import type { Context } from '../shared/context.ts';
@@ -20,7 +20,7 @@ export interface FeedRows<Row> {
    * the columns that `selectRows` needs. Default: the table `changes`. Comments and activities contain their own
    * positions, so the statement reads a page of them without a join.
    */
-  positions?: (given: Record<'tenant' | 'resource', Parameter>) => Sql;
+  positions?: (given: Record<'resource', Parameter>) => Sql;
   /**
    * Either a function that returns the existing rows with the given ids in any order, or SQL that selects these rows.
    * The statement that finds the changes contains this SQL.
@@ -65,9 +65,9 @@ export function rowsOf<Stored, Row>(
  */
 interface InStatement<Row> {
   /**
-   * Builds SQL that selects the rows as a JSON array. The CTE `page` contains their ids, or all columns of `positions`.
+   * SQL that selects the rows as a JSON array. The CTE `page` contains their ids, or all columns of `positions`.
    */
-  select(given: { tenant: Parameter }): Sql;
+  select: Sql;
   /** Serializes the rows for API responses. @param rows the selected array, or null if there are no rows */
   present(rows: unknown): Row[];
 }
@@ -170,26 +170,26 @@ const epoch = sql`
 const microseconds = (moment: Sql) => sql`(extract(epoch FROM ${moment}) * 1000000)::bigint`;
 const startOf = sql`${microseconds(sql`started_at`)}::text`;
 
-const selectNow = one<None, { startedAt: string; horizon: number }>(
+const selectNow = oneAsJson<None, { startedAt: string; horizon: number }>(
   // The epoch is the same for all tenants.
-  ({ tenant }) =>
-    sql`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch WHERE ${tenant}::bigint IS NOT NULL`,
+  () => sql`WITH ${epoch} SELECT ${startOf} AS "startedAt", horizon FROM epoch WHERE ${tenant}::bigint IS NOT NULL`,
 );
 
-type PageStatement = Statement<{ resource: string; take: number }, PageResult, 'one'>;
+type PageStatement = Statement<{ resource: string; take: number }, PageResult, 'oneAsJson'>;
 
 /** The statements that `getPageStatement` has already built, by feed and start. */
 const pages = new Map<string, PageStatement>();
 
 function getPageStatement(rows: FeedRows<unknown>, start: Start['name']): PageStatement {
   const key = `${rows.resource} ${start}`;
-  const page = pages.get(key) ?? one((given) => buildPage(given as unknown as PageParameters, rows, starts[start]));
+  const page =
+    pages.get(key) ?? oneAsJson((given) => buildPage(given as unknown as PageParameters, rows, starts[start]));
   pages.set(key, page as PageStatement);
   return page as PageStatement;
 }
 
 /** The parameters of a page. `since`, or `position`, `id` and `startedAt`, describe its start. */
-type PageParameters = Record<'tenant' | 'resource' | 'take' | 'since' | 'position' | 'id' | 'startedAt', Parameter>;
+type PageParameters = Record<'resource' | 'take' | 'since' | 'position' | 'id' | 'startedAt', Parameter>;
 
 /**
  * Builds the SQL statement that reads a page.
@@ -210,10 +210,10 @@ function buildPage(
   SELECT (SELECT ${startOf} FROM epoch) AS "startedAt",
     (SELECT json_build_object('position', position, 'id', id) FROM start) AS start,
     (SELECT json_agg(json_build_array(position, id) ORDER BY position, id) FROM page) AS changes,
-    (${typeof selectRows === 'function' ? sql`NULL` : selectRows.select(given)}) AS rows`;
+    (${typeof selectRows === 'function' ? sql`NULL` : selectRows.select}) AS rows`;
 }
 
-const storedPositions = ({ tenant, resource }: PageParameters) =>
+const storedPositions = ({ resource }: PageParameters) =>
   sql`SELECT position, id, horizon, changed_at FROM changes WHERE tenant_id = ${tenant} AND resource = ${resource}`;
 
 /** A position before all other positions. It is the smallest integer that a JavaScript number can represent exactly. */

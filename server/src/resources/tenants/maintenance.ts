@@ -1,6 +1,6 @@
 import { deliverySchedule } from '@itsm-api/contract';
 import * as z from 'zod';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import type { Timeouts } from '../../database/client/statement-timeout.ts';
 import { command } from '../../database/client/statements.ts';
 import { invalidField } from '../../shared/errors.ts';
@@ -13,23 +13,21 @@ export type Maintenance = z.output<typeof Maintenance>;
 
 /** Uses the clock of PostgreSQL, because an export compares the start with this clock. */
 const begin = command(
-  ({
-    tenant,
-  }) => sql`UPDATE tenants SET maintenance_since = clock_timestamp(), unavailable_since = NULL, updated_at = now()
+  () => sql`UPDATE tenants SET maintenance_since = clock_timestamp(), unavailable_since = NULL, updated_at = now()
     WHERE id = ${tenant} AND maintenance_since IS NULL`,
 );
 const end = command(
-  ({ tenant }) => sql`UPDATE tenants SET maintenance_since = NULL, unavailable_since = NULL, updated_at = now()
+  () => sql`UPDATE tenants SET maintenance_since = NULL, unavailable_since = NULL, updated_at = now()
     WHERE id = ${tenant} AND maintenance_since IS NOT NULL AND NOT incomplete`,
 );
 
 // Changes no exported column, so an export that was made before stays valid.
 const stopReads = command(
-  ({ tenant }) => sql`UPDATE tenants SET unavailable_since = clock_timestamp()
+  () => sql`UPDATE tenants SET unavailable_since = clock_timestamp()
     WHERE id = ${tenant} AND unavailable_since IS NULL`,
 );
 const allowReads = command(
-  ({ tenant }) => sql`UPDATE tenants SET unavailable_since = NULL
+  () => sql`UPDATE tenants SET unavailable_since = NULL
     WHERE id = ${tenant} AND unavailable_since IS NOT NULL AND NOT incomplete`,
 );
 

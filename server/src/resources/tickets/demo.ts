@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../../database/client/sql.ts';
+import { type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { command } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
@@ -37,7 +37,7 @@ const insert = command<Demo>((given) => {
   WITH made AS (
     INSERT INTO tickets (tenant_id, ordinal, type, number, title, description, status, priority, category, requester_id,
       assignee_id, resolution, resolved_at, closed_at, created_at, updated_at)
-    SELECT ${given.tenant}::bigint, o, (ARRAY['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST'])[1 + (o - 1) % 4],
+    SELECT ${tenant}::bigint, o, (ARRAY['INCIDENT', 'PROBLEM', 'CHANGE', 'SERVICE_REQUEST'])[1 + (o - 1) % 4],
       (o - 1) / 4 + 1,
       ${pick(sql`${given.titles}::text[]`, sql`a`)} || ', ' || ${pick(sql`${given.places}::text[]`, sql`b`)},
       'Since this morning. It worked yesterday, and a restart did not help.', status,
@@ -62,7 +62,7 @@ const insert = command<Demo>((given) => {
     RETURNING 1
   )
   INSERT INTO ticket_sequences (tenant_id, total, incident, problem, change, service_request)
-  SELECT ${given.tenant}, ${given.last}, (${given.last} + 3) / 4, (${given.last} + 2) / 4, (${given.last} + 1) / 4,
+  SELECT ${tenant}, ${given.last}, (${given.last} + 3) / 4, (${given.last} + 2) / 4, (${given.last} + 1) / 4,
     ${given.last} / 4 FROM (SELECT count(*) FROM made) AS all_of_them
   ON CONFLICT (tenant_id) DO UPDATE SET total = EXCLUDED.total, incident = EXCLUDED.incident,
     problem = EXCLUDED.problem, change = EXCLUDED.change, service_request = EXCLUDED.service_request`;

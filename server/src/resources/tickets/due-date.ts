@@ -1,7 +1,7 @@
 import { Priority } from '@itsm-api/contract';
 import * as z from 'zod';
-import { type Sql, sql } from '../../database/client/sql.ts';
-import { command, type None, one } from '../../database/client/statements.ts';
+import { type Sql, sql, tenant } from '../../database/client/sql.ts';
+import { command, type None, oneAsJson } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type AuditChanges, type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { transaction } from '../shared/context.ts';
@@ -23,8 +23,8 @@ export const ResolutionTargets = z.strictObject(
 );
 export type ResolutionTargets = z.output<typeof ResolutionTargets>;
 
-const selectTargets = one<None, { targets: object | null }>(
-  ({ tenant }) => sql`SELECT resolution_targets AS targets FROM ticket_sequences WHERE tenant_id = ${tenant}`,
+const selectTargets = oneAsJson<None, { targets: object | null }>(
+  () => sql`SELECT resolution_targets AS targets FROM ticket_sequences WHERE tenant_id = ${tenant}`,
 );
 
 /** Returns the resolution targets of the workspace. */
@@ -52,7 +52,7 @@ export function setResolutionTargets(
 }
 
 const writeTargets = command<{ patch: string }>(
-  ({ tenant, patch }) => sql`INSERT INTO ticket_sequences AS s (tenant_id, resolution_targets)
+  ({ patch }) => sql`INSERT INTO ticket_sequences AS s (tenant_id, resolution_targets)
     VALUES (${tenant}, jsonb_strip_nulls(${patch}::jsonb)) ON CONFLICT (tenant_id) DO UPDATE
     SET resolution_targets = jsonb_strip_nulls(coalesce(s.resolution_targets, '{}') || ${patch}::jsonb)`,
 );

@@ -1,6 +1,6 @@
 import type { TicketQuery } from '@itsm-api/contract';
 import { empty, identifier, join, Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
-import { one, type Statement } from '../../database/client/statements.ts';
+import { oneAsJson, type Statement } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { ticketValues } from './columns.ts';
 import { type TicketRow, type TicketValues, toTicketRow } from './sql.ts';
@@ -104,7 +104,7 @@ export async function selectTickets(
 type PageStatement = Statement<
   { skip: number; take: number } & { [Name in FilterName]?: unknown },
   { totalCount: number; tickets: TicketValues[] | null },
-  'one'
+  'oneAsJson'
 >;
 
 /** The statements that `getPageQuery` has already built, by options. */
@@ -120,7 +120,7 @@ interface Choice extends Pick<TicketQuery, 'sort'> {
 
 function getPageQuery(choice: Choice): PageStatement {
   const key = [choice.sort, choice.isFirstPage, choice.isOfOneValue, ...choice.names].join();
-  const page: PageStatement = pages.get(key) ?? one(() => buildPage(choice));
+  const page: PageStatement = pages.get(key) ?? oneAsJson(() => buildPage(choice));
   pages.set(key, page);
   return page;
 }

@@ -174,7 +174,7 @@ async function runIdQuery(
       : sql`${pageOf(sql`found`, hasAll)} UNION ALL ${pageOf(sql`(${foundInOrder}) AS matching`, sql`NOT ${hasAll}`)}`;
   type Row = { count: number; isComplete: boolean; tickets: TicketValues[] | null };
   const statement = dynamic<Row>(
-    ({ tenant }) => sql`WITH ${ctes} found AS MATERIALIZED (
+    () => sql`WITH ${ctes} found AS MATERIALIZED (
       SELECT id FROM (${found}) AS matching ${foundInOrder === undefined ? sql`ORDER BY id ${order}` : empty} LIMIT ${max + 1}
     ), counted AS MATERIALIZED (
       SELECT count(*)::int AS n FROM found

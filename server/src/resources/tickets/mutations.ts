@@ -1,5 +1,5 @@
 import type { Changes, Ticket } from '@itsm-api/contract';
-import { type Parameter, type Sql, sql } from '../../database/client/sql.ts';
+import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { type Bound, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { tenantLockStatement } from '../../database/row-lock.ts';
@@ -40,7 +40,7 @@ const insert = rows<By & TicketCounts & { tickets: string }, WrittenRow>(
       "dueAt" timestamptz, ${inserted.definitions})
   ), t AS (
     INSERT INTO tickets (id, tenant_id, ordinal, number, due_at, ${inserted.targets})
-    SELECT id, ${given.tenant}, ordinal, number, CASE WHEN "dueAtSet" THEN "dueAt" ELSE ${dueByTarget({
+    SELECT id, ${tenant}, ordinal, number, CASE WHEN "dueAtSet" THEN "dueAt" ELSE ${dueByTarget({
       createdAt: sql`"createdAt"`,
       priority: sql`priority`,
       targets: sql`resolution_targets`,
@@ -50,7 +50,6 @@ const insert = rows<By & TicketCounts & { tickets: string }, WrittenRow>(
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'CREATED',
-    tenant: given.tenant,
     rows: sql`given`,
     at: sql`"updatedAt"`,
     userId: given.userId,
@@ -110,7 +109,7 @@ function buildUpdate<Input extends object>(
     const dueByNewPriority = dueByTarget({
       createdAt: sql`created_at`,
       priority: sql`given.priority`,
-      targets: sql`(SELECT resolution_targets FROM ticket_sequences s WHERE s.tenant_id = ${given.tenant})`,
+      targets: sql`(SELECT resolution_targets FROM ticket_sequences s WHERE s.tenant_id = ${tenant})`,
     });
     return sql`
   WITH t AS (
@@ -119,14 +118,13 @@ function buildUpdate<Input extends object>(
         ELSE ${dueByNewPriority} END
     FROM ${recordset(given.changed)} AS given (id bigint, "updatedAt" timestamptz, changes jsonb,
        "dueAt" timestamptz, ${updated.definitions})
-    WHERE tenant_id = ${given.tenant} AND ${isGiven(given)}
+    WHERE tenant_id = ${tenant} AND ${isGiven(given)}
     RETURNING tickets.*, CASE WHEN due_at IS NOT DISTINCT FROM given."dueAt"
       THEN given.changes
       ELSE given.changes || ${timestampChange('dueAt', sql`given."dueAt"`, sql`due_at`)} END AS changes
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'UPDATED',
-    tenant: given.tenant,
     rows: sql`t`,
     at: sql`updated_at`,
     userId: given.userId,

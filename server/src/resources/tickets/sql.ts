@@ -1,8 +1,7 @@
 import type { TicketReference } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../../generated/prisma/client.ts';
-import type { TenantDoor } from '../../database/client/door.ts';
-import { type Parameter, type Sql, sql } from '../../database/client/sql.ts';
-import { many, one, rows } from '../../database/client/statements.ts';
+import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
+import { manyAsJson, oneAsJson, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockOf } from '../../database/row-lock.ts';
 import { hasNumber, type NumberParts, parseTicketNumber } from '../shared/ticket-reference.ts';
@@ -41,18 +40,17 @@ export const toTicketRow = new Function(
 
 type Selected = { ticket: TicketValues };
 
-const selectById = one<{ id: number }, Selected>(
-  ({ tenant, id }) =>
-    sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id = ${id}`,
+const selectById = oneAsJson<{ id: number }, Selected>(
+  ({ id }) => sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id = ${id}`,
 );
-const selectByNumber = one<NumberParts, Selected>(
+const selectByNumber = oneAsJson<NumberParts, Selected>(
   (given) => sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE ${hasNumber(given)}`,
 );
 
 type Ids = { ids: readonly number[] };
-const ticketsWithIds = ({ tenant, ids }: Record<keyof Ids | 'tenant', Parameter>) =>
+const ticketsWithIds = ({ ids }: Record<keyof Ids, Parameter>) =>
   sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id = ANY (${ids}::bigint[])`;
-const selectByIds = many<Ids, Selected>(ticketsWithIds);
+const selectByIds = manyAsJson<Ids, Selected>(ticketsWithIds);
 /** Reads tickets after a lock. */
 const selectLocked = rows<Ids, Selected>(ticketsWithIds);
 
@@ -66,7 +64,7 @@ export async function lockTickets(db: TenantClient, ids: readonly number[]): Pro
 }
 
 /** Returns the tenant's tickets with these ids, in no particular order. */
-export async function selectTicketsByIds(db: Pick<TenantDoor, '$sql'>, ids: readonly number[]): Promise<TicketRow[]> {
+export async function selectTicketsByIds(db: Pick<TenantClient, '$sql'>, ids: readonly number[]): Promise<TicketRow[]> {
   return (await db.$sql(selectByIds, { ids })).map(({ ticket }) => toTicketRow(ticket));
 }
 
@@ -83,11 +81,11 @@ export async function selectTicket(db: TenantClient, reference: TicketReference)
  * SQL that selects the tickets on a page of the change feed. The CTE `page` contains their ids. The LIMIT removes no
  * rows, but gives the planner an upper bound.
  */
-export const ticketsOfPage = ({ tenant }: { tenant: Parameter }) => sql`SELECT json_agg(${ticketValues})
+export const ticketsOfPage = sql`SELECT json_agg(${ticketValues})
   FROM (SELECT id FROM page LIMIT 101) AS page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id`;
 
-const selectAfter = many<{ id: number; take: number }, Selected>(
-  ({ tenant, id, take }) =>
+const selectAfter = manyAsJson<{ id: number; take: number }, Selected>(
+  ({ id, take }) =>
     sql`SELECT ${ticketValues} AS ticket FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id > ${id} ORDER BY t.id LIMIT ${take}`,
 );
 
@@ -96,8 +94,8 @@ export async function selectTicketsAfter(db: TenantClient, id: number, take: num
   return (await db.$sql(selectAfter, { id, take })).map(({ ticket }) => toTicketRow(ticket));
 }
 
-const selectAncestors = many<Ids, { id: number; parentId: number | null }>(
-  ({ tenant, ids }) => sql`WITH RECURSIVE line (id, parent_id) AS (
+const selectAncestors = manyAsJson<Ids, { id: number; parentId: number | null }>(
+  ({ ids }) => sql`WITH RECURSIVE line (id, parent_id) AS (
       SELECT id, parent_id FROM tickets WHERE tenant_id = ${tenant} AND id = ANY (${ids}::bigint[])
       UNION
       SELECT t.id, t.parent_id FROM tickets t JOIN line l ON t.tenant_id = ${tenant} AND t.id = l.parent_id

@@ -1,5 +1,5 @@
 import type { Group } from '@itsm-api/contract';
-import { identifier, join, type Sql, sql } from '../../database/client/sql.ts';
+import { identifier, join, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { rows, type Statement } from '../../database/client/statements.ts';
 import { serializeId } from '../../shared/serialize.ts';
 import {
@@ -99,13 +99,13 @@ interface Steps {
 }
 
 const countOfEachKey = rows<Pick<Steps, 'steps'>, CountedRow & { keyId: bigint }>(
-  ({ tenant, steps }) => sql`
+  ({ steps }) => sql`
   SELECT key_id AS "keyId", at, sum(requests)::float8 AS requests FROM usage_hours
   WHERE tenant_id = ${tenant} AND at = ANY (${steps}::timestamptz[]) AND key_id > ${Number(allKeys)}
   GROUP BY key_id, at`,
 );
 const countOfKeys = rows<Steps, CountedRow & { keyId: bigint }>(
-  ({ tenant, steps, keyIds }) => sql`
+  ({ steps, keyIds }) => sql`
   SELECT key_id AS "keyId", at, sum(requests)::float8 AS requests FROM usage_hours
   WHERE tenant_id = ${tenant} AND at = ANY (${steps}::timestamptz[]) AND key_id = ANY (${keyIds}::bigint[])
   GROUP BY key_id, at`,
@@ -135,7 +135,7 @@ export async function countUsage(context: Usable, usage: UsageOf): Promise<Usage
 }
 
 const countByOutcome = ofEachTable<Steps, CountedRow & { endpoint: string; outcome: Outcome }>(
-  (table, { tenant, steps, keyIds }) => sql`
+  (table, { steps, keyIds }) => sql`
   SELECT at, endpoint, outcome, sum(requests)::float8 AS requests FROM ${table}
   WHERE tenant_id = ${tenant} AND at = ANY (${steps}::timestamptz[]) AND key_id = ANY (${keyIds}::bigint[])
   GROUP BY at, endpoint, outcome`,
@@ -158,7 +158,7 @@ const summedLatencies = join(
 );
 
 const sumLatencies = ofEachTable<Steps, { endpoint: string; latencies: number[] }>(
-  (table, { tenant, steps, keyIds }) => sql`
+  (table, { steps, keyIds }) => sql`
   SELECT endpoint, ARRAY[${summedLatencies}] AS latencies FROM ${table}
   WHERE tenant_id = ${tenant} AND at = ANY (${steps}::timestamptz[]) AND key_id = ANY (${keyIds}::bigint[])
     AND outcome NOT IN (${join(rejectedOutcomes.map((outcome) => sql`${outcome}`))})
@@ -200,7 +200,7 @@ interface NearRow {
 }
 
 const selectNearLimits = ofEachTable<{ since: Date; keyIds: readonly bigint[] | null }, NearRow>(
-  (table, { tenant, since, keyIds }) => sql`
+  (table, { since, keyIds }) => sql`
   SELECT key_id AS "keyId", endpoint,
     max(at) FILTER (WHERE global_peak >= ${nearPercent}) AS "globalAt",
     max(at) FILTER (WHERE group_peak >= ${nearPercent}) AS "groupAt",

@@ -1,10 +1,10 @@
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { type None, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 
 const nextId = rows<None, { id: bigint }>(
   // The sequence is the same for all tenants.
-  ({ tenant }) =>
+  () =>
     sql`SELECT nextval(pg_get_serial_sequence('webhook_subscriptions', 'id')) AS id WHERE ${tenant}::bigint IS NOT NULL`,
 );
 
@@ -15,8 +15,7 @@ export async function newSubscriptionId(db: TenantClient): Promise<bigint> {
 }
 
 const addHours = rows<{ hours: number }, { moment: Date }>(
-  ({ tenant, hours }) =>
-    sql`SELECT now() + ${hours}::int * interval '1 hour' AS moment WHERE ${tenant}::bigint IS NOT NULL`,
+  ({ hours }) => sql`SELECT now() + ${hours}::int * interval '1 hour' AS moment WHERE ${tenant}::bigint IS NOT NULL`,
 );
 
 /** Returns the time that is `hours` hours from now, according to the database clock. */
@@ -33,7 +32,7 @@ interface NewReplay {
 }
 
 const insert = rows<NewReplay, { id: bigint }>(
-  ({ tenant, subscriptionId, since, states }) => sql`
+  ({ subscriptionId, since, states }) => sql`
     INSERT INTO webhook_replays (tenant_id, subscription_id, since, states)
     VALUES (${tenant}, ${subscriptionId}, ${since}::timestamptz, ${states}) RETURNING id`,
 );

@@ -16,7 +16,7 @@ import { insertReplay } from './sql.ts';
 
 /** Adds a dispatch job for a subscription, and wakes the workers after the commit. */
 export async function notifyWorkers({ db, dispatchJobs, afterCommit, wakeWorkers }: Context & Transaction, id: bigint) {
-  await dispatchJobs.addWithin(db, [{ tenantId: db.$tenantId, subscriptionId: id }]);
+  await dispatchJobs.addWithin([{ tenantId: db.$tenantId, subscriptionId: id }]);
   afterCommit(wakeWorkers);
 }
 

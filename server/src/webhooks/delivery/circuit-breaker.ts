@@ -1,7 +1,7 @@
 import { deliverySchedule, inWords, type WebhookHealth } from '@itsm-api/contract';
-import type { TenantDoor } from '../../database/client/door.ts';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { command } from '../../database/client/statements.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { RetrySchedule } from './retry-schedule.ts';
 
 /*
@@ -149,7 +149,7 @@ function getOpeningMs(breaker: RetrySchedule['breaker'], before: number): number
 }
 
 const shortenOpening = command<{ ids: bigint[] }>(
-  ({ tenant, ids }) => sql`UPDATE webhook_subscriptions SET open_until = least(open_until, now())
+  ({ ids }) => sql`UPDATE webhook_subscriptions SET open_until = least(open_until, now())
     WHERE tenant_id = ${tenant} AND id = ANY (${ids}::bigint[]) AND open_until IS NOT NULL AND NOT held`,
 );
 
@@ -158,12 +158,12 @@ const shortenOpening = command<{ ids: bigint[] }>(
  * that are open because a user set `paused: true`. Doesn't change `updatedAt`. Resolves to true if any of the circuits
  * is now half-open.
  */
-export async function halfOpen(db: Pick<TenantDoor, '$sql'>, subscriptionIds: bigint[]): Promise<boolean> {
+export async function halfOpen(db: Pick<TenantClient, '$sql'>, subscriptionIds: bigint[]): Promise<boolean> {
   return (await db.$sql(shortenOpening, { ids: subscriptionIds })) > 0;
 }
 
 const makeFirst = command<{ id: bigint }>(
-  ({ tenant, id }) => sql`UPDATE deliveries d SET next_attempt_at = least(now(), (
+  ({ id }) => sql`UPDATE deliveries d SET next_attempt_at = least(now(), (
       SELECT min(next_attempt_at) - interval '1 millisecond' FROM deliveries
       WHERE tenant_id = ${tenant} AND subscription_id = d.subscription_id AND state = 'PENDING'))
     WHERE tenant_id = ${tenant} AND id = ${id} AND state = 'PENDING' AND claim IS NULL`,
@@ -173,6 +173,6 @@ const makeFirst = command<{ id: bigint }>(
  * Moves a pending delivery to the front of its subscription's queue. The delivery then becomes the probe of a half-open
  * circuit.
  */
-export async function moveToFront(db: Pick<TenantDoor, '$sql'>, id: bigint): Promise<void> {
+export async function moveToFront(db: Pick<TenantClient, '$sql'>, id: bigint): Promise<void> {
   await db.$sql(makeFirst, { id });
 }

@@ -1,5 +1,5 @@
 import type { SystemClient } from '../../database/client/prisma.ts';
-import { type Parameter, type Sql, sql } from '../../database/client/sql.ts';
+import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { allTenants, type None, rows, type Statement } from '../../database/client/statements.ts';
 import { forEachTenant, type JobTenant, notInMaintenance } from '../../database/tenant-maintenance.ts';
 
@@ -97,7 +97,7 @@ const isAfter = (column: Sql, { at, id }: Record<'at' | 'id', Parameter>) =>
   sql`(${column}, id) > (${at}::timestamptz, ${id}::bigint)`;
 
 const deleteSettled = rows<After, Batch>(
-  ({ tenant, at, id, size }) => sql`
+  ({ at, id, size }) => sql`
   WITH old AS MATERIALIZED (
     SELECT settled_at AS at, id FROM deliveries
     WHERE tenant_id = ${tenant} AND ${isAfter(sql`settled_at`, { at, id })} AND ${isSettled}
@@ -110,7 +110,7 @@ const deleteSettled = rows<After, Batch>(
 );
 
 const deleteEvents = rows<After, Batch>(
-  ({ tenant, at, id, size }) => sql`
+  ({ at, id, size }) => sql`
   WITH old AS MATERIALIZED (
     SELECT created_at AS at, id FROM events
     WHERE tenant_id = ${tenant} AND ${isAfter(sql`created_at`, { at, id })} AND ${isOlder(sql`created_at`)}

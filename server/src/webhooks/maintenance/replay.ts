@@ -1,7 +1,7 @@
-import type { TenantDoor } from '../../database/client/door.ts';
 import type { SystemClient } from '../../database/client/prisma.ts';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { allTenants, command, type None, rows } from '../../database/client/statements.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import type { SubscriptionRef } from '../subscription-ref.ts';
 
@@ -9,7 +9,7 @@ import type { SubscriptionRef } from '../subscription-ref.ts';
 type Reset = { ids: bigint[]; state: string | null; settledBy: Date | null };
 
 const resetDeliveries = rows<Reset, { subscriptionId: bigint }>(
-  ({ tenant, ids, state, settledBy }) => sql`
+  ({ ids, state, settledBy }) => sql`
     UPDATE deliveries SET state = 'PENDING', attempts = 0, lost = 0, next_attempt_at = now(), settled_at = NULL
     WHERE tenant_id = ${tenant} AND id = ANY (ARRAY(
       SELECT id FROM deliveries WHERE tenant_id = ${tenant} AND id = ANY (${ids}::bigint[]) AND claim IS NULL
@@ -27,7 +27,7 @@ const resetDeliveries = rows<Reset, { subscriptionId: bigint }>(
  * @returns the subscription of each delivery that was reset
  */
 export function sendAgain(
-  db: Pick<TenantDoor, '$sql'>,
+  db: Pick<TenantClient, '$sql'>,
   { ids, only }: { ids: bigint[]; only?: { state: string; settledBy: Date } },
 ): Promise<{ subscriptionId: bigint }[]> {
   return db.$sql(resetDeliveries, { ids, state: only?.state ?? null, settledBy: only?.settledBy ?? null });
@@ -88,7 +88,7 @@ export async function replaySome(
   }
 }
 
-async function replayBatch(db: TenantDoor, replay: Replay): Promise<SubscriptionRef | null> {
+async function replayBatch(db: TenantClient, replay: Replay): Promise<SubscriptionRef | null> {
   const { tenantId, subscriptionId, since, requestedAt } = replay;
   const { id, states, afterId } = replay;
   const [state = ''] = states;
@@ -129,7 +129,7 @@ const lockNext = allTenants.rows<None, Replay>(
  * replay must not wait. Checks at most `maxCounted` deliveries per status to stay within the statement timeout.
  */
 const count = command<ReplayRange & { maxCounted: number }>(
-  ({ tenant, id, subscriptionId, states, since, requestedAt, maxCounted }) => sql`
+  ({ id, subscriptionId, states, since, requestedAt, maxCounted }) => sql`
     UPDATE webhook_replays SET matching = (
       SELECT least(count(*), ${maxCounted}::int) FROM unnest(${states}::text[]) AS wanted (state) CROSS JOIN LATERAL (
         SELECT created_at, settled_at FROM deliveries
@@ -148,7 +148,7 @@ function countOf({ id, subscriptionId, states, since, requestedAt }: Replay): Re
 
 /** Moves a replay to the end of the queue, unless another worker has locked it. */
 const moveToEnd = command<{ id: bigint }>(
-  ({ tenant, id }) => sql`
+  ({ id }) => sql`
     UPDATE webhook_replays SET worked_at = now() WHERE (tenant_id, id) IN (
       SELECT tenant_id, id FROM webhook_replays
       WHERE tenant_id = ${tenant} AND id = ${id} FOR UPDATE SKIP LOCKED)`,
@@ -161,7 +161,7 @@ interface ReplayedDelivery {
 }
 
 const readBatch = rows<{ subscriptionId: bigint; state: string; afterId: bigint }, ReplayedDelivery>(
-  ({ tenant, subscriptionId, state, afterId }) => sql`
+  ({ subscriptionId, state, afterId }) => sql`
     SELECT id, created_at AS "createdAt", settled_at AS "settledAt" FROM deliveries
     WHERE tenant_id = ${tenant} AND subscription_id = ${subscriptionId} AND state = ${state} AND id > ${afterId}
     ORDER BY id LIMIT ${batchSize}`,
@@ -169,7 +169,7 @@ const readBatch = rows<{ subscriptionId: bigint; state: string; afterId: bigint 
 
 /** Stores the progress of a replay: the remaining statuses, and the delivery after which the replay continues. */
 const advance = command<{ id: bigint; states: string[]; afterId: bigint; sent: number; isDone: boolean }>(
-  ({ tenant, id, states, afterId, sent, isDone }) => sql`
+  ({ id, states, afterId, sent, isDone }) => sql`
     UPDATE webhook_replays SET states = ${states}, after_id = ${afterId}, sent = sent + ${sent}::int, worked_at = now(),
       finished_at = CASE WHEN ${isDone} THEN now() END
     WHERE tenant_id = ${tenant} AND id = ${id}`,

@@ -2,8 +2,7 @@ import type { Job, PgBoss } from 'pg-boss';
 import type { SystemClient } from '../../database/client/prisma.ts';
 import { sql } from '../../database/client/sql.ts';
 import { allTenants, type None } from '../../database/client/statements.ts';
-import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { jobsWithin } from '../../database/jobs/job-queue.ts';
+import { jobsInTransaction } from '../../database/jobs/job-queue.ts';
 import type { Queue } from '../../database/jobs/job-schema.ts';
 import { tenantIdToJson, toTenantId } from '../../shared/tenant-id.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
@@ -19,8 +18,8 @@ interface JobData {
  * jobs from the queue. A subscription has at most one waiting job.
  */
 export interface DispatchJobs {
-  /** Adds jobs in the transaction of `db`. Skips subscriptions that already have a waiting job. */
-  addWithin(db: TenantClient, subscriptions: SubscriptionRef[]): Promise<void>;
+  /** Adds jobs in the current transaction. Skips subscriptions that already have a waiting job. */
+  addWithin(subscriptions: SubscriptionRef[]): Promise<void>;
   add(subscriptions: SubscriptionRef[]): Promise<void>;
   /** Takes waiting jobs. The caller must claim deliveries of the jobs' subscriptions and then remove the jobs. */
   take(count: number): Promise<{ subscription: SubscriptionRef; job: Job<JobData> }[]>;
@@ -46,12 +45,12 @@ const queue = dispatchQueue.name;
  */
 export function openDispatchJobs(openBoss: () => Promise<PgBoss>): DispatchJobs {
   return {
-    addWithin: async (db, subscriptions) => {
+    addWithin: async (subscriptions) => {
       // Sorts the jobs, because two transactions could deadlock if they add jobs for the same subscriptions in
       // different orders.
       const inOrder = subscriptions.toSorted((a, b) => Number(a.subscriptionId - b.subscriptionId));
       const boss = await openBoss();
-      await boss.insert(queue, inOrder.map(toJob), { db: jobsWithin(db) });
+      await boss.insert(queue, inOrder.map(toJob), { db: jobsInTransaction });
     },
     add: async (subscriptions) => {
       if (subscriptions.length > 0) await (await openBoss()).insert(queue, subscriptions.map(toJob));

@@ -7,7 +7,7 @@ import {
   events,
   filterLimits,
 } from '@itsm-api/contract';
-import { type Parameter, sql } from '../../database/client/sql.ts';
+import { type Parameter, sql, tenant } from '../../database/client/sql.ts';
 import { type Bound, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { type ActorContext, actorOf } from '../../shared/actor.ts';
@@ -99,10 +99,7 @@ export async function emitAll<Type extends EventType>(
   });
   if (subscriptions.length === 0) return;
 
-  await dispatchJobs.addWithin(
-    db,
-    subscriptions.map(({ id }) => ({ tenantId, subscriptionId: id })),
-  );
+  await dispatchJobs.addWithin(subscriptions.map(({ id }) => ({ tenantId, subscriptionId: id })));
   afterCommit(wakeWorkers);
 }
 
@@ -115,7 +112,7 @@ export function newEventId(prefix: 'evt_' | 'evt_test_'): string {
  * Builds the SQL condition for an active subscription of the tenant that has the event type. `matchesEvent` checks the
  * content of the event.
  */
-const isSubscribed = ({ tenant, type }: Record<'tenant' | 'type', Parameter>) =>
+const isSubscribed = ({ type }: Record<'type', Parameter>) =>
   sql`tenant_id = ${tenant} AND active AND events @> ARRAY[${type}::text]`;
 
 /** Whether an active subscription has the event type. */
@@ -175,7 +172,7 @@ function isFilterValue(value: unknown): boolean {
  *
  * If the subscription has a filter, each field of the filter must have an accepted value before or after the change.
  */
-const matchesEvent = ({ tenant, keyId }: Record<'tenant' | 'keyId', Parameter>) => sql`
+const matchesEvent = ({ keyId }: Record<'keyId', Parameter>) => sql`
   NOT (skip_own AND coalesce(key_id IN (
     WITH RECURSIVE line AS (
       SELECT ${keyId}::bigint AS id
@@ -213,13 +210,13 @@ const insertEvents = rows<NewEvents, { id: bigint }>(
         ELSE id = ${given.onlyTo} END
   ), event AS (
     INSERT INTO events (tenant_id, public_id, type, body, trace_parent)
-    SELECT ${given.tenant}, public_id, ${given.type}, body, ${given.traceParent}
+    SELECT ${tenant}, public_id, ${given.type}, body, ${given.traceParent}
     FROM unnest(${given.ids}::text[], ${given.bodies}::text[]) WITH ORDINALITY AS written (public_id, body, place)
     WHERE place IN (SELECT place FROM matching) ORDER BY place
     RETURNING id, public_id
   ), delivery AS (
     INSERT INTO deliveries (tenant_id, subscription_id, event_id)
-    SELECT ${given.tenant}, matching.id, event.id
+    SELECT ${tenant}, matching.id, event.id
     FROM event JOIN unnest(${given.ids}::text[]) WITH ORDINALITY AS written (public_id, place) USING (public_id)
       JOIN matching USING (place) ORDER BY event.id, matching.id
   )

@@ -1,5 +1,5 @@
 import type { SystemClient } from '../../database/client/prisma.ts';
-import { type Sql, sql } from '../../database/client/sql.ts';
+import { type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { allTenants, command, type None } from '../../database/client/statements.ts';
 import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import { refKey, type SubscriptionRef } from '../subscription-ref.ts';
@@ -120,7 +120,7 @@ export function findOverQuota(system: SystemClient): Promise<SubscriptionRef[]> 
 }
 
 const cancel = command<{ subscriptionId: bigint; maxCount: number }>(
-  ({ tenant, subscriptionId, maxCount }) => sql`
+  ({ subscriptionId, maxCount }) => sql`
     UPDATE deliveries SET state = 'CANCELLED', claim = NULL, settled_at = now()
     WHERE tenant_id = ${tenant} AND EXISTS (
       SELECT FROM webhook_subscriptions s JOIN tenants t ON t.id = s.tenant_id AND ${notInMaintenance}

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { TenantDoor } from '../../database/client/door.ts';
 import type { SystemClient } from '../../database/client/prisma.ts';
-import { sql } from '../../database/client/sql.ts';
+import { sql, tenant } from '../../database/client/sql.ts';
 import { allTenants, command, type None, rows } from '../../database/client/statements.ts';
+import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { notInMaintenance } from '../../database/tenant-maintenance.ts';
 import { type TenantId, tenantIdToJson } from '../../shared/tenant-id.ts';
 
@@ -86,13 +86,12 @@ function enforceForTenant(options: QuotaOptions, tenantId: TenantId): Promise<vo
  * for the lock. Returns true if the transaction now has the lock.
  */
 const tryLock = rows<None, { taken: boolean }>(
-  ({ tenant }) =>
-    sql`SELECT pg_try_advisory_xact_lock(hashtextextended('webhookQuota:' || ${tenant}::bigint, 0)) AS taken`,
+  () => sql`SELECT pg_try_advisory_xact_lock(hashtextextended('webhookQuota:' || ${tenant}::bigint, 0)) AS taken`,
 );
 
 /** Selects no subscriptions if maintenance of the tenant has begun since `selectCandidates`. */
 const countPending = rows<None, Subscription>(
-  ({ tenant }) => sql`
+  () => sql`
     SELECT s.id, s.active, s.quota_reached_at AS "quotaReachedAt", s.quota_pending AS "quotaPending",
       s.quota_reached_at > now() - ${quotaInterval}::int * interval '1 millisecond' AS "isSettling",
       (SELECT count(*)::int FROM deliveries d
@@ -107,13 +106,13 @@ interface TenantBacklog {
 }
 
 const setReached = command<{ id: bigint }>(
-  ({ tenant, id }) => sql`
+  ({ id }) => sql`
     UPDATE webhook_subscriptions SET quota_reached_at = now(), quota_pending = NULL
     WHERE tenant_id = ${tenant} AND id = ${id}`,
 );
 
 async function pause(
-  db: TenantDoor,
+  db: TenantClient,
   { logger, maxPendingDeliveries }: QuotaOptions,
   { tenantId, id, pending }: TenantBacklog & { id: bigint },
 ): Promise<void> {
@@ -126,18 +125,18 @@ async function pause(
 }
 
 const storeBaseline = command<{ id: bigint; pending: number }>(
-  ({ tenant, id, pending }) => sql`
+  ({ id, pending }) => sql`
     UPDATE webhook_subscriptions SET quota_pending = ${pending}::int WHERE tenant_id = ${tenant} AND id = ${id}`,
 );
 
 const clearReached = command(
-  ({ tenant }) => sql`
+  () => sql`
     UPDATE webhook_subscriptions SET quota_reached_at = NULL, quota_pending = NULL
     WHERE tenant_id = ${tenant} AND quota_reached_at IS NOT NULL`,
 );
 
 async function resumeAll(
-  db: TenantDoor,
+  db: TenantClient,
   { logger, maxPendingDeliveries }: QuotaOptions,
   { tenantId, pending }: TenantBacklog,
 ): Promise<void> {

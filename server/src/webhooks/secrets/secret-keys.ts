@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { isEncryptionKey, type Settings, SettingsError } from '../../config/env.ts';
-import type { SystemDoor } from '../../database/client/door.ts';
+import type { SystemClient } from '../../database/client/prisma.ts';
 import { sql } from '../../database/client/sql.ts';
 import { allTenants, type None } from '../../database/client/statements.ts';
 import { readOrCreateSecret } from '../../shared/secret-file.ts';
@@ -44,7 +44,7 @@ const countByKey = allTenants.rows<None, Omit<KeyUse, 'position'>>(
 );
 
 /** Counts the stored secrets per key. Returns the cipher's keys in their order, then unknown keys. */
-export async function readKeyUse(system: SystemDoor, { keyIds }: SecretCipher): Promise<KeyUse[]> {
+export async function readKeyUse(system: SystemClient, { keyIds }: SecretCipher): Promise<KeyUse[]> {
   const rows = await system.$sql(countByKey);
   const unused = (keyId: string) => ({ keyId, secrets: 0, active: 0 });
   return [
@@ -60,7 +60,7 @@ export async function readKeyUse(system: SystemDoor, { keyIds }: SecretCipher): 
  * Checks that the cipher has the encryption keys for the secrets of all active subscriptions.
  * @throws Error if an encryption key is missing
  */
-export async function checkSecretKeys(system: SystemDoor, cipher: SecretCipher): Promise<void> {
+export async function checkSecretKeys(system: SystemClient, cipher: SecretCipher): Promise<void> {
   const use = await readKeyUse(system, cipher);
   if (use.some(({ position, active }) => position === null && active > 0)) {
     throw new Error(

@@ -8,8 +8,8 @@ import {
   type TicketReference,
 } from '@itsm-api/contract';
 import type { Approval as ApprovalRow, Prisma } from '../../../../generated/prisma/client.ts';
-import { sql } from '../../../database/client/sql.ts';
-import { one } from '../../../database/client/statements.ts';
+import { sql, tenant } from '../../../database/client/sql.ts';
+import { oneAsJson } from '../../../database/client/statements.ts';
 import { lockRow } from '../../../database/row-lock.ts';
 import { ApiError, invalidField, notFound } from '../../../shared/errors.ts';
 import { requireMatch, withEtag } from '../../../shared/etag.ts';
@@ -197,8 +197,8 @@ async function hasDecision({ db }: Context, ticketId: number): Promise<boolean> 
   return (await db.$sql(selectDecision, { ticketId })) !== undefined;
 }
 
-const selectDecision = one<{ ticketId: number }, { id: number }>(
-  ({ tenant, ticketId }) => sql`SELECT id FROM activities
+const selectDecision = oneAsJson<{ ticketId: number }, { id: number }>(
+  ({ ticketId }) => sql`SELECT id FROM activities
     WHERE tenant_id = ${tenant} AND resource = 'TICKET' AND resource_id = ${ticketId}
       AND jsonb_path_exists(changes, '$.approvals.to[*].decision ? (@ != "PENDING")') LIMIT 1`,
 );

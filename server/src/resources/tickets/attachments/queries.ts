@@ -1,6 +1,6 @@
 import type { Attachment, AttachmentQuery, TicketReference } from '@itsm-api/contract';
-import { sql } from '../../../database/client/sql.ts';
-import { command, one, rows } from '../../../database/client/statements.ts';
+import { sql, tenant } from '../../../database/client/sql.ts';
+import { command, oneAsJson, rows } from '../../../database/client/statements.ts';
 import { ApiError, notFound } from '../../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../../shared/serialize.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../../shared/context.ts';
@@ -26,11 +26,11 @@ export interface StoredFile {
 const columns = sql`a.id, a.ticket_id AS "ticketId", a.name, a.content_type AS "contentType", a.size, a.sha256,
   a.uploader_id AS "uploaderId", a.created_at AS "createdAt"`;
 
-const selectPage = one<
+const selectPage = oneAsJson<
   { ticketId: number; skip: bigint; take: number },
   { totalCount: number; attachments: Attachment[] | null }
 >(
-  ({ tenant, ticketId, skip, take }) => sql`SELECT t.attachment_count AS "totalCount", (
+  ({ ticketId, skip, take }) => sql`SELECT t.attachment_count AS "totalCount", (
       SELECT json_agg(attachment ORDER BY attachment.id DESC) FROM (
         SELECT ${columns} FROM attachments a WHERE a.tenant_id = ${tenant} AND a.ticket_id = ${ticketId}
         ORDER BY a.id DESC OFFSET ${skip}::bigint LIMIT ${take}::int
@@ -55,8 +55,8 @@ export async function listAttachments(
 /** An attachment with the key of its content in the storage. */
 export type AttachmentFile = Attachment & { storageKey: string };
 
-const selectFile = one<{ id: number }, AttachmentFile>(
-  ({ tenant, id }) => sql`SELECT ${columns}, a.storage_key AS "storageKey" FROM attachments a
+const selectFile = oneAsJson<{ id: number }, AttachmentFile>(
+  ({ id }) => sql`SELECT ${columns}, a.storage_key AS "storageKey" FROM attachments a
     WHERE a.tenant_id = ${tenant} AND a.id = ${id}`,
 );
 
@@ -87,8 +87,8 @@ export async function findAttachmentsOf(
   return new Set(rows.map(({ id }) => Number(id)));
 }
 
-const selectUsageOfTicket = one<{ ticketId: number }, { bytes: number | null }>(
-  ({ tenant, ticketId }) => sql`SELECT (SELECT bytes FROM attachment_usage WHERE tenant_id = ${tenant}) AS bytes
+const selectUsageOfTicket = oneAsJson<{ ticketId: number }, { bytes: number | null }>(
+  ({ ticketId }) => sql`SELECT (SELECT bytes FROM attachment_usage WHERE tenant_id = ${tenant}) AS bytes
     FROM tickets t WHERE t.tenant_id = ${tenant} AND t.id = ${ticketId}`,
 );
 
@@ -180,7 +180,7 @@ const deleteAndRecord = rows<
   { ids: readonly number[]; ticketIds: readonly number[] },
   Record<keyof DeletedRow, bigint>
 >(
-  ({ tenant, ids, ticketIds }) => sql`WITH deleted AS (
+  ({ ids, ticketIds }) => sql`WITH deleted AS (
       DELETE FROM attachments
       WHERE tenant_id = ${tenant} AND id = ANY (${ids}::bigint[]) AND ticket_id = ANY (${ticketIds}::bigint[])
       RETURNING id, ticket_id, size, storage_key
@@ -209,7 +209,7 @@ export async function addUsage(context: Context & Transaction, bytes: number): P
 }
 
 const addBytes = command<{ bytes: number; quota: number }>(
-  ({ tenant, bytes, quota }) => sql`INSERT INTO attachment_usage AS u (tenant_id, bytes)
+  ({ bytes, quota }) => sql`INSERT INTO attachment_usage AS u (tenant_id, bytes)
     SELECT ${tenant}, ${bytes}::bigint WHERE ${bytes}::bigint <= ${quota}::bigint
     ON CONFLICT (tenant_id) DO UPDATE SET bytes = u.bytes + excluded.bytes
       WHERE excluded.bytes < 0 OR u.bytes + excluded.bytes <= ${quota}::bigint`,

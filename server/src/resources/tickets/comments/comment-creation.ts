@@ -6,7 +6,7 @@ import {
   type Ticket,
   type TicketReference,
 } from '@itsm-api/contract';
-import { sql } from '../../../database/client/sql.ts';
+import { sql, tenant } from '../../../database/client/sql.ts';
 import { type Bound, rows } from '../../../database/client/statements.ts';
 import { lockOf, lockRow } from '../../../database/row-lock.ts';
 import { notFound } from '../../../shared/errors.ts';
@@ -71,7 +71,7 @@ export function checkAttachments({ attachmentIds }: NewComment, known: ReadonlyS
  * A comment with an earlier creation time, which only an import key can set, can make `first_responded_at` earlier.
  */
 const insert = rows<CommentParameters, InsertedRow>((given) => {
-  const { tenant, ticketId, now, userId, keyId, authorId, createdAt } = given;
+  const { ticketId, now, userId, keyId, authorId, createdAt } = given;
   return sql`WITH t AS (
     UPDATE tickets SET comment_count = comment_count + 1, updated_at = ${nextUpdatedAt(now)},
       first_responded_at = CASE WHEN (first_responded_at IS NULL OR ${createdAt}::timestamptz < first_responded_at)
@@ -89,7 +89,7 @@ const insert = rows<CommentParameters, InsertedRow>((given) => {
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'COMMENTED',
-    ...{ tenant, userId, keyId },
+    ...{ userId, keyId },
     rows: sql`t`,
     at: sql`updated_at`,
     changes: sql`jsonb_build_object('commentCount', jsonb_build_object('from', comment_count - 1, 'to', comment_count)) ||

@@ -1,6 +1,6 @@
 import type { Comment, CommentQuery, TicketReference } from '@itsm-api/contract';
-import { sql } from '../../../database/client/sql.ts';
-import { many, one } from '../../../database/client/statements.ts';
+import { sql, tenant } from '../../../database/client/sql.ts';
+import { manyAsJson, oneAsJson } from '../../../database/client/statements.ts';
 import { notFound } from '../../../shared/errors.ts';
 import { serializeTimestamp } from '../../../shared/serialize.ts';
 import type { Context } from '../../shared/context.ts';
@@ -21,8 +21,8 @@ type FoundPage = { totalCount: number; comments: Comment[] | null };
  * The query for a page of comments. It skips rows with an index-only scan, and looks up the rows of the page by primary
  * key.
  */
-const selectPage = one<PageOf, FoundPage>(
-  ({ tenant, ticketId, skip, take }) => sql`SELECT t.comment_count AS "totalCount",
+const selectPage = oneAsJson<PageOf, FoundPage>(
+  ({ ticketId, skip, take }) => sql`SELECT t.comment_count AS "totalCount",
     CASE WHEN t.comment_count > ${skip}::bigint THEN (
       SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
         SELECT id FROM comments WHERE tenant_id = ${tenant} AND ticket_id = ${ticketId}
@@ -37,8 +37,8 @@ const selectPage = one<PageOf, FoundPage>(
  * The query for a page of the comments with one of the given external ids. The CTE reads at most 100 rows. It is
  * materialized, because the index on the ticket would be slow for a ticket with many comments.
  */
-const selectNamedPage = one<PageOf & { externalIds: string[] }, FoundPage>(
-  ({ tenant, ticketId, skip, take, externalIds }) => sql`WITH with_external_id AS MATERIALIZED (
+const selectNamedPage = oneAsJson<PageOf & { externalIds: string[] }, FoundPage>(
+  ({ ticketId, skip, take, externalIds }) => sql`WITH with_external_id AS MATERIALIZED (
       SELECT * FROM comments WHERE tenant_id = ${tenant} AND external_id = ANY (${externalIds}::text[])
     ), c AS (SELECT * FROM with_external_id WHERE ticket_id = ${ticketId})
     SELECT (SELECT count(*) FROM c) AS "totalCount", (SELECT json_agg(comment ORDER BY comment.id DESC) FROM (
@@ -63,18 +63,18 @@ export async function listComments(
   return { data: (row.comments ?? []).map(presentComment), meta: { page, perPage, totalCount: row.totalCount } };
 }
 
-const selectAfter = many<{ id: number; take: number }, Comment>(
-  ({ tenant, id, take }) =>
+const selectAfter = manyAsJson<{ id: number; take: number }, Comment>(
+  ({ id, take }) =>
     sql`SELECT ${columns} FROM comments c WHERE c.tenant_id = ${tenant} AND c.id > ${id} ORDER BY c.id LIMIT ${take}`,
 );
 
 /** Functions that read comments for incremental sync and exports. */
 export const commentRows: Rows<Comment> = {
   resource: 'comments',
-  positions: ({ tenant, resource }) =>
+  positions: ({ resource }) =>
     sql`SELECT *, recorded_at AS changed_at FROM comments WHERE tenant_id = ${tenant} AND ${resource} = 'comments'`,
   selectRows: {
-    select: () => sql`SELECT json_agg(comment) FROM (SELECT ${columns} FROM page AS c) AS comment`,
+    select: sql`SELECT json_agg(comment) FROM (SELECT ${columns} FROM page AS c) AS comment`,
     present: (rows) => ((rows ?? []) as Comment[]).map(presentComment),
   },
   after: async (db, id, take) => (await db.$sql(selectAfter, { id, take })).map(presentComment),

@@ -8,8 +8,8 @@ import {
   type TicketReference,
   type TicketType,
 } from '@itsm-api/contract';
-import { sql } from '../../../database/client/sql.ts';
-import { one } from '../../../database/client/statements.ts';
+import { sql, tenant } from '../../../database/client/sql.ts';
+import { oneAsJson } from '../../../database/client/statements.ts';
 import { invalidField, notFound } from '../../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../../shared/serialize.ts';
 import { type Context, type Transaction, transaction } from '../../shared/context.ts';
@@ -24,8 +24,8 @@ import { writeChanges } from '../ticket-update.ts';
 type Row = Omit<Link, 'ticketNumber'> & { ticketType: TicketType; number: number };
 
 /** Selects all links of a ticket, which are at most `maxLinks`. Each direction has its own index. */
-const selectLinks = one<{ ticketId: number }, { links: Row[] | null }>(
-  ({ tenant, ticketId }) => sql`SELECT (
+const selectLinks = oneAsJson<{ ticketId: number }, { links: Row[] | null }>(
+  ({ ticketId }) => sql`SELECT (
       SELECT json_agg(link ORDER BY link.id DESC) FROM (
         SELECT l.id, l.type, l.direction, o.id AS "ticketId", o.type AS "ticketType", o.number, l.created_at AS "createdAt"
         FROM (

@@ -22,16 +22,19 @@ type Results<Statements extends readonly Bound[]> = {
   [Index in keyof Statements]: Statements[Index] extends Bound<infer Row> ? Row[] : never;
 };
 
+/** The operations of Prisma that run SQL. The clients of the server run statements instead. */
+export type RawOperation = '$queryRaw' | '$queryRawUnsafe' | '$executeRaw' | '$executeRawUnsafe';
+
 /** Runs statements for the rows of one tenant. If a transaction of the tenant is open, they are part of it. */
-export interface TenantDoor {
+export interface TenantStatements {
   /** Returns the first row as JSON, or undefined. */
   $sql<Input extends object, Row>(
-    statement: Statement<Input, Row, 'one'>,
+    statement: Statement<Input, Row, 'oneAsJson'>,
     ...given: Values<Input>
   ): Promise<Row | undefined>;
   /** Returns all rows. */
   $sql<Input extends object, Row>(
-    statement: Statement<Input, Row, 'many' | 'rows'>,
+    statement: Statement<Input, Row, 'manyAsJson' | 'rows'>,
     ...given: Values<Input>
   ): Promise<Row[]>;
   /** Returns the number of rows that the statement has written. */
@@ -54,12 +57,10 @@ export interface TenantDoor {
    * @throws ConditionNotMet
    */
   $transaction<Result>(work: () => Promise<Result>, boundaries?: BoundaryStatements<Result>): Promise<Result>;
-  /** Runs a statement of pg-boss in the current transaction. Only database/jobs uses it. */
-  $runForJobs(text: string, values?: unknown[]): Promise<{ rows: object[] }>;
 }
 
 /** Runs statements over the rows of all tenants. If a transaction of the system client is open, they are part of it. */
-export interface SystemDoor {
+export interface SystemStatements {
   /** Returns all rows. */
   $sql<Input extends object, Row>(
     statement: SystemStatement<Input, Row, 'rows'>,
@@ -70,8 +71,6 @@ export interface SystemDoor {
     statement: SystemStatement<Input, never, 'command'>,
     ...given: Values<Input>
   ): Promise<number>;
-  /** Returns the methods that run statements for the rows of one tenant. */
-  $tenant(tenantId: TenantId): TenantDoor;
   /** Runs `work` in one transaction, which includes Prisma's operations and statements on this client. */
   $transaction<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Runs `work` in a transaction of its own, even if the caller has one. Its changes stay if the caller's roll back. */
@@ -81,38 +80,36 @@ export interface SystemDoor {
 type AnyStatement = Statement<object, unknown> | SystemStatement<object, unknown>;
 
 /** Returns the methods of a tenant client that run statements. */
-export function tenantDoor(pool: Pool, tenantId: TenantId): TenantDoor {
+export function createTenantStatements(pool: Pool, tenantId: TenantId): TenantStatements {
   const bind = (statement: AnyStatement, given: object = {}): Bound => toConfig(statement, given, tenantId);
   const run = (configs: pg.QueryConfig[], options?: { setsTenant: boolean }) =>
     withinTenant(tenantId, () => pool.runPipeline(configs, options));
 
   async function $sql(statement: Statement<object, unknown> | DynamicStatement<unknown>, given?: object) {
     if (statement.form === 'dynamic') return (await runDynamic(pool, tenantId, statement)).rows;
-    const setsTenant = statement.form === 'one' || statement.form === 'many';
+    const setsTenant = statement.form === 'oneAsJson' || statement.form === 'manyAsJson';
     const [result] = await run([bind(statement, given)], { setsTenant });
     return toResult(statement, result);
   }
 
   return {
-    $sql: $sql as TenantDoor['$sql'],
-    $bind: bind as TenantDoor['$bind'],
+    $sql: $sql as TenantStatements['$sql'],
+    $bind: bind as TenantStatements['$bind'],
     $pipeline: (async (statements: readonly Bound[]) => {
       assertOwn(statements, tenantId);
       return (await run([...statements])).map(({ rows }) => rows);
-    }) as TenantDoor['$pipeline'],
+    }) as TenantStatements['$pipeline'],
     $transaction: (work, boundaries = {}) => runTransaction(pool, tenantId, work, boundaries),
-    $runForJobs: (text, values) => withinTenant(tenantId, () => pool.query(text, values)),
   };
 }
 
 /** Returns the methods of a system client that run statements. */
-export function systemDoor(pool: Pool): SystemDoor {
+export function createSystemStatements(pool: Pool): SystemStatements {
   return {
     $sql: (async (statement: SystemStatement<object, unknown>, given: object = {}) => {
       const [result] = await pool.runPipeline([toConfig(statement, given)]);
       return toResult(statement, result);
-    }) as SystemDoor['$sql'],
-    $tenant: (tenantId) => tenantDoor(pool, tenantId),
+    }) as SystemStatements['$sql'],
     $transaction: (work) => runTransaction(pool, undefined, work),
     $ownTransaction: (work) => withinScope({ tenantId: undefined }, () => runTransaction(pool, undefined, work)),
   };
@@ -158,7 +155,7 @@ function toResult({ form }: AnyStatement, result: pg.QueryResult | undefined): u
   if (form === 'command') return result?.rowCount ?? 0;
   if (form === 'rows') return result?.rows;
   const json = result?.rows[0]?.json ?? undefined;
-  return form === 'many' ? (json ?? []) : json;
+  return form === 'manyAsJson' ? (json ?? []) : json;
 }
 
 const { INT8 } = pg.types.builtins;
