@@ -1,13 +1,6 @@
-// A `get_ticket` call takes 2.3 ms of CPU time. With the HTTP layer of the MCP library, it would take 3.1 ms.
-
 import {
-  classifyInboundRequest,
   createMcpHandler,
-  type InboundClassificationOutcome,
-  isJsonContentType,
   isLegacyRequest,
-  type JSONRPCMessage,
-  PerRequestHTTPServerTransport,
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
@@ -29,73 +22,18 @@ export interface ProtocolResponse {
   text: string;
 }
 
-/** Processes an MCP message. @param serverOf creates the MCP server that supports the given revisions */
+/**
+ * Processes an MCP message with the HTTP layer of the MCP library.
+ * @param serverOf creates the MCP server that supports the given revisions
+ */
 export async function processMessage(
   request: FastifyRequest,
   serverOf: (revisions: string[]) => Server,
 ): Promise<ProtocolResponse> {
-  const route = classifyInboundRequest({ httpMethod: 'POST', ...getStandardHeaders(request), body: request.body });
-  if (isPlainCall(request, route)) return runCall(request, route, serverOf);
   const response = await respond(request, serverOf);
   return { status: response.status, text: await response.text() };
 }
 
-function getStandardHeaders({ headers }: FastifyRequest) {
-  const [protocolVersionHeader, mcpMethodHeader, mcpNameHeader] = [
-    'mcp-protocol-version',
-    'mcp-method',
-    'mcp-name',
-  ].map((name) => headers[name] as string | undefined);
-  return {
-    ...(protocolVersionHeader !== undefined && { protocolVersionHeader }),
-    ...(mcpMethodHeader !== undefined && { mcpMethodHeader }),
-    ...(mcpNameHeader !== undefined && { mcpNameHeader }),
-  };
-}
-
-/**
- * Returns true if a message is a tool call that meets all requirements of its MCP revision. The HTTP layer of the MCP
- * library processes all other messages and rejects invalid ones.
- */
-function isPlainCall({ headers, body }: FastifyRequest, route: InboundClassificationOutcome): boolean {
-  const { id, method, params } = (body ?? {}) as { id?: unknown; method?: unknown; params?: { name?: unknown } };
-  const version = headers['mcp-protocol-version'];
-  // Excludes messages without an id, because they get no response.
-  if (id === undefined || method !== 'tools/call' || !isJsonContentType(headers['content-type'])) return false;
-  if (route.kind === 'modern') {
-    const isNamed = headers['mcp-method'] === method && headers['mcp-name'] === params?.name;
-    return isNamed && version === route.classification.revision && newestRevisions.includes(version as string);
-  }
-  const isSupported = version === undefined || legacyRevisions.includes(version as string);
-  return route.kind === 'legacy' && route.reason === 'no-claim' && isSupported;
-}
-
-/**
- * Passes a tool call directly to the MCP server. The HTTP layer of the MCP library would need more CPU time, because it
- * converts requests and streams.
- */
-async function runCall(
-  { body }: FastifyRequest,
-  route: InboundClassificationOutcome,
-  serverOf: (revisions: string[]) => Server,
-): Promise<ProtocolResponse> {
-  const isModern = route.kind === 'modern';
-  const transport = new DirectTransport({ classification: isModern ? route.classification : { era: 'legacy' } });
-  await serverOf(isModern ? newestRevisions : legacyRevisions).connect(transport);
-  transport.onmessage?.(body as JSONRPCMessage, isModern ? { classification: route.classification } : {});
-  return { status: 200, text: JSON.stringify(await transport.response.promise) };
-}
-
-/** An MCP transport for one tool call and its response, without HTTP. */
-class DirectTransport extends PerRequestHTTPServerTransport {
-  readonly response = Promise.withResolvers<JSONRPCMessage>();
-
-  override async send(message: JSONRPCMessage): Promise<void> {
-    this.response.resolve(message);
-  }
-}
-
-/** Processes an MCP message with the HTTP layer of the MCP library. */
 async function respond(request: FastifyRequest, serverOf: (revisions: string[]) => Server): Promise<Response> {
   const message = toWebRequest(request);
   const parsed = { parsedBody: request.body };
