@@ -142,7 +142,7 @@ const layers: Record<string, Layer> = {
 /** The order of the files and subfolders of a folder. A file can import only from those before its own. */
 const orders: Record<string, string[]> = {
   'server/src/resources/': [
-    ...['shared', 'handler-type.ts', 'ping', 'sync', 'audit', 'idempotency', 'usage', 'requests', 'activities'],
+    ...['shared', 'sync', 'handler-type.ts', 'ping', 'audit', 'idempotency', 'usage', 'requests', 'activities'],
     ...['deliveries', 'webhooks', 'custom-fields', 'tickets', 'users', 'teams', 'me', 'articles', 'csv', 'assets'],
     ...['projects', 'tasks', 'ticket-categories', 'document', 'privacy', 'tenants'],
     ...['request-references.ts', 'handler-wrappers.ts', 'index.ts'],

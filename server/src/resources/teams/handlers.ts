@@ -1,10 +1,4 @@
-import { ok, page } from '../../shared/responses.ts';
-import type { Handlers } from '../handler-type.ts';
-import { listChanges } from '../sync/change-feed.ts';
+import { type Handlers, handlersOf } from '../handler-type.ts';
 import { getTeam, listTeams, teamRows } from './queries.ts';
 
-export const teams: Handlers<'teams'> = {
-  list: async ({ request, query }) => page(await listTeams(request.ctx, query)),
-  changes: async ({ request, query }) => page(await listChanges(request.ctx, teamRows, query)),
-  get: async ({ request, params }) => ok(await getTeam(request.ctx, params.id)),
-};
+export const teams: Handlers<'teams'> = handlersOf({ list: listTeams, rows: teamRows, get: getTeam });
