@@ -16,7 +16,8 @@ export async function runCommandLine(words: string[], prepare?: () => Promise<vo
       process.stdout.write(`${openApiDocument().info.version}\n`);
     } else if (words[0] === 'complete') {
       const { complete } = await import('./lib/complete.ts');
-      await complete(words.slice(1));
+      const { commands } = await import('./command-table.ts');
+      await complete(commands, words.slice(1));
     } else {
       const requested = words[0] === 'help' ? words[1] : words[0];
       const program = await buildProgram((name) => name === requested);

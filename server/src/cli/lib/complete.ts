@@ -1,22 +1,28 @@
-import { commands } from '../command-table.ts';
-import type { CompletionKind, Parameter, Verb } from './command.ts';
+import type { CompletionKind, Entry, Parameter, Verb } from './command.ts';
 import { optionsOf } from './command.ts';
 
 /** A suggested word and its description. */
 type Completion = readonly [word: string, about: string];
 
+/** All commands, by name. */
+type Commands = Readonly<Record<string, Entry>>;
+
 /**
  * Prints the completions of the last word (commands, options or values), one per line. Ignores errors, because the
  * terminal would show an error message inside the command line that the user is typing.
  */
-export async function complete(words: readonly string[]): Promise<void> {
+export async function complete(commands: Commands, words: readonly string[]): Promise<void> {
   const last = words.at(-1) ?? '';
-  const completions = await findCompletions(words.slice(0, -1), last).catch(() => []);
+  const completions = await findCompletions(commands, words.slice(0, -1), last).catch(() => []);
   const found = completions.filter(([word]) => word.startsWith(last));
   process.stdout.write(found.map(([word, about]) => `${word}\t${about}\n`).join(''));
 }
 
-async function findCompletions(before: readonly string[], last: string): Promise<readonly Completion[]> {
+async function findCompletions(
+  commands: Commands,
+  before: readonly string[],
+  last: string,
+): Promise<readonly Completion[]> {
   const [name, ...rest] = before;
   if (name === undefined) return Object.entries(commands).map(([name, { summary }]) => [name, summary]);
   const loaded = await commands[name]?.load();
