@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { openKeys } from './auth/api-keys/open-keys.ts';
+import { openKeys } from './auth/api-keys/api-key-services.ts';
 import type { Settings } from './config/env.ts';
 import type { Databases } from './database/client/databases.ts';
 import { tenantClient } from './database/client/tenant-client.ts';

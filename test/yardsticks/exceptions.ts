@@ -1,5 +1,5 @@
 /** A rule that fails, and why the product doesn't follow it. */
-export interface Exception {
+export interface AllowedFailure {
   judge: string;
   rule: string;
   /** How often the rule fails. */
@@ -9,7 +9,7 @@ export interface Exception {
 }
 
 /** Returns exceptions with the same reason. @param counts how often each rule fails */
-function allow(judge: string, reason: string, counts: Record<string, number>): Exception[] {
+function allow(judge: string, reason: string, counts: Record<string, number>): AllowedFailure[] {
   return Object.entries(counts).map(([rule, count]) => ({ judge, rule, count, reason }));
 }
 
@@ -18,7 +18,7 @@ const owasp = 'Spectral OWASP';
 const mcp = 'MCP conformance';
 const html = 'html-validate standard, a11y';
 
-export const exceptions: readonly Exception[] = [
+export const exceptions: readonly AllowedFailure[] = [
   ...allow(
     ibm,
     'The specification has names in camelCase and values in capitals. Other names would break every client.',
@@ -223,6 +223,6 @@ export const exceptions: readonly Exception[] = [
 ];
 
 /** The programs that don't run, and why. */
-export const notRun: readonly string[] = [
+export const skippedPrograms: readonly string[] = [
   'kin-openapi (Go), because OpenAPI::Client (Perl) already validates the responses in a language other than TypeScript.',
 ];

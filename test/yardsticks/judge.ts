@@ -34,13 +34,13 @@ export interface Judge {
 const root = join(import.meta.dirname, '../..');
 
 /** The path of the OpenAPI document. */
-export const documentFile = join(root, 'contract/openapi.json');
+export const openApiPath = join(root, 'contract/openapi.json');
 
 /** Loads a module of a judge. The types are unknown, because `pnpm types` runs without the packages of the judges. */
 export const load = createRequire(import.meta.url);
 
 /** Returns a function that returns the version of an npm package. */
-export function versionOf(name: string): () => Promise<string> {
+export function versionReader(name: string): () => Promise<string> {
   return async () => load(join(import.meta.dirname, 'node_modules', name, 'package.json')).version as string;
 }
 

@@ -1,4 +1,4 @@
-import { type Exception, exceptions, notRun } from './exceptions.ts';
+import { type AllowedFailure, exceptions, skippedPrograms } from './exceptions.ts';
 import type { Failure, Verdict } from './judge.ts';
 
 /** The result of a judge, or why it couldn't run. */
@@ -12,7 +12,7 @@ export interface Outcome extends Verdict {
 /** The path of the report, relative to this folder. */
 export const reportFile = '../../docs/yardsticks.md';
 
-function findException(judge: string, rule: string): Exception | undefined {
+function findException(judge: string, rule: string): AllowedFailure | undefined {
   return exceptions.find((exception) => exception.judge === judge && exception.rule === rule);
 }
 
@@ -82,7 +82,7 @@ ${failures.join('\n')}
 
 ## Not run
 
-${notRun.map((line) => `- ${line}`).join('\n')}
+${skippedPrograms.map((line) => `- ${line}`).join('\n')}
 `;
 }
 

@@ -1,20 +1,20 @@
 import { acceptsAddresses, type Binary, type Endpoint, referencesIn } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
-import { type AppRoute, validateResponse } from '@ts-rest/core';
+import { type AppRoute, validateResponse as validateAgainstContract } from '@ts-rest/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../shared/errors.ts';
 import type { TenantLimiter } from '../shared/limiters/tenant-limiter.ts';
 import type { TransferLimiter } from '../shared/limiters/transfer-limiter.ts';
 import { upsertFormat } from './assets/upsert.ts';
 import { respondOnce, type StorageFormat, type StoredResponse } from './idempotency/idempotency.ts';
-import { hasAddress, resolveReferences } from './request-references.ts';
+import { hasEmailAddress, replaceReferences } from './request-references.ts';
 import {
   attachOrDelete,
   checkUpload,
   onceClosed,
   openFile,
   readUploadHeaders,
-  receiveFile,
+  receiveUpload,
 } from './tickets/attachments/file-transfer.ts';
 import type { AttachmentFile } from './tickets/attachments/queries.ts';
 import { newTicketsFormat } from './tickets/bulk-creation.ts';
@@ -50,10 +50,17 @@ type Wrapper = (handler: Handler, limiters: Limiters, route: Endpoint) => Handle
  * endpoints. A request passes them in this order, and its response in the reverse order.
  */
 const wrappers: Record<Binary | 'none', Wrapper[]> = {
-  none: [addEtagHeader, limited, allowed, idempotent, resolved, validated],
-  request: [addEtagHeader, receiving, limited, idempotent, validated],
-  response: [sending, limited],
-  document: [limited],
+  none: [
+    addEtagHeader,
+    limitConcurrency,
+    requireUsersReadForEmails,
+    replayIdempotent,
+    resolveReferences,
+    validateResponse,
+  ],
+  request: [addEtagHeader, receiveFile, limitConcurrency, replayIdempotent, validateResponse],
+  response: [sendFile, limitConcurrency],
+  document: [limitConcurrency],
 };
 
 /** Wraps a handler with the behavior that its endpoint needs. */
@@ -75,16 +82,16 @@ const storageFormats = new Map<AppRoute, StorageFormat>([
  * Makes a handler run after the file in the request has been stored. Checks the request before it reads the file. The
  * concurrency limit applies to the check and to the handler, but not while the file arrives.
  */
-function receiving(handler: Handler, limiters: Limiters): Handler {
+function receiveFile(handler: Handler, limiters: Limiters): Handler {
   const { transfers } = limiters;
-  const check = limited(checkUpload, limiters);
+  const check = limitConcurrency(checkUpload, limiters);
   return async (input) => {
     const { request, reply } = input;
     readUploadHeaders(request, reply);
     const release = transfers.acquire(request.identity.tenantId, 'uploads');
     try {
       await check(input);
-      const file = await receiveFile(input);
+      const file = await receiveUpload(input);
       request.storedFile = file;
       return await attachOrDelete(request.ctx, file, () => handler(input));
     } finally {
@@ -94,7 +101,7 @@ function receiving(handler: Handler, limiters: Limiters): Handler {
 }
 
 /** Sends the content of the attachment that a handler returns. No limit of requests applies while the content is sent. */
-function sending(handler: Handler, { transfers }: Limiters): Handler {
+function sendFile(handler: Handler, { transfers }: Limiters): Handler {
   return async (input) => {
     const { request, reply } = input;
     onceClosed({ request, reply }, transfers.acquire(request.identity.tenantId, 'downloads'));
@@ -105,15 +112,15 @@ function sending(handler: Handler, { transfers }: Limiters): Handler {
 }
 
 /** Makes a handler validate its response against the contract before the transaction commits. */
-function validated(handler: Handler): Handler {
+function validateResponse(handler: Handler): Handler {
   return async (input) => {
     const response = await handler(input);
-    return validateResponse({ appRoute: input.appRoute, response }) as StoredResponse;
+    return validateAgainstContract({ appRoute: input.appRoute, response }) as StoredResponse;
   };
 }
 
 /** Adds support for `Idempotency-Key` to the handler of a POST endpoint. */
-function idempotent(handler: Handler): Handler {
+function replayIdempotent(handler: Handler): Handler {
   return (input) => {
     const { appRoute } = input;
     return appRoute.method === 'POST' ? respondOnce(input, handler, storageFormats.get(appRoute)) : handler(input);
@@ -124,11 +131,11 @@ function idempotent(handler: Handler): Handler {
  * Makes a handler reject requests with an email address if the API key can't read users. Otherwise, the key could find
  * out who is a user.
  */
-function allowed(handler: Handler, _limiters: Limiters, route: Endpoint): Handler {
+function requireUsersReadForEmails(handler: Handler, _limiters: Limiters, route: Endpoint): Handler {
   if (!acceptsAddresses(route)) return handler;
   const places = referencesIn(route);
   return async (input) => {
-    if (hasAddress(input, places) && !input.request.identity.scopes.has('users:read')) {
+    if (hasEmailAddress(input, places) && !input.request.identity.scopes.has('users:read')) {
       const message =
         'This API key lacks the scope users:read, so it can only send the ids of users, not their email addresses. ' +
         'Use a key that has the scope.';
@@ -139,17 +146,17 @@ function allowed(handler: Handler, _limiters: Limiters, route: Endpoint): Handle
 }
 
 /** Makes a handler get ids instead of email addresses and ticket numbers. */
-function resolved(handler: Handler, _limiters: Limiters, route: Endpoint): Handler {
+function resolveReferences(handler: Handler, _limiters: Limiters, route: Endpoint): Handler {
   const places = referencesIn(route);
   if (places.every(({ path: [part] }) => part === 'params')) return handler;
-  return async (input) => handler(await resolveReferences(input.request.ctx, input, places));
+  return async (input) => handler(await replaceReferences(input.request.ctx, input, places));
 }
 
 /**
  * Applies the tenant's concurrency limit to a handler. Then checks the API key again, because it may have been revoked
  * while the request was queued or its body was arriving.
  */
-function limited<HandlerInput extends Input, Result>(
+function limitConcurrency<HandlerInput extends Input, Result>(
   handler: (input: HandlerInput) => Promise<Result>,
   { limiter }: Limiters,
 ): (input: HandlerInput) => Promise<Result> {

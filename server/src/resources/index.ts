@@ -65,7 +65,7 @@ export async function addResources(app: FastifyInstance, limiters: Limiters): Pr
   app.decorateRequest('storedFile', undefined);
   await register(app, { takesFile: false });
   await app.register(async (scope) => {
-    // Leaves the body in the connection. `receiving` reads it after it has checked the request.
+    // Leaves the body in the connection. `receiveFile` reads it after it has checked the request.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
     await register(scope, { takesFile: true });

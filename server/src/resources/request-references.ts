@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** Returns true if a request contains an email address. */
-export function hasAddress(parts: Parts, places: readonly ReferencePlace[]): boolean {
+export function hasEmailAddress(parts: Parts, places: readonly ReferencePlace[]): boolean {
   return places.some(({ kind, path }) => kind === 'user' && findNames(parts, path, kind).length > 0);
 }
 
@@ -26,7 +26,7 @@ export function hasAddress(parts: Parts, places: readonly ReferencePlace[]): boo
  * and the body have none, runs no statement. An unknown name becomes an id that no row has, so that the request fails
  * or filters like a request with an unknown id. An unknown ticket number in the path stays.
  */
-export async function resolveReferences<Request extends Parts>(
+export async function replaceReferences<Request extends Parts>(
   context: Pick<Context, 'db'>,
   request: Request,
   places: readonly ReferencePlace[],
@@ -35,7 +35,7 @@ export async function resolveReferences<Request extends Parts>(
   // Handlers look up a ticket number in the path together with the ticket.
   if (found.every(({ names, path: [part] }) => names.length === 0 || part === 'params')) return request;
   const namesOf = (kind: ReferencePlace['kind']) => found.flatMap((each) => (each.kind === kind ? each.names : []));
-  const ids = await findIds(context, { addresses: namesOf('user'), numbers: namesOf('ticket') });
+  const ids = await findIds(context, { emails: namesOf('user'), numbers: namesOf('ticket') });
   return found.reduce((resolved, { kind, path }) => {
     const toId = (value: unknown) => {
       const id = ids.get(toName(value, kind) ?? '') ?? value;
@@ -48,18 +48,18 @@ export async function resolveReferences<Request extends Parts>(
 /** Returns a map from names to ids. The id of an unknown name is negative, and different for each name. */
 async function findIds(
   { db }: Pick<Context, 'db'>,
-  { addresses, numbers }: { addresses: string[]; numbers: string[] },
+  { emails, numbers }: { emails: string[]; numbers: string[] },
 ): Promise<Map<string, number>> {
   const names = [...new Set(numbers)];
   const tickets = names.map((number) => parseTicketNumber(number as TicketNumber));
   const rows = await db.$sql(selectIds, {
-    emails: [...new Set(addresses)],
+    emails: [...new Set(emails)],
     names,
     types: tickets.map(({ type }) => type),
     numbers: tickets.map(({ number }) => number),
   });
   return new Map([
-    ...[...addresses, ...numbers].map((name, index): [string, number] => [name, -1 - index]),
+    ...[...emails, ...numbers].map((name, index): [string, number] => [name, -1 - index]),
     ...rows.map(({ id, name }): [string, number] => [name, id]),
   ]);
 }

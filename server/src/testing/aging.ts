@@ -4,7 +4,7 @@ import { hashKey } from '../auth/api-keys/key-format.ts';
 import { identifier, join, type Parameter, sql, tenant } from '../database/client/sql.ts';
 import { command } from '../database/client/statements.ts';
 import type { TenantClient } from '../database/client/tenant-client.ts';
-import { parseAge } from '../shared/age.ts';
+import { parseDuration } from '../shared/duration.ts';
 import { notFound } from '../shared/errors.ts';
 
 /*
@@ -13,7 +13,7 @@ import { notFound } from '../shared/errors.ts';
  */
 
 const Duration = z.string().transform((text, { addIssue }) => {
-  const milliseconds = parseAge(text);
+  const milliseconds = parseDuration(text);
   if (milliseconds !== undefined) return milliseconds;
   addIssue({ code: 'custom', message: 'must be a duration such as 30m, 2h or 3d' });
   return z.NEVER;

@@ -6,7 +6,7 @@ import { expectList } from './commands/lists.ts';
 import { ticketQuery, ticketQueryGiven } from './commands/tickets.ts';
 import type { ExpectedEvents } from './events.ts';
 import { linearize, type Placed, shortestWithoutOrder } from './linearize.ts';
-import { approvalsOf, isApprovalIn, type WithApprovals } from './resources/approvals.ts';
+import { approvalsOf, matchesApprovalQuery, type WithApprovals } from './resources/approvals.ts';
 import { isAssetIn } from './resources/assets.ts';
 import type { ListQuery } from './resources/lists.ts';
 import type { State } from './resources/rows.ts';
@@ -397,7 +397,7 @@ async function compareLists(turn: Turn, workspace: Workspace, seed: number): Pro
   }
   const approvals = tickets.flatMap((row: WithApprovals) => row[approvalsOf] ?? []);
   for (const query of [{}, { approverId: ['me'] }, { decision: ['PENDING'] }, { decision: ['APPROVED', 'REJECTED'] }]) {
-    await ask('approvals.list', approvals, { query, isIn: (row) => isApprovalIn(row, query, me) });
+    await ask('approvals.list', approvals, { query, isIn: (row) => matchesApprovalQuery(row, query, me) });
   }
   for (const { id: projectId } of workspace.projects) {
     for (const query of [{}, { status: ['TODO', 'DONE'] }, { priority: ['HIGH'] }]) {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { publishedFolders } from '../../../tools/published-folders.ts';
 import { pnpm } from '../../support/pnpm.ts';
-import { inFolder, type Judge, run, toVerdict, versionOf } from '../judge.ts';
+import { inFolder, type Judge, run, toVerdict, versionReader } from '../judge.ts';
 
 interface Analysis {
   entrypoints: Record<string, { resolutions: Record<string, unknown> }>;
@@ -13,7 +13,7 @@ interface Analysis {
 export const attw: Judge = {
   name: 'Are the Types Wrong',
   about: 'The published npm packages. A check is an entry point in one of four ways of module resolution.',
-  version: versionOf('@arethetypeswrong/cli'),
+  version: versionReader('@arethetypeswrong/cli'),
   run: () =>
     inFolder(async (folder) => {
       for (const published of publishedFolders) {

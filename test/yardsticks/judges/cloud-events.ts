@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pathPrefix } from '@itsm-api/contract';
-import { type Judge, load, toVerdict, versionOf } from '../judge.ts';
+import { type Judge, load, toVerdict, versionReader } from '../judge.ts';
 
 const maxWaitMs = 20_000;
 
@@ -11,7 +11,7 @@ const maxWaitMs = 20_000;
 export const cloudEvents: Judge = {
   name: 'CloudEvents SDK',
   about: 'The deliveries of a new and a changed ticket. A check is a delivery.',
-  version: versionOf('cloudevents'),
+  version: versionReader('cloudevents'),
   async run({ origin, key }) {
     const { HTTP } = load('cloudevents');
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };

@@ -1,7 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathPrefix } from '@itsm-api/contract';
-import { documentFile, inFolder, type Judge, type Product, run, toVerdict, type Verdict, versionOf } from '../judge.ts';
+import {
+  inFolder,
+  type Judge,
+  openApiPath,
+  type Product,
+  run,
+  toVerdict,
+  type Verdict,
+  versionReader,
+} from '../judge.ts';
 
 /** The calls of each client. A program prints the name of a call that returns what it should. */
 const calls = ['ping', 'create', 'update', 'list', 'error'];
@@ -68,13 +77,13 @@ const compilerOptions = {
 export const orval: Judge = {
   name: 'orval',
   about,
-  version: versionOf('orval'),
+  version: versionReader('orval'),
   run: (product) =>
     inFolder(async (folder) => {
       const baseUrl = product.origin + pathPrefix;
       const output = { target: join(folder, 'generated.ts'), client: 'fetch', baseUrl };
       const settings = join(folder, 'orval.config.mjs');
-      await writeFile(settings, `export default { api: ${JSON.stringify({ input: documentFile, output })} };`);
+      await writeFile(settings, `export default { api: ${JSON.stringify({ input: openApiPath, output })} };`);
       await run('orval', ['--config', settings]);
       return compileAndCall(product, folder, orvalProgram);
     }),
@@ -84,10 +93,10 @@ export const orval: Judge = {
 export const openapiFetch: Judge = {
   name: 'openapi-fetch',
   about,
-  version: versionOf('openapi-fetch'),
+  version: versionReader('openapi-fetch'),
   run: (product) =>
     inFolder(async (folder) => {
-      await run('openapi-typescript', [documentFile, '--output', join(folder, 'generated.d.ts')]);
+      await run('openapi-typescript', [openApiPath, '--output', join(folder, 'generated.d.ts')]);
       return compileAndCall(product, folder, openapiFetchProgram);
     }),
 };

@@ -1,4 +1,4 @@
-import { type Judge, load, run, toRuleVerdict, toVerdict, versionOf } from '../judge.ts';
+import { type Judge, load, run, toRuleVerdict, toVerdict, versionReader } from '../judge.ts';
 import { pagesOf } from '../pages.ts';
 
 interface Report {
@@ -11,7 +11,7 @@ export const htmlValidate: Judge = {
   about:
     'All pages of the documentation site and of the developer area. A check is a rule, and the number of failures is the ' +
     'number of different messages.',
-  version: versionOf('html-validate'),
+  version: versionReader('html-validate'),
   async run(product) {
     const { HtmlValidate, StaticConfigLoader } = load('html-validate');
     const presets = ['html-validate:standard', 'html-validate:a11y'];
@@ -33,7 +33,7 @@ export const htmlValidate: Judge = {
 export const linkinator: Judge = {
   name: 'linkinator',
   about: 'The documentation site. A check is a link or a file within the site.',
-  version: versionOf('linkinator'),
+  version: versionReader('linkinator'),
   async run({ origin }) {
     const args = [origin, '--recurse', '--check-fragments', '--check-css', '--skip', `^(?!${origin})`];
     const { links } = JSON.parse(await run('linkinator', [...args, '--format', 'json'])) as {

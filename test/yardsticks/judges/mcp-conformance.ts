@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Judge, type Product, run, toVerdict, versionOf } from '../judge.ts';
+import { type Judge, type Product, run, toVerdict, versionReader } from '../judge.ts';
 
 /** The conformance tests of the Model Context Protocol for servers. */
 export const mcpConformance: Judge = {
   name: 'MCP conformance',
   about: 'The MCP server. A check is a scenario.',
-  version: versionOf('@modelcontextprotocol/conformance'),
+  version: versionReader('@modelcontextprotocol/conformance'),
   async run(product) {
     const proxy = authorizingProxy(product).listen(0, '127.0.0.1');
     await once(proxy, 'listening');

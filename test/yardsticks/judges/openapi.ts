@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { documentFile, inFolder, type Judge, load, run, toRuleVerdict, versionOf } from '../judge.ts';
+import { inFolder, type Judge, load, openApiPath, run, toRuleVerdict, versionReader } from '../judge.ts';
 
 /** Redocly with all rules of `recommended-strict`. */
 export const redocly: Judge = {
   name: 'Redocly recommended-strict',
   about: 'The OpenAPI document. A check is a rule.',
-  version: versionOf('@redocly/cli'),
+  version: versionReader('@redocly/cli'),
   async run() {
-    const output = await run('redocly', ['lint', documentFile, '--extends', 'recommended-strict', '--format', 'json']);
+    const output = await run('redocly', ['lint', openApiPath, '--extends', 'recommended-strict', '--format', 'json']);
     const { problems } = JSON.parse(output) as { problems: { ruleId: string; message: string }[] };
     const { createConfig } = load('@redocly/openapi-core');
     const { rules } = await createConfig({ extends: ['recommended-strict'] });
@@ -44,9 +44,9 @@ function countRules(ruleset: { rules: Rules; extends?: { rules: Rules } }): numb
 export const ibm: Judge = {
   name: 'IBM OpenAPI validator',
   about: 'The OpenAPI document. A check is a rule.',
-  version: versionOf('ibm-openapi-validator'),
+  version: versionReader('ibm-openapi-validator'),
   async run() {
-    const report = JSON.parse(await run('lint-openapi', ['--json', documentFile]));
+    const report = JSON.parse(await run('lint-openapi', ['--json', openApiPath]));
     const results = [...report.error.results, ...report.warning.results] as (Finding & { rule: string })[];
     const findings = results.map((finding) => toFinding(finding.rule, finding));
     return toRuleVerdict(countRules(load('@ibm-cloud/openapi-ruleset')), findings);
@@ -57,13 +57,13 @@ export const ibm: Judge = {
 export const owasp: Judge = {
   name: 'Spectral OWASP',
   about: 'The OpenAPI document. A check is a rule.',
-  version: versionOf('@stoplight/spectral-owasp-ruleset'),
+  version: versionReader('@stoplight/spectral-owasp-ruleset'),
   run: () =>
     inFolder(async (folder) => {
       const [rules, results] = [join(folder, 'rules.yaml'), join(folder, 'results.json')];
       const ruleset = load.resolve('@stoplight/spectral-owasp-ruleset');
       await writeFile(rules, JSON.stringify({ extends: [ruleset] }));
-      await run('spectral', ['lint', documentFile, '--ruleset', rules, '--format', 'json', '--output', results, '-v']);
+      await run('spectral', ['lint', openApiPath, '--ruleset', rules, '--format', 'json', '--output', results, '-v']);
       const found = JSON.parse(await readFile(results, 'utf8')) as (Finding & { code: string })[];
       const findings = found.map((finding) => toFinding(finding.code, finding));
       return toRuleVerdict(countRules(load(ruleset)), findings);

@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathPrefix } from '@itsm-api/contract';
-import { documentFile, inFolder, type Judge, run, toVerdict, versionOf } from '../judge.ts';
+import { inFolder, type Judge, openApiPath, run, toVerdict, versionReader } from '../judge.ts';
 
 /** Portman, which creates a Postman collection with tests from the OpenAPI document. Newman runs the collection. */
 export const portman: Judge = {
   name: 'Portman and Newman',
   about: 'Each GET operation, with its required parameters. A check is an assertion about a response.',
-  version: async () => `${await versionOf('@apideck/portman')()}, ${await versionOf('newman')()}`,
+  version: async () => `${await versionReader('@apideck/portman')()}, ${await versionReader('newman')()}`,
   run: ({ origin, key }) =>
     inFolder(async (folder) => {
       const write = async (name: string, content: unknown) => {
@@ -19,7 +19,7 @@ export const portman: Judge = {
       await run(
         'portman',
         [
-          ...['--local', await write('document', onlyReads(JSON.parse(await readFile(documentFile, 'utf8'))))],
+          ...['--local', await write('document', onlyReads(JSON.parse(await readFile(openApiPath, 'utf8'))))],
           ...['--portmanConfigFile', await write('portman', settings(key))],
           ...['--postmanConfigFile', await write('postman', { parametersResolution: 'Example' })],
           ...['--baseUrl', origin + pathPrefix, '--output', collection],

@@ -1,5 +1,5 @@
 import { pathPrefix } from '@itsm-api/contract';
-import { type Judge, load, type Product, toVerdict, versionOf } from '../judge.ts';
+import { type Judge, load, type Product, toVerdict, versionReader } from '../judge.ts';
 import { pagesOf } from '../pages.ts';
 
 /**
@@ -20,7 +20,7 @@ const types: Record<string, 'Item' | 'List' | 'Dictionary'> = {
 export const structuredHeaders: Judge = {
   name: 'structured-headers',
   about: 'Each structured header of responses of the API, the MCP server and all pages. A check is a header.',
-  version: versionOf('structured-headers'),
+  version: versionReader('structured-headers'),
   async run(product) {
     const parsers = load('structured-headers');
     const received = [...(await responsesOf(product)), ...(await pagesOf(product))];

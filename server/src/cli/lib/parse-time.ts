@@ -1,10 +1,10 @@
 import { TimestampInput } from '@itsm-api/contract';
 import * as z from 'zod';
-import { parseAge } from '../../shared/age.ts';
+import { parseDuration } from '../../shared/duration.ts';
 
 /** The schema of a time in the past: an age such as `30m`, `2h` or `3d`, a date, or a timestamp. */
 export const PastTime = z.string().transform((text, { addIssue }) => {
-  const age = parseAge(text);
+  const age = parseDuration(text);
   if (age !== undefined) return new Date(Date.now() - age);
   const parsed = TimestampInput.safeParse(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   if (parsed.success && Date.parse(parsed.data) <= Date.now()) return new Date(parsed.data);

@@ -9,7 +9,7 @@ export function decisionBadge({ decision }: Pick<Approval, 'decision'>): SafeHtm
 }
 
 /** Renders the planned window of a change, or returns null if it has none. */
-export function plannedWindow(
+export function renderPlannedWindow(
   visit: Pick<UserContext, 'time'>,
   { plannedStartAt, plannedEndAt }: Pick<Ticket, 'plannedStartAt' | 'plannedEndAt'>,
 ): SafeHtml | null {

@@ -27,7 +27,7 @@ import { mergeTags } from '../shared/tags.ts';
 import { changeVersioned } from '../shared/versioned-change.ts';
 import { rowsOf } from '../sync/change-feed.ts';
 import { assertAssetRules, findAssetRules } from './rules.ts';
-import { type NewFields, writeChanges } from './sql.ts';
+import { type AssetRequestFields, writeChanges } from './sql.ts';
 
 type AssetRow = Prisma.AssetGetPayload<object>;
 
@@ -164,7 +164,7 @@ export function presentAsset(row: AssetRow): Asset {
 }
 
 /** Returns the fields of a new asset (docs/decisions/data-model.md). */
-export function toFields(input: NewAsset): NewFields {
+export function toFields(input: NewAsset): AssetRequestFields {
   return {
     name: input.name,
     assetTag: input.assetTag,

@@ -7,7 +7,7 @@ import type { Context } from '../shared/context.ts';
 import { writtenColumns } from '../shared/written-columns.ts';
 
 /** The fields of an asset that a request sets. */
-export type NewFields = Omit<Asset, 'id' | 'createdAt' | 'updatedAt' | 'etag'>;
+export type AssetRequestFields = Omit<Asset, 'id' | 'createdAt' | 'updatedAt' | 'etag'>;
 
 /** The fields that a request can change, with their SQL types. */
 const types = {
@@ -26,7 +26,7 @@ const types = {
   externalId: sql`text`,
   tags: sql`text[]`,
   customFields: sql`jsonb`,
-} satisfies Record<Exclude<keyof NewFields, 'assetTag'>, Sql>;
+} satisfies Record<Exclude<keyof AssetRequestFields, 'assetTag'>, Sql>;
 const changeable = writtenColumns(types);
 const insertable = writtenColumns({ assetTag: sql`text`, ...types });
 
@@ -42,14 +42,14 @@ const insert = rows<{ assets: string; at: Date }, { id: bigint; assetTag: string
 /**
  * Inserts assets in the given order, except assets whose tag or external id is already in use. Returns the new assets.
  */
-export async function insertNew({ db }: Context, assets: readonly NewFields[]): Promise<Asset[]> {
+export async function insertNew({ db }: Context, assets: readonly AssetRequestFields[]): Promise<Asset[]> {
   const at = new Date();
   const written = await db.$sql(insert, { assets: JSON.stringify(assets), at });
   // Of two assets with the same tag, the statement inserts the first one.
   const fields = new Map(assets.toReversed().map((asset) => [asset.assetTag, asset]));
   const times = { createdAt: at.toISOString(), updatedAt: at.toISOString() };
   return written.map(({ id, assetTag, version }) =>
-    withEtag(version, { id: Number(id), ...(fields.get(assetTag) as NewFields), ...times }),
+    withEtag(version, { id: Number(id), ...(fields.get(assetTag) as AssetRequestFields), ...times }),
   );
 }
 

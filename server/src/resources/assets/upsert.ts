@@ -15,7 +15,7 @@ import { invalidField, takenBy } from '../../shared/errors.ts';
 import { validationError } from '../../shared/validation.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { record } from '../activities/record.ts';
-import { bulkFormat } from '../idempotency/bulk-format.ts';
+import { storedBulkResponse } from '../idempotency/stored-bulk-response.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
@@ -79,7 +79,7 @@ export function upsertAssets(
 }
 
 /** The stored form of the response of `upsertAssets`. */
-export const upsertFormat = bulkFormat(async ({ db }, ids) =>
+export const upsertFormat = storedBulkResponse(async ({ db }, ids) =>
   (await db.asset.findMany({ where: { id: { in: ids } } })).map(presentAsset),
 );
 

@@ -4,7 +4,7 @@ import { identifier, sql, tenant } from '../../database/client/sql.ts';
 import { command, manyAsJson, rows } from '../../database/client/statements.ts';
 import { forEachTenant } from '../../database/tenant-maintenance.ts';
 import { allowedValues, type FieldRules } from './rules.ts';
-import { fieldValue, findMisfit } from './value-checks.ts';
+import { findMisfit, getFieldValue } from './value-checks.ts';
 
 /**
  * Counts the stored values that don't fit their definitions, and stores the counts. Reads the rows of one tenant after
@@ -25,7 +25,7 @@ export function countNonconforming(prisma: SystemClient, size = 1000): Promise<n
         for (const { fields } of batch) {
           for (const definition of definitions) {
             const { key } = definition;
-            const value = fieldValue(fields, key);
+            const value = getFieldValue(fields, key);
             if (value !== null && findMisfit(definition, value)) counts.set(key, (counts.get(key) ?? 0) + 1);
           }
         }

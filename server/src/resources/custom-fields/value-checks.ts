@@ -96,7 +96,7 @@ export function assertCustomFields(
     return message === undefined ? [] : [{ key, message }];
   });
   const required = isNew && !isImport ? rules.definitions.filter(({ required, active }) => required && active) : [];
-  const missing = required.filter(({ key }) => fieldValue(given, key) === null);
+  const missing = required.filter(({ key }) => getFieldValue(given, key) === null);
   reject([...misfits, ...missing.map(({ key }) => ({ key, message: 'is required' }))]);
 }
 
@@ -108,7 +108,7 @@ function findProblem({ isStrict, definitions }: CustomFieldRules, key: string, v
 }
 
 /** Returns the value of a field, or null if it has none. A key can be the name of a method, such as `constructor`. */
-export function fieldValue(fields: CustomFields, key: string): CustomFields[string] {
+export function getFieldValue(fields: CustomFields, key: string): CustomFields[string] {
   return (Object.hasOwn(fields, key) ? fields[key] : undefined) ?? null;
 }
 

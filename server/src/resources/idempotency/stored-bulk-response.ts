@@ -11,7 +11,7 @@ type BulkAnswer<Row> = { status: number; data: Row } | BulkItemError;
  * content.
  * @param find returns the rows with these ids, in any order
  */
-export function bulkFormat<Row extends { id: number }>(
+export function storedBulkResponse<Row extends { id: number }>(
   find: (context: Context, ids: number[]) => Promise<Row[]>,
 ): StorageFormat {
   return {

@@ -8,7 +8,7 @@ import {
   type Ticket,
 } from '@itsm-api/contract';
 import { ApiError, invalidField } from '../../shared/errors.ts';
-import { bulkFormat } from '../idempotency/bulk-format.ts';
+import { storedBulkResponse } from '../idempotency/stored-bulk-response.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import {
@@ -150,6 +150,6 @@ async function writeWithComments(
 }
 
 /** The stored form of the response of `createTickets`. */
-export const newTicketsFormat = bulkFormat(async ({ db }, ids) =>
+export const newTicketsFormat = storedBulkResponse(async ({ db }, ids) =>
   (await selectTicketsByIds(db, ids)).map((row) => presentTicket(row)),
 );

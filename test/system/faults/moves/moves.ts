@@ -5,7 +5,7 @@ import { formatMove, type Move, type MovesReport } from './report.ts';
 import { type System, type SystemOptions, startSystem, type Tenant } from './system.ts';
 import { follow, write } from './traffic.ts';
 
-export interface MovesOptions extends SystemOptions, Pick<Moving, 'isWaitShortened'> {
+export interface TenantMoveTestOptions extends SystemOptions, Pick<Moving, 'isWaitShortened'> {
   /** The commands to kill in each move. Tenants at the places 1, 2, 4, 8 … move in turn. */
   moves: Command[][];
   /** The number of tickets that clients of all tenants create and update per second. Clients of a moving tenant send more. */
@@ -22,7 +22,7 @@ const calmMs = 1500;
  * Moves tenants between two cells behind deploy/cells.cfg while clients use all tenants. Kills commands of each move, and
  * runs them again as docs/scaling.md describes. At the end, compares the data with the acknowledged requests.
  */
-export async function runMoves(options: MovesOptions): Promise<MovesReport> {
+export async function runMoves(options: TenantMoveTestOptions): Promise<MovesReport> {
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const system = await startSystem(options, stops);

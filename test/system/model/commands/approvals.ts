@@ -5,7 +5,7 @@ import {
   addApproval,
   approvalsOf,
   decideApproval,
-  isApprovalIn,
+  matchesApprovalQuery,
   removeApproval,
   type WithApprovals,
 } from '../resources/approvals.ts';
@@ -86,7 +86,7 @@ export const approvals = {
       if (sent?.answer === undefined) return;
       turn.world.expect(sent.answer.status === 200, 'a list of approvals was rejected', sent);
       for (const approval of (sent.answer.body.data ?? []) as Approval[]) {
-        const isMatch = isApprovalIn(approval, query, turn.key.userId);
+        const isMatch = matchesApprovalQuery(approval, query, turn.key.userId);
         turn.world.expect(isMatch, 'a list contains an approval that does not match its filters', sent);
         const isCurrent = (row: Ticket) =>
           ((row as WithApprovals)[approvalsOf] ?? []).some((each) => agrees(each, approval));

@@ -57,10 +57,10 @@ export const externalId = fc.nat(99).map((number) => `old:${number}`);
 const tag = fc.constantFrom('vip', 'VIP', 'site:berlin', 'floor-3', 'straße', 'Straße');
 export const tags: Arbitrary<string[]> = fc.array(tag, { maxLength: 3 });
 /** A tag as the server stores it, for filters. */
-export const storedTag = tag.map((each) => each.toLowerCase());
+export const normalizedTag = tag.map((each) => each.toLowerCase());
 
 /** Generates the changes of tags in a patch, in all forms. */
-export const tagging: Arbitrary<TagChanges> = fc.oneof(
+export const tagChanges: Arbitrary<TagChanges> = fc.oneof(
   tags.map((tags) => ({ tags })),
   tags.map((addTags) => ({ addTags })),
   tags.map((removeTags) => ({ removeTags })),

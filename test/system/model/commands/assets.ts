@@ -10,14 +10,14 @@ import {
   externalId,
   filterOf,
   missingId,
+  normalizedTag,
   paging,
   place,
   question,
   seldom,
   sending,
   some,
-  storedTag,
-  tagging,
+  tagChanges,
   tags,
   user,
   userId,
@@ -52,7 +52,7 @@ const fields = {
   customFields,
 };
 const upsertFields = { name: words, ...fields, tags, externalId: fc.option(externalId) };
-const patchGiven = some({ name: words, ...fields, tagging, externalId: fc.option(externalId) });
+const patchGiven = some({ name: words, ...fields, tagChanges, externalId: fc.option(externalId) });
 const newFields = { name: words, ...fields, tags, externalId: seldom(externalId) };
 const newGiven = fc.record(newFields, { requiredKeys: ['name', 'type'], noNullPrototype: true });
 const queryGiven = fc.record({
@@ -61,7 +61,7 @@ const queryGiven = fc.record({
   type: filterOf(type),
   holders: filterOf(user),
   externalId: filterOf(externalId),
-  tag: filterOf(storedTag),
+  tag: filterOf(normalizedTag),
   q: seldom(question),
 });
 
@@ -197,8 +197,8 @@ export const assets = {
       const { assets } = turn.workspace;
       const id = assets.pick(place);
       if (id === undefined) return;
-      const { tagging, ...fields } = patch;
-      const body = { ...withHolder(turn, fields), ...tagging } as AssetPatch;
+      const { tagChanges, ...fields } = patch;
+      const body = { ...withHolder(turn, fields), ...tagChanges } as AssetPatch;
       const ifMatch = tagOf(assets.of(id), tag);
       const sent = await turn.ask('assets.update', {
         params: { id },

@@ -23,6 +23,7 @@ import {
   externalId,
   importFields,
   missingId,
+  normalizedTag,
   paging,
   place,
   priority,
@@ -30,8 +31,7 @@ import {
   seldom,
   sending,
   some,
-  storedTag,
-  tagging,
+  tagChanges,
   tags,
   teamId,
   type UserRef,
@@ -134,7 +134,7 @@ const patchGiven = some({
   assets,
   parent,
   externalId: fc.option(externalId),
-  tagging,
+  tagChanges,
   customFields,
   resolution: fc.option(words),
   dueAt,
@@ -155,7 +155,7 @@ const queryGiven = fc.record({
   requesters: valuesOf(user),
   watchers: valuesOf(user),
   concerned: valuesOf(place),
-  tag: valuesOf(storedTag),
+  tag: valuesOf(normalizedTag),
   parents: valuesOf(place),
   created: seldom(fc.tuple(fc.constantFrom('createdSince', 'createdBefore'), place)),
   externalId: valuesOf(externalId),
@@ -230,10 +230,10 @@ function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
 }
 
 function patchBody(turn: Turn, given: PatchInput, marker: string): TicketPatch {
-  const { title, assignee, team, watchers, assets, parent, tagging, planned, ...fields } = given;
+  const { title, assignee, team, watchers, assets, parent, tagChanges, planned, ...fields } = given;
   return {
     ...(fields as TicketPatch),
-    ...tagging,
+    ...tagChanges,
     ...planned,
     ...(title && { title: `${title[1]}${marker} ${title[0]}${title[1]}` }),
     ...toReferences(turn, given),

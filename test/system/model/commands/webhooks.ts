@@ -4,7 +4,7 @@ import { changeSubscription, deactivated, newSubscription, type Subscription, se
 import { changed, conditionStep, made, type RowResponse, readStep } from '../steps.ts';
 import type { Turn } from '../turn.ts';
 import { isRejection } from '../world.ts';
-import { paging, place, priority, storedTag } from './arbitraries.ts';
+import { normalizedTag, paging, place, priority } from './arbitraries.ts';
 import { kind } from './command.ts';
 import { askForeign, askList, noteList } from './lists.ts';
 
@@ -22,7 +22,7 @@ const filter = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record(
-      { tags: fc.uniqueArray(storedTag, { minLength: 1, maxLength: 2 }) },
+      { tags: fc.uniqueArray(normalizedTag, { minLength: 1, maxLength: 2 }) },
       { noNullPrototype: true },
     ),
   },

@@ -136,7 +136,7 @@ export function removeApproval(ticket: WithApprovals, id: number, userId: number
 }
 
 /** Returns true if an approval matches a list query. @param me the id of the API key's user */
-export function isApprovalIn({ approverId, decision }: Approval, query: ListQuery, me: number): boolean {
+export function matchesApprovalQuery({ approverId, decision }: Approval, query: ListQuery, me: number): boolean {
   const approverIds = (query.approverId as (number | string)[] | undefined)?.map((each) => (each === 'me' ? me : each));
   return anyOf(approverIds, approverId) && anyOf(query.decision, decision);
 }

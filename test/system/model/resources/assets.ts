@@ -3,7 +3,7 @@ import { unknownId, unknownText } from '../values.ts';
 import { anyOf, type ListQuery, matchesFields } from './lists.ts';
 import { isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
-import { changeTags, storedTags } from './tags.ts';
+import { changeTags, normalizeTags } from './tags.ts';
 import { type References, rejectionsOf } from './users.ts';
 
 /* Models assets (docs/decisions/data-model.md). */
@@ -28,7 +28,7 @@ export function newAsset(input: NewAsset, references: References): Outcome<Asset
       warrantyExpiresAt: input.warrantyExpiresAt ?? null,
       notes: input.notes ?? null,
       externalId: input.externalId ?? null,
-      tags: storedTags(input.tags ?? []),
+      tags: normalizeTags(input.tags ?? []),
       customFields: input.customFields ?? {},
       etag: unknownText,
       createdAt: unknownText,

@@ -6,7 +6,7 @@ import { importRejections } from './imports.ts';
 import { anyOf, type ListQuery, matchesFields } from './lists.ts';
 import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
 import { holdsWords } from './search.ts';
-import { changeTags, storedTags } from './tags.ts';
+import { changeTags, normalizeTags } from './tags.ts';
 import { type References, rejectionsOf } from './users.ts';
 
 /* Models tickets (docs/decisions/tickets.md). */
@@ -99,7 +99,7 @@ export function newTicket(
       teamId: input.teamId ?? null,
       watcherUserIds: watchers,
       assetIds,
-      tags: storedTags(input.tags ?? []),
+      tags: normalizeTags(input.tags ?? []),
       parentId: input.parentId ?? null,
       externalId: input.externalId ?? null,
       customFields: input.customFields ?? {},

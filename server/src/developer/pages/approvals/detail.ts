@@ -7,7 +7,7 @@ import { getTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
-import { decisionBadge, plannedWindow } from '../../ui/approvals.ts';
+import { decisionBadge, renderPlannedWindow } from '../../ui/approvals.ts';
 import { attachmentTable } from '../../ui/attachment-table.ts';
 import { formatCustomFields } from '../../ui/custom-fields.ts';
 import { PageNumber, perPage } from '../../ui/filtered-list.ts';
@@ -47,7 +47,7 @@ ${facts({
   Decision: decisionBadge(approval),
   Change: html`<a href="/developer/tickets/${ticket.id}">${ticket.ticketNumber}</a>`,
   Priority: ticket.priority,
-  'Planned window': plannedWindow(visit, ticket),
+  'Planned window': renderPlannedWindow(visit, ticket),
   Assets: assets.join(', ') || null,
   // An approver must see the whole values.
   ...formatCustomFields(ticket.customFields, Number.POSITIVE_INFINITY),

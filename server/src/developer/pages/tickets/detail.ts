@@ -28,7 +28,7 @@ import { invalidField } from '../../../shared/errors.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { activityTable } from '../../ui/activity-table.ts';
-import { decisionBadge, plannedWindow } from '../../ui/approvals.ts';
+import { decisionBadge, renderPlannedWindow } from '../../ui/approvals.ts';
 import { attachmentTable } from '../../ui/attachment-table.ts';
 import { formatCustomFields } from '../../ui/custom-fields.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
@@ -238,7 +238,7 @@ function renderFacts(
     ...formatCustomFields(ticket.customFields, 500),
     Due:
       ticket.dueAt && html`${visit.time(ticket.dueAt)} ${isOverdue(visit, ticket) ? badge('overdue', 'warn') : null}`,
-    'Planned window': plannedWindow(visit, ticket),
+    'Planned window': renderPlannedWindow(visit, ticket),
     'First response': ticket.firstRespondedAt && visit.time(ticket.firstRespondedAt),
     Created: visit.time(ticket.createdAt),
     Updated: visit.time(ticket.updatedAt),

@@ -103,7 +103,7 @@ export async function checkUpload({ request, reply, params }: Input & { params?:
 }
 
 /** Streams the body of a request to the storage. */
-export async function receiveFile({ request, reply }: Input): Promise<StoredFile> {
+export async function receiveUpload({ request, reply }: Input): Promise<StoredFile> {
   const declared = readUploadHeaders(request, reply);
   const { raw, ctx } = request;
   const hash = createHash('sha256');
