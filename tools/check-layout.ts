@@ -7,7 +7,7 @@ const maxFilesPerFolder = 20;
 
 /** File names that several folders may use, because each resource, page or command can have a file with such a name. */
 const repeatable = [
-  ...['handlers', 'queries', 'rules', 'presenter', 'sql', 'columns', 'csv', 'list', 'detail', 'fields', 'index'],
+  ...['queries', 'rules', 'presenter', 'sql', 'columns', 'csv', 'list', 'detail', 'fields', 'index'],
   ...[
     'activities',
     'articles',

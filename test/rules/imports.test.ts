@@ -8,7 +8,7 @@ describe('the import check', () => {
     ['the database of all tenants by a query', queries, '../../database/client/prisma.ts'],
     ['own connections by a query', queries, '../../database/client/dedicated-connection.ts'],
     ['the databases by the developer area', 'server/src/developer/plugin.ts', '../database/client/databases.ts'],
-    ['the database by a handler', 'server/src/resources/tickets/handlers.ts', '../../database/client/tenant-client.ts'],
+    ['the database by a handler', 'server/src/resources/handlers.ts', '../database/client/tenant-client.ts'],
     ['queries by the HTTP layer', 'server/src/http/auth/guard.ts', '../../resources/tickets/queries.ts'],
     ['the context by webhooks', 'server/src/webhooks/delivery/delivery-worker.ts', '../../resources/shared/context.ts'],
     [

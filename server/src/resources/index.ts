@@ -5,52 +5,13 @@ import type { FastifyInstance } from 'fastify';
 import * as z from 'zod';
 import type { ApiError } from '../shared/errors.ts';
 import { detailsOf, type Issue, unknownField, validationError } from '../shared/validation.ts';
-import { activities } from './activities/handlers.ts';
-import { articles } from './articles/handlers.ts';
-import { assets } from './assets/handlers.ts';
-import { fields } from './custom-fields/handlers.ts';
-import { deliveries } from './deliveries/handlers.ts';
-import { document } from './document/handlers.ts';
 import { type Handler, type Limiters, wrapHandler } from './handler-wrappers.ts';
-import { me } from './me/handlers.ts';
-import { ping } from './ping/handlers.ts';
-import { projects } from './projects/handlers.ts';
-import { tasks } from './tasks/handlers.ts';
-import { teams } from './teams/handlers.ts';
-import { ticketCategories } from './ticket-categories/handlers.ts';
-import { approvals } from './tickets/approvals/handlers.ts';
-import { attachments } from './tickets/attachments/handlers.ts';
-import { comments } from './tickets/comments/handlers.ts';
-import { tickets } from './tickets/handlers.ts';
-import { links } from './tickets/links/handlers.ts';
-import { users } from './users/handlers.ts';
-import { webhooks } from './webhooks/handlers.ts';
+import { handlers } from './handlers.ts';
 
 /** Registers every endpoint of the contract with its handler. Rejects requests that violate the contract. */
 export async function addResources(app: FastifyInstance, limiters: Limiters): Promise<void> {
   const server = initServer();
-  const resources = {
-    ping,
-    me,
-    tickets,
-    comments,
-    attachments,
-    links,
-    approvals,
-    assets,
-    articles,
-    activities,
-    projects,
-    tasks,
-    users,
-    teams,
-    fields,
-    ticketCategories,
-    document,
-    webhooks,
-    deliveries,
-  };
-  const wrapped = wrapHandlers(resources, limiters);
+  const wrapped = wrapHandlers(handlers, limiters);
   /** Registers the endpoints whose request body is a file, or all other endpoints. */
   const register = (scope: FastifyInstance, { takesFile }: { takesFile: boolean }) => {
     const handlers = selectHandlers(wrapped, (route) => (route.metadata.binary === 'request') === takesFile);
