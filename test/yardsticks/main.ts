@@ -10,7 +10,7 @@ import { openapiFetch, orval } from './judges/generated-clients.ts';
 import { htmlValidate, linkinator } from './judges/html.ts';
 import { mcpConformance } from './judges/mcp-conformance.ts';
 import { ibm, owasp, redocly } from './judges/openapi.ts';
-import { perl } from './judges/perl.ts';
+import { perl } from './judges/openapi-client-perl.ts';
 import { portman } from './judges/portman.ts';
 import { structuredHeaders } from './judges/structured-headers.ts';
 import { type Outcome, reportFile, toMarkdown, toTable, unexpectedOf } from './report.ts';

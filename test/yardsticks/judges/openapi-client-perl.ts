@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathPrefix } from '@itsm-api/contract';
 import { type Judge, run, toVerdict } from '../judge.ts';
 
-const program = join(import.meta.dirname, 'client.pl');
+const program = join(import.meta.dirname, 'validate-responses.pl');
 
 /** The Perl module OpenAPI::Client of Debian, which calls operations of OpenAPI 3.0 documents. */
 export const perl: Judge = {

@@ -1,6 +1,6 @@
 # Calls each GET operation of an OpenAPI 3.0 document with the Perl module OpenAPI::Client, with the examples of required
 # parameters, and validates each response. Prints one JSON object. The environment variable ITSM_KEY contains the API key.
-# Usage: perl client.pl <address of the document> <base address of the API>
+# Usage: perl validate-responses.pl <address of the document> <base address of the API>
 use strict;
 use warnings;
 use Mojo::JSON qw(encode_json);
