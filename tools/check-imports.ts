@@ -60,6 +60,7 @@ const layers: Record<string, Layer> = {
     files: /^server\/src\/resources\//,
     imports: ['contract', 'shared', 'storage', 'database', 'webhooks', 'usage', 'context'],
   },
+  administration: { files: /^server\/src\/administration\//, imports: ['contract', 'context', 'resources'] },
   auth: {
     files: /^server\/src\/auth\//,
     imports: ['contract', 'shared', 'database', 'all tenants', 'context'],
@@ -70,7 +71,7 @@ const layers: Record<string, Layer> = {
     files: /^server\/src\/developer\//,
     imports: [
       ...['contract', 'config', 'shared', 'database', 'webhooks', 'usage', ...queries],
-      ...['auth', 'http', 'docs-site'],
+      ...['administration', 'auth', 'http', 'docs-site'],
     ],
   },
   mcp: {
@@ -111,7 +112,10 @@ const layers: Record<string, Layer> = {
   },
   cli: {
     files: /^server\/src\/cli\//,
-    imports: [...server, ...queries, 'auth', 'queries over all tenants', 'http', 'operations', 'prisma', 'process'],
+    imports: [
+      ...[...server, ...queries, 'administration', 'auth', 'queries over all tenants'],
+      ...['http', 'operations', 'prisma', 'process'],
+    ],
   },
   tools: {
     files: /^tools\//,

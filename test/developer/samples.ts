@@ -1,15 +1,25 @@
 import { listReplays } from '@itsm-api/server/resources/webhooks/webhook-replays.ts';
+import { createRow, declarations } from '../support/nouns.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 /** A sample request for a page of the developer area. */
 interface Sample {
   /** Creates rows in the workspace, and returns the path parameters of the page. */
   params?(workspace: Workspace): Promise<Record<string, string | number>>;
-  /** The query parameters that the page requires, starting with `?`. */
-  query?: string;
+  /** Creates rows in the workspace, and returns the query of the page, starting with `?`. */
+  query?(workspace: Workspace): Promise<string>;
   /** Set only if the response is a file. Other responses are HTML pages. */
   kind?: 'file';
 }
+
+/** Samples for the pages of the nouns that administrators manage. */
+const nounSamples = Object.fromEntries(
+  declarations.flatMap(({ noun, path }): [string, Sample][] => [
+    [path, {}],
+    [`${path}/new`, {}],
+    [`${path}/one`, { query: (workspace) => createRow(noun, workspace) }],
+  ]),
+);
 
 /** Sample requests for all pages of the developer area, by path. rules.test.ts fails if a page has no sample. */
 export const samples: Record<string, Sample> = {
@@ -25,17 +35,7 @@ export const samples: Record<string, Sample> = {
   '/developer/approvals/:id': {
     params: async (workspace) => ({ id: (await workspace.createApproval(workspace.userId)).id }),
   },
-  '/developer/teams': {},
-  '/developer/teams/new': {},
-  '/developer/teams/:id': {
-    params: async (workspace) => ({ id: (await workspace.createTeam({ memberIds: [workspace.userId] })).id }),
-  },
-  '/developer/custom-fields': {},
-  '/developer/custom-fields/new': {},
-  '/developer/custom-fields/:resource/:key': {
-    params: async (workspace) => ({ resource: 'TICKET', key: (await workspace.createField()).key }),
-  },
-  '/developer/ticket-categories': {},
+  ...nounSamples,
   '/developer/assets': {},
   '/developer/assets/new': {},
   '/developer/assets/:id': { params: async (workspace) => ({ id: (await workspace.createAsset()).id }) },
@@ -84,5 +84,5 @@ export async function addressOf(path: string, workspace: Workspace): Promise<str
   const sample = samples[path];
   if (sample === undefined) throw new Error(`${path} has no sample in test/developer/samples.ts.`);
   const params = (await sample.params?.(workspace)) ?? {};
-  return path.replace(/:(\w+)/g, (_, name) => String(params[name])) + (sample.query ?? '');
+  return path.replace(/:(\w+)/g, (_, name) => String(params[name])) + ((await sample.query?.(workspace)) ?? '');
 }

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine, secretKey } from '../cli/itsm.ts';
 import { sendAbout } from '../developer/importing.ts';
 import { type Api, startApi } from '../support/api.ts';
+import { createRow, declarations, typeRow } from '../support/nouns.ts';
 import { callOf, endpoints } from '../support/samples.ts';
 import { etagOf, type Fields, signIn, upload, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
@@ -89,7 +90,7 @@ const noTargets = { CRITICAL: '', HIGH: '', MEDIUM: '', LOW: '' };
 interface FormSample {
   /** Creates the object that the form changes. Returns the path of the page. */
   make?(): Promise<string>;
-  fields?: Fields;
+  fields?: Fields | (() => Promise<Fields>);
   /** Whether the form needs the ETag of the object. */
   hasEtag?: boolean;
   /** The actions of the entries that the form leaves. By default, the action that the form declares. */
@@ -112,6 +113,21 @@ function csvForms(resource: 'assets' | 'projects', file: () => string): Record<s
     },
   };
 }
+
+/** Samples for the forms of the nouns that administrators manage. */
+const nounForms = Object.fromEntries(
+  declarations.flatMap(({ noun, path }): [string, FormSample][] => [
+    [`${path}/new create`, { fields: () => typeRow(noun, 'create', mine) }],
+    [
+      `${path}/one change`,
+      {
+        make: async () => `${path}/one${await createRow(noun, mine)}`,
+        fields: () => typeRow(noun, 'update', mine),
+        hasEtag: true,
+      },
+    ],
+  ]),
+);
 
 /** A sample for every form that changes data. */
 const formSamples: Record<string, FormSample> = {
@@ -155,28 +171,7 @@ const formSamples: Record<string, FormSample> = {
     fields: {},
     hasEtag: true,
   },
-  '/developer/teams/new create': { fields: { name: 'Network', description: '', memberIds: '' } },
-  '/developer/teams/:id change': {
-    make: async () => `/developer/teams/${(await mine.createTeam()).id}`,
-    fields: { name: 'Other', description: '', memberIds: '' },
-    hasEtag: true,
-  },
-  '/developer/ticket-categories create': {
-    fields: { id: 'network', name: 'Network', parentId: '', category: 'NETWORK' },
-  },
-  '/developer/ticket-categories change': {
-    make: async () => `/developer/ticket-categories?id=${(await mine.createTicketCategory({ id: 'vpn' })).id}`,
-    fields: { id: 'vpn', name: 'Other', parentId: '', category: '' },
-    hasEtag: true,
-  },
-  '/developer/custom-fields/new create': {
-    fields: { resource: 'TICKET', key: 'site', type: 'TEXT', label: 'Site', description: '', options: '' },
-  },
-  '/developer/custom-fields/:resource/:key change': {
-    make: async () => `/developer/custom-fields/TICKET/${(await mine.createField()).key}`,
-    fields: { label: 'Place', description: '', options: '' },
-    hasEtag: true,
-  },
+  ...nounForms,
   '/developer/webhooks/new create': {
     fields: { url: 'https://hooks.example.com/path?token=hidden', events: ['ticket.created'], filter: '', secret: '' },
   },
@@ -286,7 +281,8 @@ describe('forms', () => {
     const etag: Fields = hasEtag ? { etag: await etagOf(admin, address) } : {};
     const entries = await entriesOf(async () => {
       if (send !== undefined) return send(admin, address);
-      const { status, text } = await admin.submit(address, name, { ...fields, ...etag });
+      const typed = typeof fields === 'function' ? await fields() : fields;
+      const { status, text } = await admin.submit(address, name, { ...typed, ...etag });
       expect(status, text).toBe(303);
     });
     expect(entries.map(({ action }) => action)).toEqual(leaves);
@@ -428,8 +424,8 @@ it('stores what changed, but no names, email addresses or secrets', async () => 
       { 'TICKET.site': { from: rules, to: { ...rules, active: false } } },
     ]),
   );
-  expect(entries.find(({ action }) => action === 'category.created')).toMatchObject({
-    ...{ targetType: 'category', targetId: null, targetKey: 'network' },
+  expect(entries.find(({ targetKey }) => targetKey === 'network')).toMatchObject({
+    ...{ action: 'category.created', targetType: 'category', targetId: null },
     changes: { category: { from: null, to: 'NETWORK' }, active: { from: null, to: true } },
   });
   expect(changesOf('category.updated')).toContainEqual({ name: null });

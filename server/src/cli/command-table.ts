@@ -1,4 +1,15 @@
+import { type NounName, nouns } from '../administration/index.ts';
 import type { Entry } from './lib/command.ts';
+
+/** The commands of the nouns that administrators manage. */
+const administered = Object.fromEntries(
+  (Object.keys(nouns) as NounName[]).map((name): [string, Entry] => {
+    const { about, files, load } = nouns[name];
+    const verbs = ['list', 'show', 'create', 'update', 'deactivate', 'activate', ...files].join(', ');
+    const loadCommand = async () => (await import('./commands/noun-command.ts')).nounCommand(name, await load());
+    return [name, { summary: `Manage ${about}: ${verbs}`, load: loadCommand }];
+  }),
+);
 
 /**
  * All commands, in the order in which the help lists them. The parser, the help, the completions and the command
@@ -13,18 +24,6 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'Manage the users of a tenant: list, show, create, update, deactivate, activate, invite, erase, export',
     load: async () => (await import('./commands/users.ts')).users,
   },
-  teams: {
-    summary: 'Manage the teams of a tenant: list, show, create, update, deactivate, activate, export',
-    load: async () => (await import('./commands/teams.ts')).teams,
-  },
-  categories: {
-    summary: 'Manage the ticket categories of a tenant: list, create, update, deactivate, activate, import, template',
-    load: async () => (await import('./commands/categories.ts')).categories,
-  },
-  fields: {
-    summary: 'Manage the definitions of custom fields: list, show, create, update, deactivate, activate',
-    load: async () => (await import('./commands/settings/fields.ts')).fields,
-  },
   keys: {
     summary: 'Manage API keys: list, show, create, update, rotate, revoke',
     load: async () => (await import('./commands/keys.ts')).keys,
@@ -33,6 +32,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     summary: 'List, show and export requests of the request log',
     load: async () => (await import('./commands/requests.ts')).requests,
   },
+  ...administered,
   projects: {
     summary: 'Manage projects: list, show, create, update, deactivate, activate, import, export',
     load: async () => (await import('./commands/projects.ts')).projects,

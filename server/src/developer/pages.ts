@@ -1,3 +1,4 @@
+import { nouns } from '../administration/index.ts';
 import type { AnyPage } from './framework/page.ts';
 import { join } from './pages/account/accept-invitation.ts';
 import { account } from './pages/account/account-page.ts';
@@ -9,21 +10,17 @@ import { articles } from './pages/articles/list.ts';
 import { asset, newAsset } from './pages/assets/detail.ts';
 import { assetFiles, assets } from './pages/assets/list.ts';
 import { audit } from './pages/audit/audit-log.ts';
-import { field, newField } from './pages/custom-fields/detail.ts';
-import { fields } from './pages/custom-fields/list.ts';
 import { delivery } from './pages/deliveries/detail.ts';
 import { deliveries } from './pages/deliveries/list.ts';
 import { oneKey } from './pages/keys/detail.ts';
 import { keys } from './pages/keys/list.ts';
 import { newKey } from './pages/keys/new-key.ts';
+import { nounPages } from './pages/nouns/noun-pages.ts';
 import { overview } from './pages/overview/overview-page.ts';
 import { newProject, project } from './pages/projects/detail.ts';
 import { projectFiles, projects } from './pages/projects/list.ts';
 import { requests } from './pages/requests/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
-import { newTeam, team } from './pages/teams/detail.ts';
-import { teams } from './pages/teams/list.ts';
-import { ticketCategories } from './pages/ticket-categories/list.ts';
 import { attachmentContent, ticket } from './pages/tickets/detail.ts';
 import { usage } from './pages/usage/usage-page.ts';
 import { newServiceAccount, newUser, user } from './pages/users/detail.ts';
@@ -31,6 +28,8 @@ import { users } from './pages/users/list.ts';
 import { webhook } from './pages/webhooks/detail.ts';
 import { newWebhook, webhooks } from './pages/webhooks/list.ts';
 import { webhookReplay } from './pages/webhooks/webhook-replay.ts';
+
+const administered = await Promise.all(Object.values(nouns).map(async ({ load }) => nounPages(await load())));
 
 /** All pages of the developer area, in the order in which the navigation lists them. */
 export const pages: readonly AnyPage[] = [
@@ -41,9 +40,7 @@ export const pages: readonly AnyPage[] = [
   ...[deliveries, delivery],
   ...[approvals, approval],
   ...[users, newUser, newServiceAccount, user],
-  ...[teams, newTeam, team],
-  ...[fields, newField, field],
-  ticketCategories,
+  ...administered.flat(),
   ...[assets, newAsset, asset, ...assetFiles],
   ...[projects, newProject, project, ...projectFiles, ticket, attachmentContent],
   ...[articles, newArticle, article],

@@ -34,6 +34,7 @@ import {
   type Submission,
   storeFormFile,
 } from './framework/handle-form.ts';
+import { findNewAddress } from './framework/moved-pages.ts';
 import type { AnyPage, PageResponse, UploadedFile } from './framework/page.ts';
 import { assertRole, forbiddenError, limitsOf, unsupportedFormError, uploadLimits } from './framework/page-errors.ts';
 import { parsePageRequest } from './framework/parse-request.ts';
@@ -99,9 +100,11 @@ export async function addDeveloperArea(app: FastifyInstance, options: AreaOption
     });
     // This mode stores the CSRF secret in a property of the object `request.session`.
     await scope.register(csrfProtection, { sessionPlugin: '@fastify/session' });
-    scope.addHook('onRequest', (_request, reply, done) => {
+    scope.addHook('onRequest', (request, reply, done) => {
       reply.headers(pageHeaders);
-      done();
+      const to = request.method === 'GET' ? findNewAddress(request.url) : undefined;
+      if (to === undefined) done();
+      else reply.redirect(to, 301);
     });
     scope.decorateRequest('visit');
     scope.decorateRequest('isBodyRead', false);

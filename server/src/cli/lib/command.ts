@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
+import type { NounName } from '../../administration/index.ts';
 
 /** The kinds of values that the completions read from the database (completion-values.ts). */
 export type CompletionKind =
+  | NounName
   | 'tenants'
   | 'users'
-  | 'teams'
-  | 'categories'
   | 'keys'
   | 'webhooks'
   | 'projects'

@@ -1,11 +1,12 @@
+import { nouns } from '../../administration/index.ts';
+import type { NounDeclaration } from '../../administration/noun.ts';
 import { listKeys } from '../../auth/api-keys/key-list.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import { listAssets } from '../../resources/assets/queries.ts';
 import { findDeliveries } from '../../resources/deliveries/queries.ts';
 import { listProjects } from '../../resources/projects/queries.ts';
-import { listTeams } from '../../resources/teams/queries.ts';
+import type { Context } from '../../resources/shared/context.ts';
 import { listTenants, tenantContext } from '../../resources/tenants/queries.ts';
-import { listTicketCategories } from '../../resources/ticket-categories/queries.ts';
 import { listUsers } from '../../resources/users/queries.ts';
 import { listWebhooks } from '../../resources/webhooks/queries.ts';
 import type { CompletionKind } from './command.ts';
@@ -41,10 +42,6 @@ async function findInTenant(
   switch (kind) {
     case 'users':
       return (await listUsers(context, page)).data.map(({ email, name }) => [email, name]);
-    case 'teams':
-      return (await listTeams(context, page)).data.map(({ id, name }) => [String(id), name]);
-    case 'categories':
-      return (await listTicketCategories(context, page)).data.map(({ id, name }) => [id, name]);
     case 'keys':
       return (await listKeys(context, page)).data.map(({ id, name, user }) => [String(id), `${name}, ${user}`]);
     case 'webhooks':
@@ -61,5 +58,12 @@ async function findInTenant(
         String(id),
         `${event}, ${state}`,
       ]);
+    default:
+      return completeNoun(await nouns[kind].load(), context);
   }
+}
+
+async function completeNoun({ key, title, load }: NounDeclaration, context: Context): Promise<Completions> {
+  const { data } = await (await load()).list(context, page);
+  return data.map((row) => [String(row[key.at(-1) ?? '']), title.map((name) => row[name]).join(', ')]);
 }

@@ -143,6 +143,8 @@ export interface Page<Visiting extends RequestContext = UserContext, Params = un
   /** The roles that may open the page. If the value is `everyone`, the page needs no session. */
   roles: readonly UserRole[] | 'everyone';
   params?: z.ZodType<Params>;
+  /** Whether the parameters are in the query, because they can be longer than a path parameter. */
+  hasParamsInQuery?: boolean;
   query?: z.ZodType<Query>;
   show(request: PageRequest<Visiting, Params, Query>): Promise<PageResponse>;
   forms?: Record<string, AnyForm>;
@@ -170,7 +172,7 @@ export function openPage<Params, Query>(definition: Omit<Page<RequestContext, Pa
   return { ...definition, roles: 'everyone' };
 }
 
-/** Defines a form for signed-in users. `params` is the schema of the page's path parameters. */
+/** Defines a form for signed-in users. `params` is the schema of the page's parameters. */
 export function form<Fields, Params, Checked>(
   definition: Form<UserContext, Params, Fields, Checked> & { params?: z.ZodType<Params> },
 ): AnyForm {

@@ -5,7 +5,7 @@ import type { AnyForm, AnyPage, PageRequest } from './page.ts';
 import type { RequestContext } from './request-context.ts';
 
 /**
- * Parses the path parameters and the query.
+ * Parses the parameters and the query.
  * @throws ApiError NOT_FOUND or VALIDATION_ERROR
  */
 export function parsePageRequest(
@@ -21,7 +21,10 @@ export function parsePageRequest(
   const path = request.url.split('?')[0];
   return {
     visit,
-    params: page.params === undefined ? {} : parsePathParameters(page.params, request.params),
+    params:
+      page.params === undefined
+        ? {}
+        : parseParameters(page.params, page.hasParamsInQuery === true ? query : request.params),
     query: page.query === undefined ? {} : parseWith(page.query, query, 'is not a query parameter of this page'),
     address: search.size === 0 ? `${path}` : `${path}?${search}`,
     sent: {},
@@ -29,10 +32,10 @@ export function parsePageRequest(
 }
 
 /**
- * Parses the path parameters.
- * @throws ApiError NOT_FOUND if a parameter is invalid, because no resource has such a path
+ * Parses the parameters that identify a resource.
+ * @throws ApiError NOT_FOUND if a parameter is invalid, because no resource has such an address
  */
-function parsePathParameters(schema: NonNullable<AnyPage['params']>, params: unknown): unknown {
+function parseParameters(schema: NonNullable<AnyPage['params']>, params: unknown): unknown {
   const result = schema.safeParse(params);
   if (!result.success) throw new ApiError('NOT_FOUND', 'This page does not exist. Check the address.');
   return result.data;

@@ -1,0 +1,8 @@
+/** Patterns of the addresses of pages in earlier releases, with the current addresses. */
+const moved: readonly [from: RegExp, to: string][] = [[/^\/developer\/(teams)\/(\d+)$/, '/developer/$1/one?id=$2']];
+
+/** Returns the current address of a page that had another address in an earlier release, or undefined. */
+export function findNewAddress(url: string): string | undefined {
+  const found = moved.find(([from]) => from.test(url));
+  return found && url.replace(...found);
+}

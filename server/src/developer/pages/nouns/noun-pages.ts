@@ -1,0 +1,181 @@
+import * as z from 'zod';
+import type { CellStyle, NounDeclaration } from '../../../administration/noun.ts';
+import { describeColumns } from '../../../administration/noun-columns.ts';
+import { fieldsOf, keyOf, keyShape, toRequest } from '../../../administration/noun-fields.ts';
+import { findUserNames, findUsersById } from '../../../resources/users/queries.ts';
+import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
+import { type AnyPage, form, page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
+import { PageNumber, perPage } from '../../ui/filtered-list.ts';
+import { renderForm, submit } from '../../ui/form-fields.ts';
+import {
+  badge,
+  type Cell,
+  facts,
+  html,
+  linkButton,
+  pager,
+  type SafeHtml,
+  section,
+  table,
+  withQuery,
+} from '../../ui/html.ts';
+import { formShape, renderFields } from './noun-form.ts';
+
+type Row = Record<string, unknown>;
+
+const roles = ['ADMIN'] as const;
+
+/** Returns the pages of a noun that administrators manage: the list, the form for a new row, and the page of a row. */
+export async function nounPages(noun: NounDeclaration): Promise<AnyPage[]> {
+  const { one, many, audit } = noun;
+  const operations = await noun.load();
+  const path = `/developer/${noun.path}`;
+  const fields = fieldsOf(noun);
+  const [inCreate, inUpdate] = [fields.filter((each) => each.isInCreate), fields.filter((each) => each.isInUpdate)];
+  const Key = z.strictObject(keyShape(noun));
+  const all = html`<p><a href="${path}">All ${many}</a></p>`;
+  const addressOf = (row: Row) => withQuery(`${path}/one`, keyOf(noun, row) as Record<string, string>);
+  const titleOf = (row: Row) => noun.title.map((name) => row[name]).join(': ');
+  const toResult = (row: Row) => ({
+    ...{ redirect: addressOf(row), subject: String(row[noun.title[0] ?? '']) },
+    ...(noun.isAuditedByForms === true && { target: { type: audit, id: row.id as number } }),
+  });
+
+  const list = page({
+    path,
+    menu: capitalize(many),
+    roles,
+    query: z.strictObject({ page: PageNumber }),
+    async show({ visit, query, address }) {
+      const { data, meta } = await operations.list(visit.context, {
+        ...query,
+        perPage: noun.isShort === true ? 100 : perPage,
+      });
+      const columns = describeColumns(noun.list);
+      const users = columns.filter(({ style }) => style === 'user');
+      const ids = data.flatMap((row) => users.map(({ cell }) => cell(row))).filter((id) => typeof id === 'number');
+      const names = await findUserNames(visit.context, ids);
+      const rows = data.map((row) => {
+        const [first, ...others] = columns.map(({ style, cell }) => renderCell(cell(row), { visit, style, names }));
+        return [html`<a href="${addressOf(row)}">${first}</a>`, ...others];
+      });
+      return {
+        title: capitalize(many),
+        body: html`<p class="lead">${withCode(noun.lead)}</p>
+<p class="actions">${linkButton(`${path}/new`, `New ${one}`, 'main')}</p>
+${table(
+  capitalize(many),
+  columns.map(({ title }) => title),
+  rows,
+  `No ${many} yet.`,
+)}
+${noun.isShort === true ? null : pager(meta, address)}`,
+      };
+    },
+  });
+
+  const create = page({
+    path: `${path}/new`,
+    roles,
+    async show(request) {
+      const inputs = await renderFields(operations, request.visit.context, inCreate);
+      const body = renderForm(request, 'create', (sent) => html`${inputs(sent)}${submit('Create')}`);
+      return { title: `New ${one}`, body: html`${all}${body}` };
+    },
+    forms: {
+      create: form({
+        fields: z.strictObject(formShape(operations, inCreate)),
+        audit: `${audit}.created`,
+        run: async ({ visit: { context }, fields }) =>
+          toResult(await operations.create(context, await toRequest(operations, context, fields))),
+      }),
+    },
+  });
+
+  const detail = page({
+    path: `${path}/one`,
+    roles,
+    params: Key,
+    hasParamsInQuery: true,
+    async show(request) {
+      const { visit, params } = request;
+      const row = await operations.get(visit.context, params);
+      const shown = inUpdate.map((field) => ({ ...field, isHidden: noun.isShown?.(row, field.name) === false }));
+      const inputs = await renderFields(operations, visit.context, shown, row);
+      const lines = describeColumns(noun.facts ?? [...noun.key, 'createdAt', 'updatedAt']);
+      const values = lines.map(({ title, style, cell }) => [title, renderCell(cell(row), { visit, style })]);
+      return {
+        title: titleOf(row),
+        body: html`${all}
+${facts(Object.fromEntries(values))}
+${await renderPeople(visit, noun, row)}
+${section(
+  'Details',
+  renderForm(
+    request,
+    'change',
+    (sent) => html`${etagField({ etag: String(row.etag) })}${inputs(sent)}${submit('Save')}`,
+  ),
+)}`,
+      };
+    },
+    forms: {
+      change: form({
+        params: Key,
+        fields: z.strictObject({ ...formShape(operations, inUpdate), etag: Etag }),
+        audit: `${audit}.updated`,
+        async run({ visit: { context }, params, fields: { etag, ...typed } }) {
+          const patch = await toRequest(operations, context, typed);
+          return toResult(
+            await changeIfUnchanged(context, String(etag), (context) => operations.update(context, params, patch)),
+          );
+        },
+      }),
+    },
+  });
+  return [list, create, detail];
+}
+
+interface CellContext {
+  visit: UserContext;
+  style: CellStyle | undefined;
+  /** The names of the users in the list. */
+  names?: Map<number, string>;
+}
+
+function renderCell(value: unknown, { visit, style, names }: CellContext): Cell {
+  if (value === null || value === undefined || value === false) return '';
+  switch (style) {
+    case 'time':
+      return visit.time(String(value));
+    case 'status':
+      return badge(String(value), inUse.has(String(value)) ? 'good' : 'plain');
+    case 'warning':
+      return value === 0 ? '' : badge(String(value), 'warn');
+    case 'user':
+      return html`<a href="/developer/users/${Number(value)}">${names?.get(Number(value))}</a>`;
+    default:
+      return value === true ? 'yes' : String(value);
+  }
+}
+
+const inUse = new Set(['active', 'ACTIVE', 'IN_USE']);
+
+async function renderPeople({ context }: UserContext, { people }: NounDeclaration, row: Row): Promise<SafeHtml | null> {
+  if (people === undefined) return null;
+  const members = await findUsersById(context, people.ids(row));
+  const items = members.map(
+    ({ id, name, active }) => html`<li><a href="/developer/users/${id}">${name}</a>${active ? '' : ' (inactive)'}</li>`,
+  );
+  return section(`${people.title} (${members.length})`, html`<ul>${items}</ul>`);
+}
+
+/** Renders the parts of a text in backticks as code. */
+function withCode(text: string): SafeHtml {
+  return html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
