@@ -54,7 +54,7 @@ const areaPages = {
   'area-field': '/developer/custom-fields/one?resource=TICKET&key=site',
   'area-ticket-categories': '/developer/ticket-categories',
   'area-projects': '/developer/projects',
-  'area-project': '/developer/projects/2',
+  'area-project': '/developer/projects/one?id=2',
   'area-projects-import': '/developer/projects/import',
   'area-articles': '/developer/articles',
   'area-article': '/developer/articles/1',

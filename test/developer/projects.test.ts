@@ -27,7 +27,7 @@ describe('/developer/projects', () => {
       ...{ ...typed, ...dates, key, managerId: manager.email, endDate: '2026-12-15' },
     });
     const here = headers.location ?? '';
-    const id = Number(here.split('/').at(-1));
+    const id = Number(here.split('=').at(-1));
     expect(await getProject(workspace.context, id)).toMatchObject({
       key,
       managerId: manager.id,

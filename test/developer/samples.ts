@@ -12,11 +12,18 @@ interface Sample {
   kind?: 'file';
 }
 
+const fileSamples = (path: string): [string, Sample][] => [
+  [`${path}/import`, {}],
+  [`${path}/export`, { kind: 'file' }],
+  [`${path}/template`, { kind: 'file' }],
+];
+
 /** Samples for the pages of the nouns that administrators manage. */
 const nounSamples = Object.fromEntries(
   declarations.flatMap(({ noun, path }): [string, Sample][] => [
     [path, {}],
     [`${path}/new`, {}],
+    ...(noun.csvColumns?.(({ preview }) => preview !== undefined) === true ? fileSamples(path) : []),
     [`${path}/one`, { query: (workspace) => createRow(noun, workspace) }],
   ]),
 );
@@ -42,12 +49,6 @@ export const samples: Record<string, Sample> = {
   '/developer/assets/import': {},
   '/developer/assets/export': { kind: 'file' },
   '/developer/assets/template': { kind: 'file' },
-  '/developer/projects': {},
-  '/developer/projects/new': {},
-  '/developer/projects/import': {},
-  '/developer/projects/export': { kind: 'file' },
-  '/developer/projects/template': { kind: 'file' },
-  '/developer/projects/:id': { params: async (workspace) => ({ id: (await workspace.createProject()).id }) },
   '/developer/articles': {},
   '/developer/articles/new': {},
   '/developer/articles/:id': { params: async (workspace) => ({ id: (await workspace.createArticle()).id }) },

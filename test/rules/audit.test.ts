@@ -80,10 +80,6 @@ const asset = {
   ...{ name: 'Laptop', type: 'LAPTOP', status: '', assignedToId: '', serialNumber: '', manufacturer: '', model: '' },
   ...{ location: '', purchaseDate: '', purchaseCost: '', warrantyExpiresAt: '', notes: '', customFields: '' },
 };
-const project = {
-  ...{ name: 'New office', description: '', status: 'PLANNED', priority: 'MEDIUM', managerId: '' },
-  ...{ startDate: '', endDate: '' },
-};
 const article = { title: 'Use the scanner', category: '', body: 'Lift the lid.' };
 const noTargets = { CRITICAL: '', HIGH: '', MEDIUM: '', LOW: '' };
 
@@ -206,12 +202,6 @@ const formSamples: Record<string, FormSample> = {
     hasEtag: true,
   },
   ...csvForms('assets', () => `assetTag,name,type\nLT-${unique()},Laptop,LAPTOP\n`),
-  '/developer/projects/new create': { fields: { ...project, key: 'OFFICE' } },
-  '/developer/projects/:id change': {
-    make: async () => `/developer/projects/${(await mine.createProject()).id}`,
-    fields: { ...project, name: 'Other' },
-    hasEtag: true,
-  },
   ...csvForms('projects', () => `key,name\nP${unique().toUpperCase()},Move\n`),
   '/developer/articles/new create': { fields: article },
   ...Object.fromEntries(

@@ -29,6 +29,11 @@ export const nouns = {
     files: [],
     load: async () => (await import('./custom-fields.ts')).fields,
   },
+  projects: {
+    about: 'projects',
+    files: ['import', 'export'],
+    load: async () => (await import('./projects.ts')).projects,
+  },
 } satisfies Record<string, Entry>;
 
 export type NounName = keyof typeof nouns;

@@ -130,8 +130,8 @@ export interface NounDeclaration<
   outcome?(row: z.output<R>, verb: 'create' | 'update'): string;
   /** Returns the verb that users run after `create`. */
   next?(row: z.output<R>): Verb | undefined;
-  /** The changes that activate or deactivate a row. Default: changes of the field `active`. */
-  activation?: Record<'activate' | 'deactivate', (row: z.output<R>) => z.output<P>>;
+  /** Returns the changes that activate or deactivate a row. Default: changes of the field `active`. */
+  activation?(row: z.output<R>, verb: 'activate' | 'deactivate'): z.output<P>;
   /** Calls a function with the columns of CSV files. Undefined if the noun has no imports. */
   csvColumns?<Result>(use: <Line extends object>(columns: CsvColumns<Line>) => Result): Result;
   /** Loads the operations on demand, because their modules load slowly. */

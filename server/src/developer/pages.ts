@@ -17,8 +17,6 @@ import { keys } from './pages/keys/list.ts';
 import { newKey } from './pages/keys/new-key.ts';
 import { nounPages } from './pages/nouns/noun-pages.ts';
 import { overview } from './pages/overview/overview-page.ts';
-import { newProject, project } from './pages/projects/detail.ts';
-import { projectFiles, projects } from './pages/projects/list.ts';
 import { requests } from './pages/requests/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
 import { attachmentContent, ticket } from './pages/tickets/detail.ts';
@@ -42,7 +40,7 @@ export const pages: readonly AnyPage[] = [
   ...[users, newUser, newServiceAccount, user],
   ...administered.flat(),
   ...[assets, newAsset, asset, ...assetFiles],
-  ...[projects, newProject, project, ...projectFiles, ticket, attachmentContent],
+  ...[ticket, attachmentContent],
   ...[articles, newArticle, article],
   ...[settings, audit, account, signIn, workspaces, join],
 ];

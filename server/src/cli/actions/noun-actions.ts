@@ -52,7 +52,7 @@ export async function nounActions(
       input: z.strictObject(Named),
       work: async (runtime, { tenant, ...key }) => {
         const context = await tenantContext(runtime, tenant);
-        const patch = noun.activation?.[verb](await get(context, key)) ?? { active: verb === 'activate' };
+        const patch = noun.activation?.(await get(context, key), verb) ?? { active: verb === 'activate' };
         return update(context, key, patch);
       },
       format: describe,

@@ -4,7 +4,6 @@ import { listKeys } from '../../auth/api-keys/key-list.ts';
 import type { Runtime } from '../../process/runtime.ts';
 import { listAssets } from '../../resources/assets/queries.ts';
 import { findDeliveries } from '../../resources/deliveries/queries.ts';
-import { listProjects } from '../../resources/projects/queries.ts';
 import type { Context } from '../../resources/shared/context.ts';
 import { listTenants, tenantContext } from '../../resources/tenants/queries.ts';
 import { listUsers } from '../../resources/users/queries.ts';
@@ -46,8 +45,6 @@ async function findInTenant(
       return (await listKeys(context, page)).data.map(({ id, name, user }) => [String(id), `${name}, ${user}`]);
     case 'webhooks':
       return (await listWebhooks(context, page)).data.map(({ id, url }) => [String(id), url]);
-    case 'projects':
-      return (await listProjects(context, page)).data.map(({ id, key, name }) => [String(id), `${key}, ${name}`]);
     case 'assets':
       return (await listAssets(context, page)).data.map(({ id, assetTag, name }) => [
         String(id),

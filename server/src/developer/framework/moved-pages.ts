@@ -1,5 +1,7 @@
 /** Patterns of the addresses of pages in earlier releases, with the current addresses. */
-const moved: readonly [from: RegExp, to: string][] = [[/^\/developer\/(teams)\/(\d+)$/, '/developer/$1/one?id=$2']];
+const moved: readonly [from: RegExp, to: string][] = [
+  [/^\/developer\/(teams|projects)\/(\d+)$/, '/developer/$1/one?id=$2'],
+];
 
 /** Returns the current address of a page that had another address in an earlier release, or undefined. */
 export function findNewAddress(url: string): string | undefined {

@@ -24,6 +24,10 @@ export const assetColumns: CsvColumns<AssetLine> = {
   uniqueIfSet: 'externalId',
   user: 'assignedToId',
   hasCustomFields: true,
+  preview: {
+    ...{ Tag: 'assetTag', Name: 'name', Type: 'type', Status: 'status', 'Assigned to': 'assignedToId' },
+    ...{ Location: 'location', 'Custom fields': 'customFields' },
+  },
   example: {
     name: 'Laptop of the front desk',
     assetTag: 'LT-0311',

@@ -20,6 +20,8 @@ export interface CsvColumns<Line extends object> {
   /** The column that identifies a user. Undefined if no column does. */
   user?: keyof Line & string;
   hasCustomFields: boolean;
+  /** The columns that the developer area shows before an import, by title. Undefined if it has no import. */
+  preview?: Readonly<Record<string, keyof Line & string>>;
   /** Example values for the import template, by column. */
   example: Readonly<Record<string, string>>;
 }

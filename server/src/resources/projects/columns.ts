@@ -16,6 +16,10 @@ export const projectColumns: CsvColumns<ProjectLine> = {
   unique: 'key',
   user: 'managerId',
   hasCustomFields: false,
+  preview: {
+    ...{ Key: 'key', Name: 'name', Status: 'status', Priority: 'priority' },
+    ...{ Manager: 'managerId', 'Start date': 'startDate', 'End date': 'endDate' },
+  },
   example: {
     key: 'OFFICE',
     name: 'Move to the new office',

@@ -87,15 +87,4 @@ function none({
 }
 
 /** The pages that import and export assets as CSV. */
-export const assetFiles = [
-  csvImport(assetCsv, {
-    Tag: 'assetTag',
-    Name: 'name',
-    Type: 'type',
-    Status: 'status',
-    'Assigned to': 'assignedToId',
-    Location: 'location',
-    'Custom fields': 'customFields',
-  }),
-  ...csvFiles(assetCsv),
-];
+export const assetFiles = [csvImport(assetCsv), ...csvFiles(assetCsv)];

@@ -6,7 +6,7 @@ import {
   formatTypeChanges,
   type ImportResults,
 } from '../../../resources/csv/csv-columns.ts';
-import { type CsvResource, checkFile, importFile, type Problem } from '../../../resources/csv/csv-import.ts';
+import { checkFile, type Importable, importFile, type Problem } from '../../../resources/csv/csv-import.ts';
 import {
   findPreview,
   findUpload,
@@ -38,14 +38,10 @@ const OfFile = z.strictObject({ file: z.iso.datetime().pipe(z.coerce.date()) });
 /**
  * Defines the page that imports a CSV file in two steps. First, the user uploads the file and sees a preview. Then, the
  * user imports the uploaded file, which the server has stored after the first step (docs/decisions/data-model.md#csv).
- * @param shown the columns of the preview, by column header
  */
-export function csvImport<Row extends { id: number }, Line extends object, New>(
-  csv: CsvResource<Row, Line, New>,
-  shown: Readonly<Record<string, keyof Line & string>>,
-): AnyPage {
+export function csvImport<Line extends object, New>(csv: Importable<Line, New>): AnyPage {
   const { columns } = csv;
-  const { resource, one, changeLine } = columns;
+  const { resource, one, changeLine, preview: shown = {} } = columns;
   const target = { type: one };
   const list = `/developer/${resource}`;
   const path = `${list}/import`;

@@ -1,13 +1,21 @@
 import * as z from 'zod';
 import type { CellStyle, NounDeclaration } from '../../../administration/noun.ts';
 import { describeColumns } from '../../../administration/noun-columns.ts';
-import { fieldsOf, keyOf, keyShape, toRequest } from '../../../administration/noun-fields.ts';
+import { fieldsOf, keyShape, toRequest } from '../../../administration/noun-fields.ts';
 import { findUserNames, findUsersById } from '../../../resources/users/queries.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type AnyPage, form, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { PageNumber, perPage } from '../../ui/filtered-list.ts';
-import { renderForm, submit } from '../../ui/form-fields.ts';
+import {
+  PageNumber,
+  perPage,
+  renderEmptyList,
+  SearchText,
+  searchForm,
+  searchList,
+  withAnyOption,
+} from '../../ui/filtered-list.ts';
+import { optional, renderForm, selectField, submit } from '../../ui/form-fields.ts';
 import {
   badge,
   type Cell,
@@ -20,6 +28,8 @@ import {
   table,
   withQuery,
 } from '../../ui/html.ts';
+import { csvFiles } from '../csv/csv-download.ts';
+import { csvImport, importedNotice } from '../csv/csv-upload.ts';
 import { formShape, renderFields } from './noun-form.ts';
 
 type Row = Record<string, unknown>;
@@ -28,49 +38,66 @@ const roles = ['ADMIN'] as const;
 
 /** Returns the pages of a noun that administrators manage: the list, the form for a new row, and the page of a row. */
 export async function nounPages(noun: NounDeclaration): Promise<AnyPage[]> {
-  const { one, many, audit } = noun;
+  const { one, many, audit, schemas, search, isShort = false } = noun;
   const operations = await noun.load();
   const path = `/developer/${noun.path}`;
   const fields = fieldsOf(noun);
   const [inCreate, inUpdate] = [fields.filter((each) => each.isInCreate), fields.filter((each) => each.isInUpdate)];
+  const filtered = search === undefined ? [] : fields.filter(({ name }) => noun.filters?.includes(name));
+  const filterShape: Record<string, z.ZodType> = {
+    ...(search !== undefined && { q: SearchText }),
+    ...Object.fromEntries(filtered.map(({ name, choices = [] }) => [name, optional(z.enum(choices))])),
+  };
+  const hasFiles = operations.rows !== undefined && operations.csv !== undefined;
+  const none = (isFiltered: boolean) => {
+    if (isFiltered) return `No ${many} match your search.`;
+    if (!hasFiles) return `No ${many} yet.`;
+    return html`No ${many} yet. <a href="${path}/new">Create a ${one}</a> or <a href="${path}/import">import a CSV file</a>.`;
+  };
   const Key = z.strictObject(keyShape(noun));
   const all = html`<p><a href="${path}">All ${many}</a></p>`;
-  const addressOf = (row: Row) => withQuery(`${path}/one`, keyOf(noun, row) as Record<string, string>);
+  const addressOf = (row: Row) =>
+    withQuery(`${path}/one`, Object.fromEntries(noun.key.map((name) => [name, String(row[name])])));
   const titleOf = (row: Row) => noun.title.map((name) => row[name]).join(': ');
   const toResult = (row: Row) => ({
     ...{ redirect: addressOf(row), subject: String(row[noun.title[0] ?? '']) },
-    ...(noun.isAuditedByForms === true && { target: { type: audit, id: row.id as number } }),
+    ...(noun.isAuditedByForms === true && { target: { type: audit, id: Number(row.id) } }),
   });
 
   const list = page({
     path,
     menu: capitalize(many),
     roles,
-    query: z.strictObject({ page: PageNumber }),
-    async show({ visit, query, address }) {
-      const { data, meta } = await operations.list(visit.context, {
-        ...query,
-        perPage: noun.isShort === true ? 100 : perPage,
-      });
+    query: z.strictObject({ page: PageNumber, ...filterShape }),
+    async show({ visit, query: { page, ...given }, address }) {
+      const { q = '', ...chosen }: Partial<Record<string, string>> = given;
+      const filters = Object.entries(chosen).filter(([, value]) => value !== undefined);
+      const { list, words } = await searchList(q, schemas.query.shape.q ?? z.undefined(), (q) =>
+        operations.list(visit.context, {
+          ...Object.fromEntries(filters.map(([name, value]) => [name, [value]])),
+          ...{ page, perPage: isShort ? 100 : perPage, q },
+        }),
+      );
       const columns = describeColumns(noun.list);
       const users = columns.filter(({ style }) => style === 'user');
-      const ids = data.flatMap((row) => users.map(({ cell }) => cell(row))).filter((id) => typeof id === 'number');
+      const ids = list.data.flatMap((row) => users.map(({ cell }) => cell(row))).filter((id) => typeof id === 'number');
       const names = await findUserNames(visit.context, ids);
-      const rows = data.map((row) => {
+      const rows = list.data.map((row) => {
         const [first, ...others] = columns.map(({ style, cell }) => renderCell(cell(row), { visit, style, names }));
         return [html`<a href="${addressOf(row)}">${first}</a>`, ...others];
       });
+      const titles = columns.map(({ title }) => title);
+      const found = table(capitalize(many), titles, rows, renderEmptyList(words, none(q !== '' || filters.length > 0)));
+      const pages = isShort ? null : pager(list.meta, address);
+      const inputs = filtered.map(({ name, label, choices = [] }) =>
+        selectField(undefined, { name, label, value: chosen[name], options: withAnyOption(choices, 'Any') }),
+      );
       return {
         title: capitalize(many),
         body: html`<p class="lead">${withCode(noun.lead)}</p>
-<p class="actions">${linkButton(`${path}/new`, `New ${one}`, 'main')}</p>
-${table(
-  capitalize(many),
-  columns.map(({ title }) => title),
-  rows,
-  `No ${many} yet.`,
-)}
-${noun.isShort === true ? null : pager(meta, address)}`,
+${hasFiles ? noun.csvColumns?.((csv) => importedNotice(csv, visit.flash)) : null}
+<p class="actions">${linkButton(`${path}/new`, `New ${one}`, 'main')}${hasFiles ? html` ${linkButton(`${path}/import`, 'Import CSV')} ${linkButton(`${path}/export`, 'Export CSV')}` : null}</p>
+${search === undefined ? html`${found}${pages}` : html`${searchForm(path, words, search, inputs)}<div id="found">${found}${pages}</div>`}`,
       };
     },
   });
@@ -134,7 +161,10 @@ ${section(
       }),
     },
   });
-  return [list, create, detail];
+  const files = operations.csv?.((csv) =>
+    operations.rows === undefined ? [] : [csvImport(csv), ...csvFiles({ ...csv, rows: operations.rows })],
+  );
+  return [list, create, detail, ...(files ?? [])];
 }
 
 interface CellContext {
