@@ -189,27 +189,16 @@ describe('keys rotate', { timeout: 180_000 }, () => {
 });
 
 describe('teams', { timeout: 180_000 }, () => {
-  it('creates, changes, lists and deactivates teams with itsm commands', async () => {
+  it('reads the members of a team as email addresses or ids', async () => {
     const { email } = await createTenant('Wernham');
     const [{ id: ada }] = await json('users list --tenant Wernham');
     const other = 'users create --tenant Wernham --name Jim --email jim@wernham.example --role AGENT';
     const { id: jim } = await json(other);
     const made = await json(`teams create --tenant Wernham --name Network --members ${email},${jim}`);
     expect(made).toMatchObject({ name: 'Network', description: null, active: true, memberIds: [ada, jim] });
-
     const update = `teams update ${made.id} --tenant Wernham`;
-    expect(await json(`${update} --description Routers --members JIM@wernham.example`)).toMatchObject({
-      ...{ name: 'Network', description: 'Routers', memberIds: [jim] },
-    });
-    expect(await json(`${update} --description`, '', '--members', '')).toMatchObject({
-      ...{ description: null, memberIds: [] },
-    });
-    expect(await json(`teams deactivate ${made.id} --tenant Wernham`)).toMatchObject({ active: false });
-    expect(await json('teams list --tenant Wernham')).toMatchObject([{ id: made.id, active: false }]);
-    expect((await itsm(`teams activate ${made.id} --tenant Wernham`)).stdout).toBe(
-      `The team Network (ID ${made.id}) is active.\n`,
-    );
-    expect((await itsm(`teams show ${made.id} --tenant Wernham`)).stdout).toContain('Network');
+    expect(await json(`${update} --members JIM@wernham.example`)).toMatchObject({ name: 'Network', memberIds: [jim] });
+    expect(await json(`${update} --members`, '')).toMatchObject({ memberIds: [] });
   });
 
   it('names the wrong member, and the limit of members', async () => {
@@ -229,7 +218,7 @@ describe('teams', { timeout: 180_000 }, () => {
 });
 
 describe('fields', { timeout: 180_000 }, () => {
-  it('defines, changes, lists and deactivates custom fields with itsm commands', async () => {
+  it('changes the options of a custom field, and lists the definitions as the API does', async () => {
     const { key } = await createTenant('Entwhistle');
     const tenant = ['--tenant', 'Entwhistle'];
     const made = await json('fields create TICKET site --type SELECT --label Site --options berlin=Berlin', ...tenant);
@@ -249,11 +238,6 @@ describe('fields', { timeout: 180_000 }, () => {
       ],
     });
     expect((await itsm('fields show TICKET site', ...tenant)).stdout).toContain('bonn = Bonn, kiel = kiel');
-    expect(await json('fields deactivate TICKET site', ...tenant)).toMatchObject({ active: false });
-    expect((await itsm('fields activate TICKET site', ...tenant)).stdout).toBe(
-      'The custom field site (TICKET) is active.\n',
-    );
-    expect(await json('fields list --resource ASSET', ...tenant)).toEqual([]);
     const listed = await api.call({ method: 'GET', path: `${pathPrefix}/custom-fields`, key });
     expect(await json('fields list', ...tenant)).toEqual(listed.body.data);
     expect(await itsm('fields show TICKET other', ...tenant)).toMatchObject({
@@ -291,32 +275,19 @@ describe('fields', { timeout: 180_000 }, () => {
 });
 
 describe('categories', { timeout: 180_000 }, () => {
-  it('creates, changes, lists and deactivates ticket categories with itsm commands', async () => {
+  it('creates a ticket category below another one, and lists ticket categories in the order of their ids', async () => {
     await createTenant('Initech');
     const tenant = '--tenant Initech';
-    const network = await json(`categories create network ${tenant} --name Network --category NETWORK`);
-    expect(network).toMatchObject({
-      id: 'network',
-      name: 'Network',
-      parentId: null,
-      category: 'NETWORK',
-      active: true,
-    });
-    const vpn = await json(`categories create network/vpn ${tenant} --parent-id network --name`, 'Virtual network');
-    expect(vpn).toMatchObject({ name: 'Virtual network', parentId: 'network', category: null });
-    const update = `categories update network/vpn ${tenant}`;
-    expect(await json(`${update} --name VPN --category OTHER`)).toMatchObject({ name: 'VPN', category: 'OTHER' });
-    expect(await json(`${update} --parent-id`, '', '--category', '')).toMatchObject({ parentId: null, category: null });
-    expect(await itsm(`${update} --parent-id unknown`)).toMatchObject({
+    await json(`categories create network/vpn ${tenant} --name VPN --category NETWORK`);
+    await json(`categories create network ${tenant} --name Network`);
+    const update = `categories update network/vpn ${tenant} --parent-id`;
+    expect(await json(`${update} network`)).toMatchObject({ parentId: 'network', category: 'NETWORK' });
+    expect(await json(update, '')).toMatchObject({ parentId: null });
+    expect(await itsm(`${update} unknown`)).toMatchObject({
       code: 1,
       stderr: 'error: --parent-id must be the id of a ticket category of this workspace\n',
     });
-    expect(await json(`categories deactivate network/vpn ${tenant}`)).toMatchObject({ active: false });
     expect(await json(`categories list ${tenant}`)).toMatchObject([{ id: 'network' }, { id: 'network/vpn' }]);
-    expect((await itsm(`categories list ${tenant} --limit 1`)).stderr).toContain('Showing the first 1.');
-    expect((await itsm(`categories activate network/vpn ${tenant}`)).stdout).toBe(
-      'The category VPN (ID network/vpn) is active.\n',
-    );
   });
 
   it('imports ticket categories whose parents come later in the CSV file, or imports nothing', async () => {
@@ -346,18 +317,13 @@ describe('categories', { timeout: 180_000 }, () => {
 });
 
 describe('projects and assets', { timeout: 180_000 }, () => {
-  it('lists and updates projects and assets with itsm commands', async () => {
+  it('sets the status of projects and assets, and updates assets with itsm commands', async () => {
     const { email } = await createTenant('Hooli');
-    const made = await json(`projects create --tenant Hooli --key BOX --name Box --manager ${email}`);
-    expect(await json(`projects activate ${made.id} --tenant Hooli`)).toMatchObject({ status: 'ACTIVE', key: 'BOX' });
-    expect(await json(`projects update ${made.id} --tenant Hooli --end-date 2027-01-31 --manager`, '')).toMatchObject({
-      ...{ managerId: null, endDate: '2027-01-31', status: 'ACTIVE' },
-    });
-    expect(await json('projects list --tenant Hooli --status ACTIVE')).toHaveLength(1);
-    expect(await json('projects list --tenant Hooli --q box')).toMatchObject([{ id: made.id }]);
+    const made = await json('projects create --tenant Hooli --key BOX --name Box');
+    expect(await json(`projects activate ${made.id} --tenant Hooli`)).toMatchObject({ status: 'ACTIVE' });
+    expect(await json(`projects deactivate ${made.id} --tenant Hooli`)).toMatchObject({ status: 'ON_HOLD' });
     expect(await json('projects list --tenant Hooli --q crate')).toEqual([]);
     expect(await json(`users list --tenant Hooli --q ${email}`)).toHaveLength(1);
-    expect(await json('projects list --tenant Hooli --status ON_HOLD')).toEqual([]);
 
     const asset = await json(
       `assets create --tenant Hooli --name Phone --asset-tag MB-1 --type MOBILE --assigned-to ${email} --custom-field a=1 --custom-field b=2`,

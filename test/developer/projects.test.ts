@@ -1,8 +1,8 @@
-import { getProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
+import { listProjects } from '@itsm-api/server/resources/projects/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
-import { etagOf, type Fields, preview, signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+import { preview, signIn, type Visitor } from '../support/visitor.ts';
+import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { sendAbout } from './importing.ts';
 
 let api: Api;
@@ -15,48 +15,6 @@ beforeAll(async () => {
   admin = await signIn(api, workspace);
 });
 afterAll(() => api.close());
-
-const typed = { name: 'New office', description: '', status: 'PLANNED', priority: 'MEDIUM', managerId: '' };
-const dates = { startDate: '', endDate: '' };
-
-describe('/developer/projects', () => {
-  it('creates, finds and changes a project in the developer area', async () => {
-    const manager = await workspace.createUser();
-    const key = `P${unique().toUpperCase()}`;
-    const { headers } = await admin.submit('/developer/projects/new', 'create', {
-      ...{ ...typed, ...dates, key, managerId: manager.email, endDate: '2026-12-15' },
-    });
-    const here = headers.location ?? '';
-    const id = Number(here.split('=').at(-1));
-    expect(await getProject(workspace.context, id)).toMatchObject({
-      key,
-      managerId: manager.id,
-      endDate: '2026-12-15',
-    });
-
-    const { text } = await admin.get(`/developer/projects?q=${key.toLowerCase()}&status=PLANNED`);
-    expect(text).toContain(`${here}"`);
-    expect((await admin.get(`/developer/projects?q=${key}&status=ACTIVE`)).text).not.toContain(`${here}"`);
-
-    const etag = await etagOf(admin, here);
-    const change = { ...typed, ...dates, etag, status: 'ACTIVE', description: '<script>alert(1)</script>' };
-    const changed = await admin.submitAndFollow(here, 'change', change);
-    expect(changed.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
-    expect(await getProject(workspace.context, id)).toMatchObject({ status: 'ACTIVE', managerId: null, endDate: null });
-    expect((await admin.submit(here, 'change', change)).status).toBe(412);
-  });
-
-  it('shows project form errors next to the fields and keeps the entered values', async () => {
-    const { key } = await workspace.createProject();
-    const create = (fields: Fields) =>
-      admin.submit('/developer/projects/new', 'create', { ...typed, ...dates, ...fields });
-    const wrong = await create({ key: 'no capitals', startDate: 'soon', name: '' });
-    expect(wrong.status).toBe(400);
-    for (const name of ['key', 'startDate', 'name']) expect(wrong.text).toContain(`id="error-${name}"`);
-    expect(wrong.text).toContain('value="no capitals"');
-    expect((await create({ key })).text).toContain(`id="error-key">${key} is already used by another project`);
-  });
-});
 
 describe('/developer/projects/import', () => {
   const path = '/developer/projects/import';
