@@ -19,15 +19,15 @@ export const nouns = {
     files: ['export'],
     load: async () => (await import('./teams.ts')).teams,
   },
-  categories: {
-    about: 'the ticket categories of a tenant',
-    files: ['import', 'template'],
-    load: async () => (await import('./ticket-categories.ts')).ticketCategories,
-  },
   fields: {
     about: 'the definitions of custom fields',
     files: [],
     load: async () => (await import('./custom-fields.ts')).fields,
+  },
+  categories: {
+    about: 'the ticket categories of a tenant',
+    files: ['import', 'template'],
+    load: async () => (await import('./ticket-categories.ts')).ticketCategories,
   },
   projects: {
     about: 'projects',

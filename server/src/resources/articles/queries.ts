@@ -123,10 +123,7 @@ export const articleFeed: FeedRows<Article> = {
   selectRows: async (db, ids) => (await db.article.findMany({ where: { id: { in: ids } } })).map(presentArticle),
 };
 
-/**
- * Creates a draft, for the developer area. API v1 has no endpoint that creates articles.
- * @throws ApiError VALIDATION_ERROR if the tenant has `maxArticles` articles
- */
+/** Creates a draft. @throws ApiError VALIDATION_ERROR if the tenant has `maxArticles` articles */
 export function createArticle(context: Context, { category, ...input }: NewArticle): Promise<EditableArticle> {
   return transaction(context, async (context) => {
     await reserveArticles(context, 1);

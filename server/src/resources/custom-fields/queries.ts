@@ -55,10 +55,9 @@ export async function getDefinition(
 }
 
 /**
- * Creates an active definition. Changes no stored value. Only the command line and the developer area use this
- * function, because API v1 has no endpoint for it.
- * @throws ApiError VALIDATION_ERROR if the field is already defined, the options don't match the type, there are too many
- * definitions or options, or the field can't become filterable
+ * Creates an active definition. Changes no stored value.
+ * @throws ApiError VALIDATION_ERROR if the field is already defined, the options don't match the type, there are too
+ * many definitions or options, or the field can't become filterable
  */
 export function createDefinition(context: Context, input: NewCustomFieldDefinition): Promise<CustomFieldDefinition> {
   const { resource, key, type, label, description = null, required = false, filterable = false } = input;
@@ -81,10 +80,9 @@ export function createDefinition(context: Context, input: NewCustomFieldDefiniti
 }
 
 /**
- * Updates a definition. Changes no stored value. If the patch changes nothing, `updatedAt` stays the same. Only the
- * command line and the developer area use this function, because API v1 has no endpoint for it.
- * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the options don't match the type, there are too
- * many options, or the field can't become filterable
+ * Updates a definition. Changes no stored value. If the patch changes nothing, `updatedAt` stays the same.
+ * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the options don't match the type, there are
+ * too many options, or the field can't become filterable
  */
 export function updateDefinition(
   context: Context,

@@ -39,11 +39,7 @@ export async function getProject({ db }: Context, id: number): Promise<Project> 
   return presentProject(row);
 }
 
-/**
- * Creates a project. Only the command line and the developer area use this function, because API v1 has no endpoint for
- * it.
- * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the project key is already in use
- */
+/** Creates a project. @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the project key is already in use */
 export function createProject(context: Context, input: NewProject): Promise<Project> {
   return transaction(context, async (context) => {
     const { db } = context;
@@ -96,8 +92,7 @@ export async function checkProjects({ db }: Context, inputs: readonly NewProject
 }
 
 /**
- * Updates a project. If the patch changes nothing, `updatedAt` stays the same. Only the command line and the developer
- * area use this function, because API v1 has no endpoint for it.
+ * Updates a project. If the patch changes nothing, `updatedAt` stays the same.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE
  */
 export function updateProject(context: Context, id: number, patch: ProjectPatch): Promise<Project> {

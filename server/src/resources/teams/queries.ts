@@ -64,11 +64,7 @@ export async function listTeamIds({ db }: Pick<Context, 'db'>, userId: bigint): 
   return rows.map(({ teamId }) => serializeId(teamId));
 }
 
-/**
- * Creates an active team. Only the command line and the developer area use this function, because API v1 has no endpoint
- * for it.
- * @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if another team has the same name
- */
+/** Creates an active team. @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if another team has the same name */
 export function createTeam(context: Context, { name, description = null, memberIds = [] }: NewTeam): Promise<Team> {
   return transaction(context, async (context) => {
     await checkUsers(context, listed('memberIds', memberIds));
@@ -83,8 +79,7 @@ export function createTeam(context: Context, { name, description = null, memberI
 }
 
 /**
- * Updates a team. If the patch changes nothing, `updatedAt` stays the same. Only the command line and the developer area
- * use this function, because API v1 has no endpoint for it.
+ * Updates a team. If the patch changes nothing, `updatedAt` stays the same.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, INVALID_REFERENCE, or VALIDATION_ERROR if another team has the same
  * name
  */

@@ -38,11 +38,7 @@ export async function getTicketCategory({ db }: Context, id: string): Promise<Ca
   return presentCategory(row);
 }
 
-/**
- * Creates an active ticket category. Only the command line and the developer area use this function, because API v1 has
- * no endpoint for it.
- * @throws ApiError VALIDATION_ERROR
- */
+/** Creates an active ticket category. @throws ApiError VALIDATION_ERROR */
 export function createTicketCategory(context: Context, input: NewCategoryConfig): Promise<CategoryConfig> {
   return transaction(context, async (context) => {
     await lockTenant(context.db, 'ticketCategories');
@@ -86,8 +82,7 @@ export async function checkTicketCategories(
 }
 
 /**
- * Updates a ticket category. If the patch changes nothing, `updatedAt` stays the same. Only the command line and the
- * developer area use this function, because API v1 has no endpoint for it.
+ * Updates a ticket category. If the patch changes nothing, `updatedAt` stays the same.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, VALIDATION_ERROR
  */
 export function updateTicketCategory(

@@ -11,8 +11,7 @@ import { type KeyChoice, revokeUserKeys, type UserKey } from './key-revocation.t
 import { findUser, isErased, presentUser, type UserRow, whereOf } from './queries.ts';
 
 /**
- * Creates an active user. Only the command line and the developer area use this function, because API v1 has no
- * endpoint for it.
+ * Creates an active user.
  * @throws ApiError VALIDATION_ERROR if the email address is already in use, or if the role of a service account isn't
  * AGENT
  */
@@ -69,8 +68,7 @@ export function isLowerRole(role: UserRole, before: UserRole): boolean {
 
 /**
  * Updates a user. If the patch changes nothing, `updatedAt` stays the same. If the new role has fewer rights, revokes the
- * user's API keys. If the new role is REQUESTER, also ends the user's sessions in the developer area, and withdraws the user's pending approvals. Only the command line and
- * the developer area use this function, because API v1 has no endpoint for it.
+ * user's API keys. If the new role is REQUESTER, also ends the user's sessions in the developer area, and withdraws the user's pending approvals.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use, if no
  * administrator would remain, if the user was erased, or if the role of a service account isn't AGENT
  */
