@@ -44,7 +44,7 @@ const areaPages = {
   'area-user': '/developer/users/2',
   'area-service-account-new': '/developer/users/new-service-account',
   'area-assets': '/developer/assets',
-  'area-asset': '/developer/assets/3',
+  'area-asset': '/developer/assets/one?id=3',
   'area-assets-import': '/developer/assets/import',
   'area-approvals': '/developer/approvals',
   'area-approval': '/developer/approvals/1',

@@ -11,12 +11,11 @@ const repeatable = [
   ...[
     'activities',
     'articles',
-    'assets',
     'audit',
-    'categories',
     'cells',
     'comments',
     'completion',
+    'custom-fields',
     'deliveries',
     'doctor',
     'keys',
@@ -26,7 +25,7 @@ const repeatable = [
     'migrate',
     'ping',
   ],
-  ...['projects', 'requests', 'secrets', 'seed', 'tasks', 'teams', 'tenants', 'tickets', 'users', 'webhooks'],
+  ...['requests', 'secrets', 'seed', 'tasks', 'tenants', 'tickets', 'users', 'webhooks'],
 ];
 
 /** Returns a message for each violation of the layout rules in a list of source files. */

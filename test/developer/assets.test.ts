@@ -45,7 +45,7 @@ describe('/developer/assets', () => {
       ...{ warrantyExpiresAt: '2028-03-14T00:00:00.000Z', assignedToId: null, tags: ['leased', 'vip'] },
     });
 
-    const here = `/developer/assets/${asset?.id}`;
+    const here = `/developer/assets/one?id=${asset?.id}`;
     const found = await admin.get(`/developer/assets?q=${assetTag}&type=LAPTOP&status=`);
     expect(found.text).toContain(here);
     expect((await admin.get(here)).text).toContain('value="leased, vip"');
@@ -69,7 +69,7 @@ describe('/developer/assets', () => {
 
   it('reports the line number of an invalid custom field in the asset form', async () => {
     const { id } = await workspace.createAsset({ customFields: { site: 'One\u2028two\u2029three' } });
-    const at = `/developer/assets/${id}`;
+    const at = `/developer/assets/one?id=${id}`;
     const { text } = await admin.get(at);
     const customFields = /<textarea name="customFields"[^>]*>\n([^<]*)</.exec(text)?.[1] ?? '';
     const change = { ...typed, status: 'IN_STOCK', etag: await etagOf(admin, at) };

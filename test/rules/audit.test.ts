@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commandLine, secretKey } from '../cli/itsm.ts';
 import { sendAbout } from '../developer/importing.ts';
 import { type Api, startApi } from '../support/api.ts';
-import { createRow, declarations, typeRow } from '../support/nouns.ts';
+import { createRow, typeRow, withForms } from '../support/nouns.ts';
 import { callOf, endpoints } from '../support/samples.ts';
 import { etagOf, type Fields, signIn, upload, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
@@ -112,7 +112,7 @@ function csvForms(resource: 'assets' | 'projects', file: () => string): Record<s
 
 /** Samples for the forms of the nouns that administrators manage. */
 const nounForms = Object.fromEntries(
-  declarations.flatMap(({ noun, path }): [string, FormSample][] => [
+  withForms.flatMap(({ noun, path }): [string, FormSample][] => [
     [`${path}/new create`, { fields: () => typeRow(noun, 'create', mine) }],
     [
       `${path}/one change`,
@@ -196,8 +196,8 @@ const formSamples: Record<string, FormSample> = {
   '/developer/settings keys': { fields: { maxLifetimeDays: '365' } },
   '/developer/settings targets': { fields: { ...noTargets, HIGH: '240' } },
   '/developer/assets/new create': { fields: { ...asset, assetTag: 'LT-1' } },
-  '/developer/assets/:id change': {
-    make: async () => `/developer/assets/${(await mine.createAsset()).id}`,
+  '/developer/assets/one change': {
+    make: async () => `/developer/assets/one?id=${(await mine.createAsset()).id}`,
     fields: { ...asset, name: 'Other', status: 'IN_STOCK' },
     hasEtag: true,
   },

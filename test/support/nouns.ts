@@ -14,6 +14,9 @@ export const declarations = await Promise.all(
   })),
 );
 
+/** The nouns whose forms derive from their declarations. */
+export const withForms = declarations.filter(({ noun }) => noun.hasOwnForms !== true);
+
 /**
  * Returns the example of a row in the contract. The fields that name the row have other values in each call. References
  * to users contain the user of the workspace, and other references are missing.

@@ -29,6 +29,11 @@ export const nouns = {
     files: ['import', 'template'],
     load: async () => (await import('./ticket-categories.ts')).ticketCategories,
   },
+  assets: {
+    about: 'assets',
+    files: ['import', 'export'],
+    load: async () => (await import('./assets.ts')).assets,
+  },
   projects: {
     about: 'projects',
     files: ['import', 'export'],

@@ -38,6 +38,11 @@ export function nameRow({ title, key }: NounDeclaration, row: Row): string {
   return `${title.map((name) => row[name]).join(', ')} (${ids.join(', ')})`;
 }
 
+/** Returns a name with its article, such as `an asset`. */
+export function withArticle(name: string): string {
+  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`;
+}
+
 /** Converts the name of a field to words, such as `managerId` to `Manager ID`. */
 function toTitle(name: string): string {
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/\bid(?=s?$)/, 'ID');

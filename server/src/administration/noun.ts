@@ -12,8 +12,8 @@ import type { Rows } from '../resources/sync/change-feed.ts';
  * pages of a noun from its declaration, which contains the words for people. The types of the declaration come from the
  * schemas of the contract, so a wrong name of a field doesn't compile.
  *
- * Only the command line and the developer area create and update these nouns, because API v1 has no endpoints for it.
- * The same applies to users and articles, whose commands and pages are not derived from a declaration.
+ * Except for assets, only the command line and the developer area create and update these nouns, because API v1 has no
+ * endpoints for it. The same applies to users and articles, which have no declaration.
  */
 
 type NameOf<Schema extends z.ZodType> = keyof z.output<Schema> & string;
@@ -36,7 +36,8 @@ export interface Field {
   fallback?: string;
 }
 
-export type CellStyle = 'status' | 'time' | 'user' | 'warning';
+/** The style of a cell. With `entries`, each entry of an object is a line of its own. */
+export type CellStyle = 'status' | 'time' | 'user' | 'warning' | 'entries';
 
 /** A column of a list, or a line of the details of a row: a field, or a text that is derived from the row. */
 export type Column<R extends z.ZodType = z.ZodObject> =
@@ -110,6 +111,8 @@ export interface NounDeclaration<
   fields: Readonly<Record<NameOf<N> | NameOf<P>, Field>>;
   /** Returns true if the form of a row shows the field. Default: always. */
   isShown?(row: z.output<R>, name: NameOf<N> | NameOf<P>): boolean;
+  /** Whether the developer area defines the pages with forms, because they are more than the fields of the noun. */
+  hasOwnForms?: boolean;
   /** The columns of the command `list`, of the page that lists rows, and the lines of `show` and of the page of a row. */
   table: readonly Column<R>[];
   list: readonly Column<R>[];

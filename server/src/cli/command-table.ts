@@ -33,10 +33,6 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/requests.ts')).requests,
   },
   ...administered,
-  assets: {
-    summary: 'Manage assets: list, show, create, update, deactivate, activate, import, export',
-    load: async () => (await import('./commands/assets.ts')).assets,
-  },
   articles: {
     summary: 'Import articles of the knowledge base',
     load: async () => (await import('./commands/articles.ts')).articles,

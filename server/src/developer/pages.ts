@@ -8,7 +8,6 @@ import { approvals } from './pages/approvals/list.ts';
 import { article, newArticle } from './pages/articles/detail.ts';
 import { articles } from './pages/articles/list.ts';
 import { asset, newAsset } from './pages/assets/detail.ts';
-import { assetFiles, assets } from './pages/assets/list.ts';
 import { audit } from './pages/audit/audit-log.ts';
 import { delivery } from './pages/deliveries/detail.ts';
 import { deliveries } from './pages/deliveries/list.ts';
@@ -38,8 +37,7 @@ export const pages: readonly AnyPage[] = [
   ...[deliveries, delivery],
   ...[approvals, approval],
   ...[users, newUser, newServiceAccount, user],
-  ...administered.flat(),
-  ...[assets, newAsset, asset, ...assetFiles],
+  ...[...administered.flat(), newAsset, asset],
   ...[ticket, attachmentContent],
   ...[articles, newArticle, article],
   ...[settings, audit, account, signIn, workspaces, join],

@@ -91,7 +91,11 @@ export async function nounActions(
       input: z.strictObject(Named),
       work: async (runtime, { tenant, ...key }) => get(await tenantContext(runtime, tenant), key),
       format: (row, output) => {
-        const lines = describeColumns(card).map((column) => [column.title.toLowerCase(), toCell(column, row, output)]);
+        const lines = describeColumns(card).flatMap((column) =>
+          column.style === 'entries'
+            ? Object.entries(column.cell(row) ?? {}).map(([name, value]) => [name, String(value)])
+            : [[column.title.toLowerCase(), toCell(column, row, output)]],
+        );
         return output.card(Object.fromEntries(lines));
       },
     }),

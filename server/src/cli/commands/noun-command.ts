@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import type { NounName } from '../../administration/index.ts';
 import type { NounDeclaration, Verb as VerbName } from '../../administration/noun.ts';
+import { withArticle } from '../../administration/noun-columns.ts';
 import { fieldsOf, type RequestField } from '../../administration/noun-fields.ts';
 import { common, type Noun, type Parameter, type Verb } from '../lib/command.ts';
 import { exportVerb, importVerb, templateVerb } from '../lib/file-verbs.ts';
@@ -22,6 +23,7 @@ export function nounCommand(name: NounName, noun: NounDeclaration): Noun {
     verbs: words = {},
   } = noun;
   const fields = fieldsOf(noun);
+  const a = withArticle(one);
   const chosenKey = fields.filter(({ name }) => key.includes(name)).map(toArgument);
   const named = key.length > 1 ? chosenKey : [{ flags: `<${key[0]}>`, about: `ID of the ${shortOne}`, values: name }];
   const inCreate = fields.filter(({ name, isInCreate }) => isInCreate && !key.includes(name));
@@ -50,20 +52,20 @@ export function nounCommand(name: NounName, noun: NounDeclaration): Noun {
           common.utc,
         ],
       }),
-      show: verb('show', { summary: `Show a ${one}`, arguments: named, options: [common.utc] }),
+      show: verb('show', { summary: `Show ${a}`, arguments: named, options: [common.utc] }),
       create: verb('create', {
-        summary: `Create a ${one}`,
+        summary: `Create ${a}`,
         ...(chosenKey.length > 0 && { arguments: chosenKey }),
         options: inCreate.map((field) => ({ ...toOption(field), ...(field.isRequired && { required: true }) })),
       }),
       update: verb('update', {
-        summary: `Update a ${one}`,
+        summary: `Update ${a}`,
         ...(cleared && { details: clearing.replace('--notes', toOption(cleared).flags.replace(/ .*/, '')) }),
         arguments: named,
         options: inUpdate.map(toOption),
       }),
-      deactivate: verb('deactivate', { summary: `Deactivate a ${one}`, arguments: named }),
-      activate: verb('activate', { summary: `Reactivate a ${one}`, arguments: named }),
+      deactivate: verb('deactivate', { summary: `Deactivate ${a}`, arguments: named }),
+      activate: verb('activate', { summary: `Reactivate ${a}`, arguments: named }),
       ...(csvColumns && { import: csvColumns(importVerb), template: csvColumns(templateVerb) }),
       // The change feed, which an export precedes, needs ids that the server assigns.
       ...(chosenKey.length === 0 && { export: exportVerb(name, { csv: csvColumns !== undefined }) }),

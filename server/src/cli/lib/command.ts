@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { NounName } from '../../administration/index.ts';
 
 /** The kinds of values that the completions read from the database (completion-values.ts). */
-export type CompletionKind = NounName | 'tenants' | 'users' | 'keys' | 'webhooks' | 'assets' | 'deliveries';
+export type CompletionKind = NounName | 'tenants' | 'users' | 'keys' | 'webhooks' | 'deliveries';
 
 /** The description of an option or argument, for the parser, the help, the completions and the command reference. */
 export interface Parameter {

@@ -2,7 +2,6 @@ import { nouns } from '../../administration/index.ts';
 import type { NounDeclaration } from '../../administration/noun.ts';
 import { listKeys } from '../../auth/api-keys/key-list.ts';
 import type { Runtime } from '../../process/runtime.ts';
-import { listAssets } from '../../resources/assets/queries.ts';
 import { findDeliveries } from '../../resources/deliveries/queries.ts';
 import type { Context } from '../../resources/shared/context.ts';
 import { listTenants, tenantContext } from '../../resources/tenants/queries.ts';
@@ -45,11 +44,6 @@ async function findInTenant(
       return (await listKeys(context, page)).data.map(({ id, name, user }) => [String(id), `${name}, ${user}`]);
     case 'webhooks':
       return (await listWebhooks(context, page)).data.map(({ id, url }) => [String(id), url]);
-    case 'assets':
-      return (await listAssets(context, page)).data.map(({ id, assetTag, name }) => [
-        String(id),
-        `${assetTag}, ${name}`,
-      ]);
     case 'deliveries':
       return (await findDeliveries(context, {}, { take: 100 })).data.map(({ id, event, state }) => [
         String(id),

@@ -49,10 +49,11 @@ ${assetInputs(sent, { definitions })}${submit('Create')}`;
 
 /** The page of an asset, with its fields and its activity. */
 export const asset = page({
-  path: `${path}/:id`,
+  path: `${path}/one`,
   roles,
   params: IdParam,
-  query: z.strictObject({ page: PageNumber }),
+  hasParamsInQuery: true,
+  query: z.object({ page: PageNumber }),
   async show(request) {
     const { visit, params, query, address } = request;
     const asset = await getAsset(visit.context, params.id);
@@ -108,7 +109,7 @@ function changesOf(before: CustomFields, defined: CustomFields): CustomFields {
 }
 
 function toResult({ id, assetTag }: Asset) {
-  return { redirect: `${path}/${id}`, subject: assetTag, target: { type: 'asset', id } as const };
+  return { redirect: `${path}/one?id=${id}`, subject: assetTag, target: { type: 'asset', id } as const };
 }
 
 /**

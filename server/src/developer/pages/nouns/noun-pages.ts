@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { CellStyle, NounDeclaration } from '../../../administration/noun.ts';
-import { describeColumns } from '../../../administration/noun-columns.ts';
+import { describeColumns, withArticle } from '../../../administration/noun-columns.ts';
 import { fieldsOf, keyShape, toRequest } from '../../../administration/noun-fields.ts';
 import { findUserNames, findUsersById } from '../../../resources/users/queries.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
@@ -52,7 +52,7 @@ export async function nounPages(noun: NounDeclaration): Promise<AnyPage[]> {
   const none = (isFiltered: boolean) => {
     if (isFiltered) return `No ${many} match your search.`;
     if (!hasFiles) return `No ${many} yet.`;
-    return html`No ${many} yet. <a href="${path}/new">Create a ${one}</a> or <a href="${path}/import">import a CSV file</a>.`;
+    return html`No ${many} yet. <a href="${path}/new">Create ${withArticle(one)}</a> or <a href="${path}/import">import a CSV file</a>.`;
   };
   const Key = z.strictObject(keyShape(noun));
   const all = html`<p><a href="${path}">All ${many}</a></p>`;
@@ -164,7 +164,7 @@ ${section(
   const files = operations.csv?.((csv) =>
     operations.rows === undefined ? [] : [csvImport(csv), ...csvFiles({ ...csv, rows: operations.rows })],
   );
-  return [list, create, detail, ...(files ?? [])];
+  return [list, ...(noun.hasOwnForms === true ? [] : [create, detail]), ...(files ?? [])];
 }
 
 interface CellContext {
