@@ -14,11 +14,7 @@ interface Entry {
  * from this list, in this order.
  */
 export const nouns = {
-  teams: {
-    about: 'the teams of a tenant',
-    files: ['export'],
-    load: async () => (await import('./teams.ts')).teams,
-  },
+  teams: { about: 'the teams of a tenant', files: ['export'], load: async () => (await import('./teams.ts')).teams },
   fields: {
     about: 'the definitions of custom fields',
     files: [],
@@ -29,11 +25,7 @@ export const nouns = {
     files: ['import', 'template'],
     load: async () => (await import('./ticket-categories.ts')).ticketCategories,
   },
-  assets: {
-    about: 'assets',
-    files: ['import', 'export'],
-    load: async () => (await import('./assets.ts')).assets,
-  },
+  assets: { about: 'assets', files: ['import', 'export'], load: async () => (await import('./assets.ts')).assets },
   projects: {
     about: 'projects',
     files: ['import', 'export'],

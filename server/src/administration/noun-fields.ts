@@ -57,8 +57,8 @@ export async function toRequest(
   typed: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
   const values = Object.entries(typed).map(async ([name, value]) => {
-    const converted = value == null ? value : await converters[name]?.toValue(context, value);
-    return [name, converted ?? value];
+    const converter = converters[name];
+    return [name, value == null || converter === undefined ? value : await converter.toValue(context, value)];
   });
   return Object.fromEntries(await Promise.all(values));
 }
