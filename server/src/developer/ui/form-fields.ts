@@ -27,10 +27,14 @@ export function renderForm(
 ${errors}${renderedFields}</form>`;
 }
 
-/** Renders a summary of all errors of a form. The summary is above the fields, so screen readers announce it first. */
+/**
+ * Renders a summary of all errors of a form, in the order of the fields. The summary is above the fields, so screen
+ * readers announce it first.
+ */
 export function summary(sent: FormState | undefined): SafeHtml | null {
   if (sent === undefined) return null;
-  const wrong = Object.entries(sent.errors);
+  const order = [...(sent.labels?.keys() ?? [])];
+  const wrong = Object.entries(sent.errors).sort(([a], [b]) => order.indexOf(a) - order.indexOf(b));
   if (sent.message === undefined && wrong.length === 0) return null;
   const items = wrong.map(
     ([name, message]) => html`<li><a href="#field-${name}">${sent.labels?.get(name) ?? name}</a> ${message}</li>`,

@@ -68,7 +68,8 @@ export function isLowerRole(role: UserRole, before: UserRole): boolean {
 
 /**
  * Updates a user. If the patch changes nothing, `updatedAt` stays the same. If the new role has fewer rights, revokes the
- * user's API keys. If the new role is REQUESTER, also ends the user's sessions in the developer area, and withdraws the user's pending approvals.
+ * user's API keys. If the new role is REQUESTER, also ends the user's sessions in the developer area, and withdraws the
+ * user's pending approvals.
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the email address is already in use, if no
  * administrator would remain, if the user was erased, or if the role of a service account isn't AGENT
  */
