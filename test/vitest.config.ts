@@ -16,10 +16,10 @@ export default defineConfig({
     // two workers on two cores, the tests took 20% longer.
     maxWorkers: Math.min(availableParallelism() + 1, 6),
     // Only ends tests that hang. A busy machine can stall for several seconds.
-    testTimeout: 60_000,
+    testTimeout: 300_000,
     // The default of one second is too short for a busy machine.
-    expect: { poll: { timeout: 10_000 } },
-    hookTimeout: 120_000,
+    expect: { poll: { timeout: 120_000 } },
+    hookTimeout: 300_000,
     // Vitest reports a test as slow if it takes longer than 10 seconds. The threshold is high, because most tests query
     // a database or start a server.
     slowTestThreshold: 10_000,

@@ -62,7 +62,7 @@ export function useAlerts(): AlertsTest {
     },
     async settled(alerts, waiting = 0) {
       const read = async () => (await getJson(alerts, 'healthz')).body.waiting;
-      await expect.poll(read, { timeout: 60_000, interval: 20 }).toBe(waiting);
+      await expect.poll(read, { interval: 20 }).toBe(waiting);
       return (await test.workspace.call('GET', '/tickets?sort=id&perPage=100')).body.data;
     },
     async patch(id, fields) {

@@ -25,7 +25,7 @@ const titlesIn = async ({ call }: Workspace, query = '') =>
 async function changesAfter({ call }: Workspace, cursor?: string) {
   const query = cursor === undefined ? '' : `?cursor=${cursor}`;
   const read = async () => (await call('GET', `/articles/changes${query}`)).body;
-  await expect.poll(async () => (await read()).data.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await read()).data.length).toBeGreaterThan(0);
   return read();
 }
 

@@ -120,7 +120,7 @@ describe('POST /tickets/{id}/attachments', () => {
     expect(activity).toMatchObject({ action: 'UPDATED', changes });
     // The feed waits for older transactions in other databases of the PostgreSQL server.
     const feed = async () => (await own.call('GET', `/tickets/changes?cursor=${nextCursor}`)).body.data;
-    await expect.poll(feed, { timeout: 10_000 }).toEqual([after]);
+    await expect.poll(feed).toEqual([after]);
     const [event] = await api.prisma.event.findMany({ where: { tenantId: own.tenantId } });
     expect(JSON.parse(event?.body ?? '')).toMatchObject({ type: 'ticket.updated', ticket: after, changes });
   });
@@ -347,10 +347,10 @@ describe('GET /attachments/{id}/content', () => {
     }
     await expect.poll(connections).toBe(4);
     // Other responses end after 30 seconds.
-    await expect.poll(connections, { timeout: 20_000 }).toBe(0);
+    await expect.poll(connections).toBe(0);
     await expect.poll(async () => (await own.call('HEAD', path)).status).toBe(200);
     await slow.close();
-  }, 30_000);
+  });
 });
 
 describe('DELETE /attachments/{id}', () => {

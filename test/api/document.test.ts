@@ -456,53 +456,44 @@ describe('the requests and responses of a workspace', () => {
     ['without rules for other fields', false, undefined],
     ['in the strict mode', true, undefined],
     ['with a required field', false, 'select'],
-  ])(
-    'match the document exactly if the server accepts them, %s',
-    { timeout: 60_000 },
-    async (_, isStrict, required) => {
-      await define(required);
-      await setStrictMode(workspace.context, isStrict);
-      const { ofRequest } = validatorOf(await read());
-      const filled = required ? { customFields: { [required]: 'bonn' } } : {};
-      // The rules of the other fields are the same as in the first run.
-      const sent = fields.filter(({ key }) => (!isStrict && !required) || key === 'select' || key === 'unknown');
-      const bodies: object[] = sent.flatMap(({ key = '' }) =>
-        values.map((value) => ({ customFields: { [key]: value } })),
-      );
-      bodies.push({ customFields: null }, { customFields: {} }, {});
-      const tickets = await Promise.all(bodies.slice(0, 100).map(() => workspace.createTicket(filled)));
-      const assets = await Promise.all(tickets.map(() => workspace.createAsset(filled)));
+  ])('match the document exactly if the server accepts them, %s', async (_, isStrict, required) => {
+    await define(required);
+    await setStrictMode(workspace.context, isStrict);
+    const { ofRequest } = validatorOf(await read());
+    const filled = required ? { customFields: { [required]: 'bonn' } } : {};
+    // The rules of the other fields are the same as in the first run.
+    const sent = fields.filter(({ key }) => (!isStrict && !required) || key === 'select' || key === 'unknown');
+    const bodies: object[] = sent.flatMap(({ key = '' }) =>
+      values.map((value) => ({ customFields: { [key]: value } })),
+    );
+    bodies.push({ customFields: null }, { customFields: {} }, {});
+    const tickets = await Promise.all(bodies.slice(0, 100).map(() => workspace.createTicket(filled)));
+    const assets = await Promise.all(tickets.map(() => workspace.createAsset(filled)));
 
-      type Kind = [
-        method: string,
-        path: string,
-        items: 'tickets' | 'assets' | undefined,
-        own: (index: number) => object,
-      ];
-      const kinds: Kind[] = [
-        ['POST', '/tickets', undefined, () => ticket],
-        ['POST', '/tickets/bulk', 'tickets', () => ticket],
-        ['PATCH', `/tickets/${tickets[0]?.id}`, undefined, () => ({ title: unique() })],
-        ['PATCH', '/tickets/bulk', 'tickets', (index) => ({ id: tickets[index % 100]?.id, title: unique() })],
-        ['POST', '/assets', undefined, asset],
-        ['PATCH', `/assets/${assets[0]?.id}`, undefined, () => ({ name: unique() })],
-        // An upsert that creates an asset also needs the required fields, which the document can't describe.
-        ['POST', '/assets/upsert', 'assets', (index) => ({ assetTag: assets[index % 100]?.assetTag, name: unique() })],
-      ];
-      for (const [method, path, items, own] of kinds) {
-        const requests = bodies.map((body, index) => ({ ...own(index), ...body }));
-        const accepted: boolean[] = [];
-        for (let from = 0; from < requests.length; from += items ? 100 : 1) {
-          const some = requests.slice(from, from + 100);
-          const { status, body } = await workspace.call(method, path, items ? { [items]: some } : some[0]);
-          accepted.push(...(items ? body.data.map((each: { status: number }) => each.status < 300) : [status < 300]));
-        }
-        const template = path.replace(/\d+$/, '{id}');
-        const faults = requests.map((sent) => ofRequest(method, template, items ? { [items]: [sent] } : sent));
-        const differences = requests.filter((_, index) => accepted[index] !== (faults[index] === ''));
-        expect(differences, `${method} ${path}`).toEqual([]);
-        expect(new Set(accepted).size).toBe(2);
+    type Kind = [method: string, path: string, items: 'tickets' | 'assets' | undefined, own: (index: number) => object];
+    const kinds: Kind[] = [
+      ['POST', '/tickets', undefined, () => ticket],
+      ['POST', '/tickets/bulk', 'tickets', () => ticket],
+      ['PATCH', `/tickets/${tickets[0]?.id}`, undefined, () => ({ title: unique() })],
+      ['PATCH', '/tickets/bulk', 'tickets', (index) => ({ id: tickets[index % 100]?.id, title: unique() })],
+      ['POST', '/assets', undefined, asset],
+      ['PATCH', `/assets/${assets[0]?.id}`, undefined, () => ({ name: unique() })],
+      // An upsert that creates an asset also needs the required fields, which the document can't describe.
+      ['POST', '/assets/upsert', 'assets', (index) => ({ assetTag: assets[index % 100]?.assetTag, name: unique() })],
+    ];
+    for (const [method, path, items, own] of kinds) {
+      const requests = bodies.map((body, index) => ({ ...own(index), ...body }));
+      const accepted: boolean[] = [];
+      for (let from = 0; from < requests.length; from += items ? 100 : 1) {
+        const some = requests.slice(from, from + 100);
+        const { status, body } = await workspace.call(method, path, items ? { [items]: some } : some[0]);
+        accepted.push(...(items ? body.data.map((each: { status: number }) => each.status < 300) : [status < 300]));
       }
-    },
-  );
+      const template = path.replace(/\d+$/, '{id}');
+      const faults = requests.map((sent) => ofRequest(method, template, items ? { [items]: [sent] } : sent));
+      const differences = requests.filter((_, index) => accepted[index] !== (faults[index] === ''));
+      expect(differences, `${method} ${path}`).toEqual([]);
+      expect(new Set(accepted).size).toBe(2);
+    }
+  });
 });

@@ -83,7 +83,7 @@ describe('a ticket of an import key', () => {
     await post(`/tickets/${id}/comments`, comment, importKey);
     expect(await api.prisma.event.count({ where: { tenantId: own.tenantId } })).toBe(0);
     const feed = async () => (await own.call('GET', '/tickets/changes')).body.data;
-    await expect.poll(feed, { timeout: 30_000 }).toMatchObject([{ id, commentCount: 1 }]);
+    await expect.poll(feed).toMatchObject([{ id, commentCount: 1 }]);
     const { data } = (await own.call('GET', `/tickets/${id}/activity`)).body;
     expect(data).toMatchObject([
       { action: 'COMMENTED', actor: { userId: own.userId, import: true } },

@@ -170,7 +170,7 @@ describe('POST /tickets/{id}/links', () => {
         found.push(...data.map(({ id, linkCount }: Ticket) => [id, linkCount]));
         return found.length;
       };
-      await expect.poll(poll, { timeout: 10_000 }).toBe(2);
+      await expect.poll(poll).toBe(2);
       return found;
     };
     expect(await changed()).toEqual([a, b].map((ticket) => [ticket.id, 0]));

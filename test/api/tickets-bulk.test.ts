@@ -484,7 +484,7 @@ describe('PATCH /tickets/bulk', () => {
     const both = Promise.all([bulk('PATCH', change('Up')), bulk('PATCH', change('Down').toReversed())]);
     const waiting = `SELECT count(*)::int AS count FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%FOR NO KEY UPDATE%'`;
-    await expect.poll(async () => (await api.owner.pool.query(waiting)).rows[0].count, { timeout: 20_000 }).toBe(2);
+    await expect.poll(async () => (await api.owner.pool.query(waiting)).rows[0].count).toBe(2);
     await client.end();
     for (const answers of await both) for (const { status } of answers) expect(status).toBe(200);
   });

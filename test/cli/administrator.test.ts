@@ -100,7 +100,7 @@ async function findNames(): Promise<string[]> {
   return found.map(({ name }) => name).sort();
 }
 
-it('erases a user, and redacts the tickets and comments that name the user', { timeout: 30_000 }, async () => {
+it('erases a user, and redacts the tickets and comments that name the user', async () => {
   const person = await run(`users create --email ${email} --role AGENT --phone 1234567`, '--name', 'Wilhelmina Quist');
   const admin = { db: mine.context.db, userId: mine.context.userId };
 
@@ -235,7 +235,7 @@ it('erases a user, and redacts the tickets and comments that name the user', { t
     };
     const isComplete = changed.tickets.length === 2 && changed.comments.length === 3;
     return isComplete && changed.activity.some(({ changes }) => 'redactedAt' in changes) && changed;
-  }, 10_000);
+  }, 60_000);
   expect(changed.tickets.at(-1)).toEqual(body.data);
   const redacted = { body: '[redacted]', redactedAt: expect.any(String) };
   expect(changed.comments).toMatchObject([
@@ -404,7 +404,7 @@ it('does not block uploads to other tickets while a redaction searches the event
   await connection.query('SELECT FROM events WHERE tenant_id = $1 FOR UPDATE', [mine.tenantId]);
   const redaction = redact(mine.context, { tickets: [ticketId], attachments: [id] });
   try {
-    await vi.waitUntil(async () => (await requestsWaiting(api, 'system')) === 1);
+    await expect.poll(() => requestsWaiting(api, 'system')).toBe(1);
     await mine.createAttachment(other.id);
   } finally {
     await connection.query('ROLLBACK');

@@ -44,7 +44,7 @@ async function writeCsv(...lines: string[]): Promise<string> {
   return file;
 }
 
-describe('assets create', { timeout: 60_000 }, () => {
+describe('assets create', () => {
   it('emits asset.created when `assets create` creates an asset', async () => {
     const { name, admin, db } = await createTenantWithWebhook();
     const create = `assets create --tenant ${name} --name Laptop --asset-tag LT-1 --type LAPTOP`;
@@ -76,7 +76,7 @@ describe('assets create', { timeout: 60_000 }, () => {
   });
 });
 
-describe('assets import', { timeout: 60_000 }, () => {
+describe('assets import', () => {
   it('imports a CSV file of assets and emits asset.created for each asset', async () => {
     const { name, admin, db } = await createTenantWithWebhook();
     const file = await writeCsv(
@@ -217,7 +217,7 @@ describe('assets import', { timeout: 60_000 }, () => {
   });
 });
 
-describe('assets import --update', { timeout: 60_000 }, () => {
+describe('assets import --update', () => {
   const customFields = {
     ...{ floor: 3, ratio: 1e-9, leased: true, insured: false, empty: null, none: '', zip: '01067', formula: '=1' },
     ...{ quoted: "'=1", padded: ' a ', tags: ['a', 1, true, null], long: Array.from({ length: 4000 }, () => 'x') },

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const statusWith = async (key: string) => (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status;
 
-describe('tenants, users and keys', { timeout: 60_000 }, () => {
+describe('tenants, users and keys', () => {
   it('creates tenants, users and API keys with itsm commands', async () => {
     const tenant = await itsm('tenants create --admin-email Ada@acme.example --name', ' Acme ');
     expect(tenant).toMatchObject({
@@ -110,7 +110,7 @@ describe('tenants, users and keys', { timeout: 60_000 }, () => {
   });
 });
 
-describe('tenant names', { timeout: 60_000 }, () => {
+describe('tenant names', () => {
   const adminEmail = 'a@names.example';
 
   it('ignores case and Unicode compatibility differences in tenant names', async () => {
@@ -130,7 +130,7 @@ describe('tenant names', { timeout: 60_000 }, () => {
   });
 });
 
-describe('projects create', { timeout: 60_000 }, () => {
+describe('projects create', () => {
   it('creates a project with `projects create` and reports a duplicate project key', async () => {
     const { admin } = await createTenant(api.prisma, { name: 'Initech', adminEmail: 'bill@initech.example' });
     const create = 'projects create --tenant Initech --key TPS --name Reports';
@@ -148,7 +148,7 @@ describe('projects create', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a command that fails', { timeout: 60_000 }, () => {
+describe('a command that fails', () => {
   it('reports an error on one line or as JSON, and exits with code 1', async () => {
     await createTenant(api.prisma, { name: 'Umbrella', adminEmail: 'a@umbrella.example' });
     const [taken, unknown, noUser, noKey] = await Promise.all([
@@ -179,7 +179,7 @@ describe('a command that fails', { timeout: 60_000 }, () => {
   });
 });
 
-describe('usage errors', { timeout: 60_000 }, () => {
+describe('usage errors', () => {
   it('reports each invalid option on a separate line and exits with code 2', async () => {
     const [missing, wrong, scope, setting] = await Promise.all([
       itsm('tenants create --name X --json'),

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const due = () => api.prisma.delivery.count({ where: { state: 'PENDING' } });
 
-describe('deliveries replay', { timeout: 60_000 }, () => {
+describe('deliveries replay', () => {
   it('names the option that replays the failed deliveries if it gets no option', async () => {
     const rejected = await itsm(`deliveries replay --tenant ${tenant}`);
     expect(rejected).toMatchObject({ code: 2, stdout: '' });

@@ -79,12 +79,13 @@ const cases: Case[] = [
   },
 ];
 
-describe('a command that wakes the workers', { timeout: 60_000 }, () => {
-  it.each(cases)('exits within one second after the last output of `$command`', async ({ command, before, args }) => {
+describe('a command that wakes the workers', () => {
+  it.each(cases)('exits soon after the last output of `$command`', async ({ command, before, args }) => {
     const tenant = await createSubscribedTenant();
     await before?.(tenant);
     const woken = once(worker, 'notification');
     const child = spawnCommand([...command.split(' '), ...(await args(tenant)), '--tenant', tenant.name], database.url);
+    const startedAt = performance.now();
     let lastOutputAt = Number.NaN;
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', () => {
@@ -92,13 +93,14 @@ describe('a command that wakes the workers', { timeout: 60_000 }, () => {
       });
     }
     expect(await once(child, 'exit')).toEqual([0, null]);
-    expect(performance.now() - lastOutputAt).toBeLessThan(1000);
+    // A ratio, because both take longer on a busy machine. An idle connection would delay the exit by seconds.
+    expect(performance.now() - lastOutputAt).toBeLessThan(lastOutputAt - startedAt);
     await woken;
   });
 });
 
 // Most other tests run commands in the test process. These tests check that a separate process prints the same output.
-describe('a command in a separate process', { timeout: 60_000 }, () => {
+describe('a command in a separate process', () => {
   it.each(['tenants list', 'users list', 'keys list', 'projects list', 'deliveries list'])(
     'prints the same output for `%s` in a separate process as in the test process',
     async (command) => {

@@ -28,7 +28,7 @@ afterAll(async () => {
   await api.close();
 });
 
-describe('listen --subscribe', { timeout: 60_000 }, () => {
+describe('listen --subscribe', () => {
   it('prints the deliveries of a temporary subscription with `listen --subscribe`', async () => {
     const { id } = await workspace.createTicket({ title: 'Wi-Fi is slow', priority: 'LOW' });
     const args = ['listen', '--tenant', String(workspace.tenantId), '--subscribe', 'ticket.*'];

@@ -19,7 +19,7 @@ afterEach(() => database.drop());
 
 const empty = () => execute(database.url, 'DROP SCHEMA public, pgboss CASCADE; CREATE SCHEMA public');
 
-describe('a command with the CELL of another database', { timeout: 60_000 }, () => {
+describe('a command with the CELL of another database', () => {
   it('assigns tenant IDs from the range that the setting CELL selects', async () => {
     const inCell = commandLine(database.url, { CELL: '2' });
     const { stdout } = await inCell('tenants create --name First --admin-email ada@first.example --json');
@@ -38,7 +38,7 @@ describe('a command with the CELL of another database', { timeout: 60_000 }, () 
   });
 });
 
-describe('itsm migrate', { timeout: 60_000 }, () => {
+describe('itsm migrate', () => {
   it('prints the migrations that `itsm migrate` applies to an empty database', async () => {
     await empty();
     const first = await itsm('migrate --json');
@@ -79,7 +79,7 @@ describe('itsm migrate', { timeout: 60_000 }, () => {
   });
 });
 
-describe('every other command', { timeout: 60_000 }, () => {
+describe('every other command', () => {
   it('rejects an outdated database in every command except `itsm migrate`', async () => {
     await empty();
     const { code, stdout, stderr } = await itsm('tenants list');

@@ -48,7 +48,7 @@ async function createTenant(name: string): Promise<{ email: string; key: string 
   return { email, key: stdout.trim() };
 }
 
-describe('tenants and users', { timeout: 180_000 }, () => {
+describe('tenants and users', () => {
   it('manages the lifecycle of tenants and users with itsm commands', async () => {
     const { email, key } = await createTenant('Vandelay');
     expect(await statusWith(key)).toBe(200);
@@ -87,7 +87,7 @@ describe('tenants and users', { timeout: 180_000 }, () => {
   });
 });
 
-describe('resolution targets', { timeout: 180_000 }, () => {
+describe('resolution targets', () => {
   it('changes, shows and clears the resolution targets of a tenant with itsm commands', async () => {
     const name = `Targets${unique()}`;
     await createTenant(name);
@@ -104,7 +104,7 @@ describe('resolution targets', { timeout: 180_000 }, () => {
   });
 });
 
-describe('users that lose permissions', { timeout: 180_000 }, () => {
+describe('users that lose permissions', () => {
   it.each([
     ['users deactivate EMAIL', 'is inactive.'],
     ['users update EMAIL --role AGENT', 'with role AGENT.'],
@@ -127,7 +127,7 @@ describe('users that lose permissions', { timeout: 180_000 }, () => {
   });
 });
 
-describe('service accounts and rules for API keys', { timeout: 180_000 }, () => {
+describe('service accounts and rules for API keys', () => {
   it('creates a service account with an API key for one network, and limits the lifetime of new keys', async () => {
     await createTenant('Wayne');
     const create = 'users create --tenant Wayne --name Export --email it@wayne.example --kind SERVICE';
@@ -156,7 +156,7 @@ describe('service accounts and rules for API keys', { timeout: 180_000 }, () => 
   });
 });
 
-describe('keys rotate', { timeout: 180_000 }, () => {
+describe('keys rotate', () => {
   it('keeps the old API key valid for --overlap-hours after a rotation', async () => {
     const { key } = await createTenant('Pied');
     const [{ id }] = await json('keys list --tenant Pied');
@@ -188,7 +188,7 @@ describe('keys rotate', { timeout: 180_000 }, () => {
   });
 });
 
-describe('teams', { timeout: 180_000 }, () => {
+describe('teams', () => {
   it('reads the members of a team as email addresses or ids', async () => {
     const { email } = await createTenant('Wernham');
     const [{ id: ada }] = await json('users list --tenant Wernham');
@@ -217,7 +217,7 @@ describe('teams', { timeout: 180_000 }, () => {
   });
 });
 
-describe('fields', { timeout: 180_000 }, () => {
+describe('fields', () => {
   it('changes the options of a custom field, and lists the definitions as the API does', async () => {
     const { key } = await createTenant('Entwhistle');
     const tenant = ['--tenant', 'Entwhistle'];
@@ -274,7 +274,7 @@ describe('fields', { timeout: 180_000 }, () => {
   });
 });
 
-describe('categories', { timeout: 180_000 }, () => {
+describe('categories', () => {
   it('creates a ticket category below another one, and lists ticket categories in the order of their ids', async () => {
     await createTenant('Initech');
     const tenant = '--tenant Initech';
@@ -316,7 +316,7 @@ describe('categories', { timeout: 180_000 }, () => {
   });
 });
 
-describe('projects and assets', { timeout: 180_000 }, () => {
+describe('projects and assets', () => {
   it('sets the status of projects and assets, and updates assets with itsm commands', async () => {
     const { email } = await createTenant('Hooli');
     const made = await json('projects create --tenant Hooli --key BOX --name Box');
@@ -378,7 +378,7 @@ describe('projects and assets', { timeout: 180_000 }, () => {
   });
 });
 
-describe('CSV files', { timeout: 180_000 }, () => {
+describe('CSV files', () => {
   it('reports correct line numbers of a CSV file for all kinds of line breaks', async () => {
     await createTenant('Lines');
     for (const [end, within] of [
@@ -396,7 +396,7 @@ describe('CSV files', { timeout: 180_000 }, () => {
   });
 });
 
-describe('projects', { timeout: 180_000 }, () => {
+describe('projects', () => {
   it('imports an exported CSV file of projects into another tenant', async () => {
     for (const name of ['Vandelay', 'Kramerica']) await createTenant(name);
     await json(`projects create --tenant Vandelay --key OFFICE`, '--name', '=Latex, and "more"');
@@ -416,7 +416,7 @@ describe('projects', { timeout: 180_000 }, () => {
   });
 });
 
-describe('secret options', { timeout: 60_000 }, () => {
+describe('secret options', () => {
   /** Runs a command that reads `input` from standard input. */
   async function runWithInput(input: string, ...args: string[]) {
     const env = { PATH: process.env.PATH, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY: secretKey };
@@ -443,7 +443,7 @@ describe('secret options', { timeout: 60_000 }, () => {
   });
 });
 
-describe('webhooks', { timeout: 180_000 }, () => {
+describe('webhooks', () => {
   it('manages the lifecycle of a webhook with itsm commands', async () => {
     await createTenant('Stark');
     const create =

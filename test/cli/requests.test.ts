@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-describe('itsm requests', { timeout: 30_000 }, () => {
+describe('itsm requests', () => {
   it('lists the requests of a tenant, filtered by key, error and time', async () => {
     const list = async (options = '') => {
       const { stdout } = await itsm(`requests list --tenant ${workspace.tenantId} --json${options}`);

@@ -78,7 +78,7 @@ async function decryptAll({ prisma }: Api, tenantId: TenantId, key: string): Pro
 async function untilSessionWaits({ prisma }: Api): Promise<void> {
   const waiting = () => prisma.$queryRaw<object[]>`
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  await expect.poll(async () => (await waiting()).length, { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0);
 }
 
 const secretsUpTo = (count: number) => Array.from({ length: count }, (_, index) => `secret ${index + 1}`);
@@ -121,16 +121,14 @@ it('re-encrypts the current and previous signing secrets of webhooks', async () 
   expect(createSecretCipher([newKey]).decrypt(stored, subscription)).toBe('secret before');
 });
 
-it('signs webhooks with the same secret before and after `secrets re-encrypt`', {
-  timeout: 60_000,
-}, async () => {
+it('signs webhooks with the same secret before and after `secrets re-encrypt`', async () => {
   const receiver = await startReceiver();
   const secret = 'a secret that outlives its key';
   const sent = async (api: Api, createTicket: () => Promise<unknown>) => {
     receiver.received.length = 0;
     const stop = await startWebhooks({ ...api, logger: createLogger('error') });
     await createTicket();
-    await expect.poll(() => receiver.received, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => receiver.received).toHaveLength(1);
     await stop();
     const { headers, body } = receiver.received[0] as Received;
     expect(headers['x-service-signature']).toBe(createHmac('sha256', secret).update(body).digest('hex'));
@@ -173,9 +171,7 @@ it('signs webhooks with the same secret before and after `secrets re-encrypt`', 
   await receiver.close();
 });
 
-it('completes the re-encryption if `secrets re-encrypt` runs again after it was killed', {
-  timeout: 60_000,
-}, async () => {
+it('completes the re-encryption if `secrets re-encrypt` runs again after it was killed', async () => {
   const api = await open(newKey, oldKey);
   const count = 1200;
   const tenantId = await insertSecrets(api, count, oldKey);
@@ -238,7 +234,7 @@ it('re-encrypts each webhook secret only once if several re-encryptions run conc
   expect(await decryptAll(api, tenantId, newKey)).toEqual(secretsUpTo(100));
 });
 
-it('reports damaged webhook secrets and re-encrypts all others', { timeout: 30_000 }, async () => {
+it('reports damaged webhook secrets and re-encrypts all others', async () => {
   const api = await open(newKey, oldKey);
   const tenantId = await insertSecrets(api, 3, oldKey);
   await api.prisma.$executeRaw`

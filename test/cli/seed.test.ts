@@ -91,8 +91,8 @@ describe('seed', () => {
     const { data: tickets } = (await call('GET', '/tickets?perPage=100')) as { data: Ticket[] };
     // The feeds return rows after all transactions of the server that were running at that moment, also of other tests.
     const feed = async (path: string) => (await call('GET', path)).data as TicketActivity[];
-    await expect.poll(() => feed('/tickets/activity?perPage=100'), { timeout: 10_000 }).toHaveLength(100);
-    await expect.poll(() => feed('/assets/activity'), { timeout: 10_000 }).toHaveLength(12);
+    await expect.poll(() => feed('/tickets/activity?perPage=100')).toHaveLength(100);
+    await expect.poll(() => feed('/assets/activity')).toHaveLength(12);
     const times = (await feed('/tickets/activity?perPage=100')).map(({ at }) => at);
     expect(times).toEqual(times.toSorted());
     for (const { id, status, createdAt } of tickets) {
@@ -170,7 +170,7 @@ describe('seed', () => {
   });
 });
 
-describe('itsm seed', { timeout: 60_000 }, () => {
+describe('itsm seed', () => {
   it('creates the demo workspace without its file if the store of attachments is unavailable', async () => {
     const itsm = commandLine(database.url, { ATTACHMENTS_DIR: '/dev/null/attachments' });
     const { code, stdout, stderr } = await itsm('seed --name Hooli');

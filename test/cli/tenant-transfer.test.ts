@@ -232,7 +232,7 @@ describe('tenants export and import', () => {
 
     // Open transactions of other test files on this PostgreSQL server can hold back the newest change.
     const countChanges = async () => (await call('GET', '/tickets/changes?perPage=100')).body.data.length;
-    await expect.poll(countChanges, { timeout: 10_000 }).toBe(inMaintenance.length + 1);
+    await expect.poll(countChanges).toBe(inMaintenance.length + 1);
     const [team] = (await call('GET', '/teams')).body.data;
     expect(team.memberIds).toEqual([mine.userId]);
     expect((await call('GET', `/tickets?teamId=${team.id}`)).body.meta.totalCount).toBe(1);
@@ -593,7 +593,7 @@ it('names the folder of an export that was killed in the next export and in `its
     const command = ['tenants', 'export', String(theirs.tenantId), join(folder, 'killed')];
     const env = { ATTACHMENTS_DIR: join(folder, 'source'), CELL: '1' };
     const child = spawnCommand(command, source.databaseUrl, env);
-    await expect.poll(partials, { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(partials).toHaveLength(1);
     child.kill('SIGKILL');
     await once(child, 'exit');
   } finally {
@@ -609,7 +609,7 @@ it('names the folder of an export that was killed in the next export and in `its
   expect(await diagnose()).toContainEqual({ check: 'exports', level: 'note', message, advice: expect.any(String) });
   await rm(join(folder, name), { recursive: true });
   expect(await diagnose()).toContainEqual(expect.objectContaining({ check: 'exports', level: 'ok' }));
-}, 60_000);
+});
 
 describe('tenants delete', () => {
   it('requires maintenance, and the name or --yes', async () => {

@@ -47,7 +47,7 @@ async function inTerminal(columns: number, command: string, more: Record<string,
   return output.replaceAll('\r', '');
 }
 
-describe('a terminal', { timeout: 60_000, ...skipUnlessLinux() }, () => {
+describe('a terminal', skipUnlessLinux(), () => {
   it('prints tables that fit the terminal, without colors if NO_COLOR is set', async () => {
     const shown = await inTerminal(60, 'tenants list');
     const lines = stripVTControlCharacters(shown).trimEnd().split('\n');
@@ -113,7 +113,7 @@ describe('relativeTime', () => {
   });
 });
 
-describe('in the wrong folder', { timeout: 60_000 }, () => {
+describe('in the wrong folder', () => {
   it('explains how to create a database if DATA_DIR has none', async () => {
     const away = join(folder, 'nothing-here');
     const { code, stdout, stderr } = await processCommandLine('', { DATA_DIR: away })('tenants list');
@@ -143,7 +143,7 @@ describe('in the wrong folder', { timeout: 60_000 }, () => {
   });
 });
 
-describe('completion', { timeout: 60_000 }, () => {
+describe('completion', () => {
   it('completes commands, options and values, including values from the database', async () => {
     const itsm = commandLine(database.url);
     const offered = async (...words: string[]) => {

@@ -264,7 +264,7 @@ describe('examples/service-desk.ts', () => {
         const [comment] = (await desk.comments.list(kept.id)).data;
         expect(await read(`comments/${comment?.id}.json`)).toEqual(comment);
         expect(await read(`assets/${assetIds[0]}.json`)).toMatchObject({ type: 'PRINTER' });
-      }, 30_000);
+      });
       const synced = (await readdir(join(folder, 'assets'))).filter((name) => name.endsWith('.json'));
       const counts = outputs.join('').matchAll(/Synced assets: (\d+) changed/g);
       expect([...counts].reduce((sum, [, count]) => sum + Number(count), 0)).toBe(synced.length);

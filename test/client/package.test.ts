@@ -55,7 +55,7 @@ beforeAll(async () => {
   api = await startApi({ env: { CORS_ORIGINS: origin } });
   workspace = await createWorkspace(api);
   baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
-}, 120_000);
+});
 afterAll(async () => {
   await api?.close();
   site?.close();
@@ -224,13 +224,13 @@ describe('installed client package', () => {
           const response = await fetch(`http://127.0.0.1:${port}`).catch(() => undefined);
           expect(await response?.text(), printed).toBe(JSON.stringify(expected));
         },
-        { timeout: 20_000, interval: 100 },
+        { timeout: 60_000, interval: 100 },
       );
       expect(printed).toBe('');
     } finally {
       running.kill();
     }
-  }, 60_000);
+  });
 
   it('makes the errors of one copy instances of the classes of another copy', async () => {
     const source = `
@@ -290,7 +290,7 @@ describe('installed client package', () => {
       expect(await synced()).toMatch(/^[01] changed, \d+ in all\n$/);
       return (await copy())[id]?.priority;
     };
-    await expect.poll(priority, { timeout: 30_000 }).toBe('CRITICAL');
+    await expect.poll(priority).toBe('CRITICAL');
     const tickets = await copy();
 
     const port = await steadyPort();
@@ -306,14 +306,14 @@ describe('installed client package', () => {
           () => undefined,
         );
       };
-      await expect.poll(() => deliver('secret'), { timeout: 20_000 }).toBe(204);
+      await expect.poll(() => deliver('secret')).toBe(204);
       expect(await deliver('another')).toBe(400);
       const lines = `ticket.created ${tickets[id].ticketNumber} is genuine\nThe signature does not match`;
       await expect.poll(() => printed).toContain(lines);
     } finally {
       receiver.kill();
     }
-  }, 60_000);
+  });
 
   it('runs the installed client package in Chromium on a page of another origin', async () => {
     const browser = await launchBrowser();
@@ -335,7 +335,7 @@ describe('installed client package', () => {
     } finally {
       await browser.close();
     }
-  }, 60_000);
+  });
 });
 
 describe('types of the client package', () => {

@@ -70,7 +70,7 @@ describe('password guessing', () => {
     // From a new IP address, the server rejects the victim's password but accepts the attacker's own password.
     expect(await attempts(attacker, [['198.51.100.200', { email, password }]])).toEqual([400]);
     expect(await attempts(attacker, [['198.51.100.201', { email, password: own }]])).toEqual([303]);
-  }, 60_000);
+  });
 
   it('blocks sign-in attempts from an IP address over the limit without storing the blocked attempts', async () => {
     const email = `${unique()}@example.com`;
@@ -90,7 +90,7 @@ describe('password guessing', () => {
       const flood = await attempts(openBrowser(api), Array(20).fill([from, { email, password: 'guess' }]));
       expect(new Set(flood)).toEqual(new Set([429]));
     });
-  }, 60_000);
+  });
 
   it('counts no failed attempt for the IP address if the password matches one of several accounts', async () => {
     const email = `${unique()}@example.com`;
@@ -101,7 +101,7 @@ describe('password guessing', () => {
     await Promise.all(Array.from({ length: 49 }, (_, i) => count(`${i}${email}`, office)));
     for (let i = 0; i < 3; i++)
       expect(await attempts(openBrowser(api), [[office, { email, password }]])).toEqual([303]);
-  }, 60_000);
+  });
 
   it('does not count sign-in attempts that fail because the password queue is full', async () => {
     const email = `${unique()}@example.com`;
@@ -114,7 +114,7 @@ describe('password guessing', () => {
       await Promise.all(rush);
     }
     expect(await attempts(openBrowser(api), [[home, { email, password }]])).toEqual([303]);
-  }, 60_000);
+  });
 
   it.each(['unknown', '203.0.113.7:49152', '[2001:db8::1]:443', 'fe80::1%eth0', '::ffff:203.0.113.8'])(
     'limits sign-in attempts from the IP address %s',
@@ -434,7 +434,7 @@ describe('ended sessions', () => {
     await client.query('BEGIN');
     await client.query('UPDATE users SET active = false WHERE tenant_id = $1 AND id = $2', [mine.tenantId, id]);
     const signingIn = visitor.submit(signInPath, 'password', { email, password });
-    await expect.poll(() => requestsWaiting(api, 'system'), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => requestsWaiting(api, 'system')).toBe(1);
     await client.query('COMMIT');
     await client.end();
     expect((await signingIn).status).toBe(400);

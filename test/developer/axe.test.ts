@@ -37,7 +37,7 @@ beforeAll(async () => {
     [signedIn, []],
     [signedOut, []],
   ]);
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await api.close();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }));
   origin = `http://localhost:${port}`;
   browser = await launchBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await api.close();
@@ -38,7 +38,7 @@ async function violations(page: Page): Promise<string[]> {
 it.each([
   ['with script', true],
   ['without script', false],
-])('imports a CSV file in a browser %s', { timeout: 60_000 }, async (_, javaScriptEnabled) => {
+])('imports a CSV file in a browser %s', async (_, javaScriptEnabled) => {
   const mine = await createWorkspace(api);
   const { cookies } = await signIn(api, mine);
   const context = await browser.newContext({ javaScriptEnabled });

@@ -21,14 +21,14 @@ beforeAll(async () => {
   receiver = await startReceiver((_, response) => {
     response.writeHead(isHealthy ? 204 : 500).end(isHealthy ? undefined : '<script>alert(1)</script> is not well');
   });
-}, 90_000);
+});
 afterAll(async () => {
   await browser?.close();
   await receiver?.close();
   await server?.stop();
-}, 60_000);
+});
 
-const polling = { timeout: 15_000, interval: 300 };
+const polling = { interval: 300 };
 
 const file = {
   name: 'new\r\nlaptops".csv',
@@ -97,13 +97,11 @@ describe.each([
     await press('Revoke');
     await page.getByText('revoked').first().waitFor();
     await expect
-      .poll(
-        () =>
-          client.tickets.list().then(
-            () => 200,
-            ({ status }) => status,
-          ),
-        { timeout: 15_000 },
+      .poll(() =>
+        client.tickets.list().then(
+          () => 200,
+          ({ status }) => status,
+        ),
       )
       .toBe(401);
   });

@@ -93,10 +93,13 @@ describe('invitations', () => {
     const token = await visitor.tokenOf(link);
     const loop = monitorEventLoopDelay();
     loop.enable();
+    const start = performance.now();
     const { status } = await visitor.submit(link, 'password', { password: 'p4$$w0rd1!|7'.repeat(16) }, token);
     loop.disable();
     expect(status).toBe(303);
-    expect(loop.max / 1e6, 'maximum event loop delay in milliseconds').toBeLessThan(1500);
+    // On a busy machine, both the check and the delays take longer.
+    const duration = performance.now() - start;
+    expect(loop.max / 1e6, `maximum event loop delay in ${duration} milliseconds`).toBeLessThan(duration / 2);
   });
 
   it('rejects a password check if the workspace has too many queued checks', async () => {
@@ -259,7 +262,7 @@ describe('sign-in', () => {
     expect((await owner.submit('/developer/sign-in', 'password', fields)).status).toBe(303);
     // Each sign-in renews the cookie of the browser for a year.
     expect(owner.cookies.get('itsm_device')).not.toBe(device);
-  }, 60_000);
+  });
 });
 
 describe('accounts with the same email address', () => {

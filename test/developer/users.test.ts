@@ -186,7 +186,7 @@ describe('/developer/users/:id', () => {
     const theirs = await signIn(api, { tenantId: workspace.tenantId, userId: user.id });
     expect((await admin.get(path)).text).toContain('Deactivate');
     await admin.submitAndFollow(path, 'deactivate');
-    await expect.poll(async () => (await theirs.get('/developer/users')).status, { timeout: 5000 }).toBe(303);
+    await expect.poll(async () => (await theirs.get('/developer/users')).status).toBe(303);
     expect((await getUser(workspace.context, user.id)).active).toBe(false);
     expect((await admin.submitAndFollow(path, 'activate')).text).toContain('Deactivate');
   });

@@ -73,7 +73,7 @@ describe('the allowed networks of an API key', () => {
     const [changed, other] = [await makeKey([]), await makeKey([])];
     for (const { key } of [changed, other]) expect((await call(key, '203.0.113.9')).status).toBe(200);
     await updateKey(workspace.context, changed.id, { allowedNetworks: ['192.0.2.0/24'] });
-    await expect.poll(async () => (await call(changed.key, '203.0.113.9')).status, { timeout: 1000 }).toBe(403);
+    await expect.poll(async () => (await call(changed.key, '203.0.113.9')).status).toBe(403);
     expect((await call(other.key, '203.0.113.9')).status).toBe(200);
   });
 });

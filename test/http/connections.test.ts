@@ -119,7 +119,7 @@ describe('a response that the client does not read', () => {
       received += chunk.length;
     });
     client.resume();
-    await expect.poll(() => received, { timeout: 10_000 }).toBeGreaterThan(large.length);
+    await expect.poll(() => received).toBeGreaterThan(large.length);
   });
 });
 
@@ -159,7 +159,7 @@ describe('a download', () => {
     const { served } = await requestFrom('download', 1000);
     await sleep(700);
     expect(served.destroyed).toBe(false);
-    await expect.poll(() => served.destroyed, { timeout: 5000 }).toBe(true);
+    await expect.poll(() => served.destroyed).toBe(true);
   });
 
   it('does not extend the timeout of the next response on its connection', async () => {
@@ -173,7 +173,7 @@ describe('a download', () => {
     await once(client, 'data');
     client.pause();
     client.write(get('list'));
-    await expect.poll(() => served.destroyed, { timeout: 5000 }).toBe(true);
+    await expect.poll(() => served.destroyed).toBe(true);
   });
 
   it('ends after 15 minutes, even if the client reads', async () => {
@@ -185,7 +185,7 @@ describe('a download', () => {
     await readSlowly(client, 500);
     expect(served.destroyed).toBe(false);
     clock.mockImplementation(() => now.call(performance) + 15.1 * 60_000);
-    await expect.poll(() => served.destroyed, { timeout: 5000 }).toBe(true);
+    await expect.poll(() => served.destroyed).toBe(true);
   });
 });
 

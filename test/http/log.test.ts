@@ -137,7 +137,7 @@ it('logs status 499 for a request if the client disconnects before the response'
     `GET /api/public/v1/${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${workspace.key}\r\n\r\n`;
   const socket = connect(port, '127.0.0.1', () => socket.write(request('tickets') + request('tickets?perPage=1')));
   socket.on('error', () => undefined);
-  await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => requestsWaiting(api)).toBe(2);
   socket.destroy();
   const abandoned = () => lines().filter(({ status }) => status === 499);
   await expect.poll(() => abandoned().length).toBe(2);
@@ -147,7 +147,7 @@ it('logs status 499 for a request if the client disconnects before the response'
     level: 30,
   });
   await lock.end();
-  await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(0);
+  await expect.poll(() => requestsWaiting(api)).toBe(0);
   await api.usage.flush();
   const counted = await api.prisma.usageMinute.findMany({ where: { tenantId: workspace.tenantId, keyId: 0n } });
   const lists = counted.filter(({ endpoint }) => endpoint === 'tickets_list');

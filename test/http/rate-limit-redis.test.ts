@@ -15,7 +15,7 @@ import { steadyPort } from '../support/postgres-server.ts';
 import { documentedRights, openRedis, skipUnlessRedis, type TestRedis } from '../support/redis.ts';
 
 /** Tests rate limit windows in Redis. rules/shared-limits.test.ts tests shared rate limits of running servers. */
-describe('windows in Redis', { timeout: 60_000, ...skipUnlessRedis() }, () => {
+describe('windows in Redis', skipUnlessRedis(), () => {
   let redis: TestRedis;
   const closing: (() => Promise<unknown>)[] = [];
 
@@ -75,7 +75,7 @@ describe('windows in Redis', { timeout: 60_000, ...skipUnlessRedis() }, () => {
     const { store } = await openStore();
     const key = randomUUID();
     for (const current of [1, 2, 2]) expect((await store.count(key, 500, 1, 1)).current).toBe(current);
-    await expect.poll(async () => (await store.count(key, 500, 1, 0)).current, { timeout: 5000 }).toBe(0);
+    await expect.poll(async () => (await store.count(key, 500, 1, 0)).current).toBe(0);
     expect((await store.count(key, 500, 1, 1)).current).toBe(1);
   });
 
@@ -123,7 +123,7 @@ describe('windows in Redis', { timeout: 60_000, ...skipUnlessRedis() }, () => {
     await sleep(700);
     await count('1:1:tickets');
     redis.wake();
-    await expect.poll(() => store.state, { timeout: 5000 }).toBe('redis');
+    await expect.poll(() => store.state).toBe('redis');
     await expect.poll(connections).toBe(1);
     // Redis executed the first command at most once, although the store didn't receive the response.
     expect(Number(await redis.send('GET', 'itsm:limits:1:1:users'))).toBeLessThanOrEqual(1);
@@ -150,10 +150,10 @@ describe('windows in Redis', { timeout: 60_000, ...skipUnlessRedis() }, () => {
   it('delays a request by at most 250 ms when Redis hangs', async () => {
     const { store, count } = await openStore();
     redis.silence();
-    const began = performance.now();
-    const counted = await Promise.all(Array.from({ length: 10 }, () => count(`${randomUUID()}:1:users`)));
-    expect(performance.now() - began).toBeLessThan(1000);
-    expect(counted.map(({ current }) => current)).toEqual(Array(10).fill(1));
+    const counting = Promise.all(Array.from({ length: 10 }, () => count(`${randomUUID()}:1:users`)));
+    // Also on a busy machine, timers end in their order.
+    const counted = await Promise.race([counting, sleep(1000)]);
+    expect(counted?.map(({ current }) => current)).toEqual(Array(10).fill(1));
     expect(store.state).toBe('redis unreachable');
   });
 
@@ -167,7 +167,7 @@ describe('windows in Redis', { timeout: 60_000, ...skipUnlessRedis() }, () => {
     await sleep(1500);
     expect(store.state).toBe('redis unreachable');
     await redis.send('CONFIG', 'SET', 'maxmemory', '0');
-    await expect.poll(() => store.state, { timeout: 5000 }).toBe('redis');
+    await expect.poll(() => store.state).toBe('redis');
     expect(reported).toEqual([expect.stringMatching(/^OOM /), 'back']);
   });
 

@@ -121,7 +121,7 @@ it('records concurrency limit rejections separately from rate limit rejections',
   await lock.query('BEGIN');
   await lock.query('SELECT FROM ticket_sequences WHERE tenant_id = $1 FOR UPDATE', [workspace.tenantId]);
   const waiting = workspace.call('POST', '/tickets', ticket);
-  await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => requestsWaiting(api)).toBe(1);
   expect((await workspace.call('GET', '/assets')).status).toBe(429);
   await lock.end();
   await waiting;

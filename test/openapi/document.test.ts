@@ -124,7 +124,7 @@ const linters = {
 };
 
 // A linter needs several seconds even on an idle machine, so the timeout is long.
-describe.each(Object.entries(linters))('%s', { timeout: 120_000 }, (_, lint) => {
+describe.each(Object.entries(linters))('%s', (_, lint) => {
   it('finds no linter problems in the OpenAPI 3.1 document', async () => {
     expect(await lint(openApiDocument())).toEqual([]);
   });

@@ -186,7 +186,7 @@ it('has a test for the code samples of every guide', async () => {
   ]);
 });
 
-it('shows only TypeScript that compiles in strict mode', { timeout: 60_000 }, async () => {
+it('shows only TypeScript that compiles in strict mode', async () => {
   const compiled = await mkdtemp(fileURLToPath(new URL('../node_modules/.guides-', import.meta.url)));
   try {
     // The guide `test-your-integration` shows parts of programs, which `pnpm check` compiles in strict mode.
@@ -323,7 +323,7 @@ it('runs the code samples in docs/guides/comments-and-activity.md', async () => 
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples in docs/guides/sync-assets.md', { timeout: 60_000 }, async () => {
+it('runs the code samples in docs/guides/sync-assets.md', async () => {
   const guide = await readGuide('sync-assets');
   expect(await run('sh', guide.take('sh'))).toContain('"result":"CREATED"');
   const [list, sync] = [guide.take('json'), guide.take('ts')];
@@ -370,7 +370,7 @@ it('runs the code samples in docs/guides/sync-assets.md', { timeout: 60_000 }, a
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples in docs/guides/api-keys.md', { timeout: 60_000 }, async () => {
+it('runs the code samples in docs/guides/api-keys.md', async () => {
   const guide = await readGuide('api-keys');
   const { email } = await workspace.createUser();
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
@@ -394,7 +394,7 @@ it('runs the code samples in docs/guides/api-keys.md', { timeout: 60_000 }, asyn
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples in docs/guides/roles.md', { timeout: 60_000 }, async () => {
+it('runs the code samples in docs/guides/roles.md', async () => {
   const guide = await readGuide('roles');
   const { id, email } = await workspace.createUser();
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
@@ -485,10 +485,10 @@ it('runs the code samples in docs/guides/articles.md', async () => {
     await run('ts', program);
     return readdir(join(folder, 'copy'));
   };
-  await expect.poll(copyAll, { timeout: 30_000 }).toEqual([expect.stringMatching(/^\d+\.md$/), 'cursor']);
+  await expect.poll(copyAll).toEqual([expect.stringMatching(/^\d+\.md$/), 'cursor']);
   const [{ id }] = (await workspace.call('GET', '/articles')).body.data;
   await updateArticle(workspace.context, id, { status: 'ARCHIVED' });
-  await expect.poll(copyAll, { timeout: 30_000 }).toEqual(['cursor']);
+  await expect.poll(copyAll).toEqual(['cursor']);
   expect(guide.blocks).toEqual([]);
 });
 
@@ -620,7 +620,7 @@ it('runs the code samples in docs/guides/bulk-requests.md', async () => {
   expect(await run('ts', guide.take('ts'))).toBe('1 resolved\n');
 });
 
-it('runs the code samples in docs/guides/migrate.md', { timeout: 60_000 }, async () => {
+it('runs the code samples in docs/guides/migrate.md', async () => {
   const guide = await readGuide('migrate');
   const own = await createWorkspace(api);
   const { email } = await own.createUser({ role: 'ADMIN' });
@@ -650,9 +650,9 @@ it('runs the code samples in docs/guides/sync-changes.md', async () => {
   const code = guide.take('ts');
   const { totalCount } = (await workspace.call('GET', '/tickets?perPage=1')).body.meta;
   // Open transactions on the PostgreSQL server can delay the newest changes.
-  await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount} tickets\n`);
+  await expect.poll(() => run('ts', code)).toBe(`${totalCount} tickets\n`);
   await workspace.createTicket();
-  await expect.poll(() => run('ts', code), { timeout: 30_000 }).toBe(`${totalCount + 1} tickets\n`);
+  await expect.poll(() => run('ts', code)).toBe(`${totalCount + 1} tickets\n`);
   expect(await run('sh', guide.take('sh'))).toContain('"action":"CREATED"');
   expect(await run('sh', guide.take('sh'))).toContain('"hasMore":false');
   const exporting = guide.take('sh').replace('itsm', itsm).replace('Acme', String(workspace.tenantId));
@@ -675,10 +675,10 @@ describe('the guide verify-signatures', () => {
     const printed = collect(receiver.stdout);
     const url = `http://127.0.0.1:${port}/`;
     try {
-      await expect.poll(() => reaches(url), { timeout: 5000 }).toBe(true);
+      await expect.poll(() => reaches(url)).toBe(true);
       const made = JSON.parse(await run('sh', subscribe, { HOOK_URL: url }));
       const { ticketNumber } = await workspace.createTicket();
-      await expect.poll(printed, { timeout: 5000 }).toBe(`ticket.created ${ticketNumber}\n`);
+      await expect.poll(printed).toBe(`ticket.created ${ticketNumber}\n`);
 
       const body = '{"type":"ticket.created","ticket":{"ticketNumber":"FORGED-1"}}';
       const right = createHmac('sha256', secret).update(body).digest('hex');
@@ -727,7 +727,7 @@ describe('the guide verify-signatures', () => {
   });
 });
 
-it('runs the code samples in docs/guides/manage-webhooks.md', { timeout: 60_000 }, async () => {
+it('runs the code samples in docs/guides/manage-webhooks.md', async () => {
   const guide = await readGuide('manage-webhooks');
   const receiver = await startReceiver();
   const made = JSON.parse(await run('sh', guide.take('sh'), { HOOK_URL: receiver.url })).data;
@@ -739,7 +739,7 @@ it('runs the code samples in docs/guides/manage-webhooks.md', { timeout: 60_000 
   const ofDelivery = { ...env, DELIVERY_ID: String(test.id) };
   const show = guide.take('sh');
   await expect
-    .poll(async () => JSON.parse(await run('sh', show, ofDelivery)).data, { timeout: 10_000 })
+    .poll(async () => JSON.parse(await run('sh', show, ofDelivery)).data)
     .toMatchObject({ state: 'DELIVERED', attempts: [{ number: 1, status: 200 }] });
 
   const [paused, resumed] = (await run('sh', guide.take('sh'), env))

@@ -14,7 +14,7 @@ beforeAll(async () => {
   workspace = await createWorkspace(api);
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   browser = await launchBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await api.close();
@@ -42,7 +42,7 @@ it('sends a test request from the API reference without contacting other hosts',
   expect([...new Set(requested.filter(isSent).map((url) => new URL(url).origin))]).toEqual([origin]);
   expect(problems).toEqual([]);
   await context.close();
-}, 60_000);
+});
 
 it('shows only client and curl samples in the API reference', async () => {
   const page = await browser.newPage();
@@ -52,7 +52,7 @@ it('shows only client and curl samples in the API reference', async () => {
   await chosen.first().click();
   expect(await page.getByRole('option').allInnerTexts()).toEqual(['Client', 'curl']);
   await page.close();
-}, 60_000);
+});
 
 it('allows only scripts with a nonce in the API reference', async () => {
   const policies = await Promise.all(

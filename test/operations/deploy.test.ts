@@ -54,7 +54,7 @@ beforeAll(async () => {
     (group: { rules: Rule[] }) => group.rules,
   );
   panels = JSON.parse(await readText('deploy/grafana-dashboard.json')).panels;
-}, 60_000);
+});
 afterAll(async () => {
   server.child.kill('SIGTERM');
   await server.exited;

@@ -236,7 +236,7 @@ it('reports no waiting queries while a connection is idle', async () => {
   expect((await scrape()).value('itsm_database_connections_waiting', { pool: 'system' })).toBe(0);
 });
 
-it('exports the outcomes, the latency and the backlog of deliveries', { timeout: 40_000 }, async () => {
+it('exports the outcomes, the latency and the backlog of deliveries', async () => {
   const sender = await startSender();
   stops.push(() => sender.close());
   const { api, workspace } = sender;
@@ -336,9 +336,8 @@ it("omits the delivery backlog without delaying the scrape if the database doesn
   await lock.connect();
   stops.push(() => lock.end());
   await lock.query('BEGIN; LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
-  const began = performance.now();
+  // The lock lasts until the end of the test, so a scrape that waited for it would never respond.
   const { value } = await scrape();
-  expect(performance.now() - began).toBeLessThan(3000);
   expect(value('itsm_deliveries_due')).toBeUndefined();
   expect(value('itsm_deliveries_total', { outcome: 'delivered' })).toBe(0);
 });
@@ -390,7 +389,7 @@ describe('metrics of the change feed', () => {
     // Tests in other databases of the PostgreSQL server can briefly have an open transaction.
     try {
       await lagAfter(5000);
-      await expect.poll(() => lagAfter(0), { timeout: 30_000 }).toBe(0);
+      await expect.poll(() => lagAfter(0)).toBe(0);
       const first = (await lagAfter(5000)) ?? 0;
       expect(first).toBeGreaterThanOrEqual(5);
       expect(await lagAfter(60_000)).toBe(first + 60);
@@ -398,6 +397,6 @@ describe('metrics of the change feed', () => {
       // An open transaction would hold back the change feeds of all later tests.
       await open.end();
     }
-    await expect.poll(() => lagAfter(1000), { timeout: 30_000 }).toBeLessThan(60);
+    await expect.poll(() => lagAfter(1000)).toBeLessThan(60);
   });
 });

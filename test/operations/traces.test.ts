@@ -100,9 +100,7 @@ function later(body: string): ReadableStream {
 const below = (spans: Span[], { spanId }: Span) => spans.filter(({ parentSpanId }) => parentSpanId === spanId);
 
 describe('traces', () => {
-  it('traces a request from its caller to the webhook delivery', {
-    timeout: 60_000,
-  }, async () => {
+  it('traces a request from its caller to the webhook delivery', async () => {
     const api = await startUntracedApi();
     stops.push(() => api.close());
     const { env, spans, text } = await collector();
@@ -206,7 +204,7 @@ describe('traces', () => {
     expect(await end(worker)).toMatchObject({ code: 0 });
   });
 
-  it('exports no spans if the caller or the sampler excludes the trace', { timeout: 60_000 }, async () => {
+  it('exports no spans if the caller or the sampler excludes the trace', async () => {
     const api = await startUntracedApi();
     stops.push(() => api.close());
     const { env, spans } = await collector();
@@ -278,7 +276,7 @@ describe('OpenTelemetry packages', () => {
   });
   afterAll(() => api.close());
 
-  it('loads OpenTelemetry only if its environment variables enable it', { timeout: 60_000 }, async () => {
+  it('loads OpenTelemetry only if its environment variables enable it', async () => {
     const workspace = await createWorkspace(api);
     const settings: Record<string, string>[] = [
       {},
@@ -323,9 +321,7 @@ describe('OpenTelemetry packages', () => {
     expect(server.child.exitCode).toBe(1);
   });
 
-  it('does not delay requests or the shutdown if the trace collector is unreachable or never responds', {
-    timeout: 90_000,
-  }, async () => {
+  it('does not delay requests or the shutdown if the trace collector is unreachable or never responds', async () => {
     const collectors = [
       { responds: true, timeout: '1000', reason: 'ECONNREFUSED' },
       { responds: false, timeout: '60000', reason: 'within 1500 ms' },

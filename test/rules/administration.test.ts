@@ -57,7 +57,7 @@ function optionFor({ name }: RequestField, options: Map<string, string>): string
 /** Returns an option without its value, such as `--manager`. */
 const withoutValue = (flags: string) => flags.split(' ')[0] ?? '';
 
-describe.each(declarations)('$command', { timeout: 60_000 }, ({ command, noun, path }) => {
+describe.each(declarations)('$command', ({ command, noun, path }) => {
   const fields = fieldsOf(noun).filter(({ name }) => name !== 'active');
   const tenant = () => ['--tenant', String(mine.tenantId)];
   const keyOf = (row: Row) => noun.key.map((name) => String(row[name]));

@@ -282,7 +282,7 @@ describe('forms', () => {
   });
 });
 
-describe('commands', { timeout: 60_000 }, () => {
+describe('commands', () => {
   /** The nouns whose verbs change users, teams, ticket categories, fields, keys, webhooks or settings. */
   const audited = ['tenants', 'users', 'teams', 'categories', 'fields', 'keys', 'webhooks'];
   const others = [

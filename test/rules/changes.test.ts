@@ -68,11 +68,11 @@ async function walk(path: string, cursor?: string): Promise<Pick<Changes, 'ids' 
 
 /** Waits until the change feed contains exactly the expected changes. Open transactions delay changes. */
 const expectChanges = (path: string, cursor: string | undefined, ids: number[]) =>
-  expect.poll(async () => (await walk(path, cursor)).ids, { timeout: 30_000 }).toEqual(ids);
+  expect.poll(async () => (await walk(path, cursor)).ids).toEqual(ids);
 
 /** Waits until the change feed contains the expected changes. */
 const expectContained = (path: string, ids: number[]) =>
-  expect.poll(async () => (await walk(path)).ids, { timeout: 30_000 }).toEqual(expect.arrayContaining(ids));
+  expect.poll(async () => (await walk(path)).ids).toEqual(expect.arrayContaining(ids));
 
 /** Ends all database sessions, as a restart of PostgreSQL does. */
 const endSessions = () =>
@@ -296,9 +296,7 @@ describe('a change feed during an open transaction', () => {
     ]);
     // Both transactions wrote before `since`, but one transaction was still open at `since`.
     const since = new Date(Date.now() - 3_600_000).toISOString();
-    await expect
-      .poll(async () => (await changes('/tickets/changes', { since })).ids, { timeout: 30_000 })
-      .toEqual([late.id, early.id]);
+    await expect.poll(async () => (await changes('/tickets/changes', { since })).ids).toEqual([late.id, early.id]);
   });
 });
 
@@ -355,7 +353,7 @@ describe.each(['/comments/changes', '/tickets/activity'])('GET %s', (path) => {
     ]);
     const since = new Date(Date.now() - 3_600_000).toISOString();
     await expect
-      .poll(async () => (await changes(path, { since })).ids, { timeout: 30_000 })
+      .poll(async () => (await changes(path, { since })).ids)
       .toEqual(expect.arrayContaining([rows[0].id, early.id]));
   });
 
@@ -364,9 +362,7 @@ describe.each(['/comments/changes', '/tickets/activity'])('GET %s', (path) => {
     const [old, { id }] = [await make(), await make()];
     const time = table === 'comments' ? 'created_at' : 'at';
     await sql.query(`UPDATE ${table} SET ${time} = '2020-01-01' WHERE tenant_id = $1 AND id = $2`, idParameters(id));
-    await expect
-      .poll(async () => (await changes(path, { since })).ids, { timeout: 30_000 })
-      .toEqual(expect.arrayContaining([old.id, id]));
+    await expect.poll(async () => (await changes(path, { since })).ids).toEqual(expect.arrayContaining([old.id, id]));
   });
 
   it('lists rows that are older than the change feed first, and omits them after a later `since`', async () => {
@@ -661,7 +657,7 @@ describe('a change feed when PostgreSQL', () => {
     const place = readCursor({ tenantId: workspace.tenantId, resource }, cursor);
     const moved = writeCursor({ tenantId: workspace.tenantId, resource }, { ...place, position: place.position + by });
     const next = await make();
-    await expect.poll(async () => (await walk(path, moved)).ids, { timeout: 30_000 }).toContain(next.id);
+    await expect.poll(async () => (await walk(path, moved)).ids).toContain(next.id);
     const { ids, cursor: there } = await walk(path, moved);
     expect(ids).not.toContain(id);
     const all = (await walk(path)).ids;

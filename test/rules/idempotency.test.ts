@@ -189,7 +189,7 @@ async function blockStorage() {
   const waiting = `SELECT count(*)::int AS count FROM pg_locks
     WHERE relation = 'idempotency_keys'::regclass AND NOT granted`;
   return {
-    awaited: () => expect.poll(async () => (await client.query(waiting)).rows[0].count, { timeout: 20_000 }).toBe(1),
+    awaited: () => expect.poll(async () => (await client.query(waiting)).rows[0].count).toBe(1),
     /** Copies the stored response of one Idempotency-Key to another key. */
     store: (key: string, other: string) =>
       client.query(
@@ -248,7 +248,7 @@ it('replays the stored response if a concurrent duplicate request violates a con
   await client.connect();
   await client.query('BEGIN; LOCK TABLE assets IN ACCESS EXCLUSIVE MODE');
   const second = send(key);
-  await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => requestsWaiting(api)).toBe(1);
   await client.query('UPDATE idempotency_keys SET key = $2 WHERE key = $1', [earlier, key]);
   await client.query('COMMIT');
   await client.end();

@@ -32,7 +32,7 @@ beforeAll(async () => {
     INSERT INTO ticket_watchers (tenant_id, ticket_id, user_id) SELECT tenant_id, id, unnest(watcher_ids) FROM tickets`,
   );
   await execute(api.databaseUrl, 'VACUUM ANALYZE');
-}, 120_000);
+});
 afterAll(() => api.close());
 
 interface Plan {

@@ -34,7 +34,7 @@ beforeAll(async () => {
   // With these settings, PostgreSQL chooses the same plans for a few thousand rows as for a million rows.
   await client.query('SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off');
   await client.query("SELECT set_config('itsm.tenant_id', $1, false)", [String(workspace.tenantId)]);
-}, 60_000);
+});
 afterAll(async () => {
   await client.end();
   await api.close();

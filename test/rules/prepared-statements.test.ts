@@ -155,7 +155,7 @@ it('does not use more prepared statements or memory after 1,400 further requests
   const after = await measureMemory();
   expect(after.statements).toBe(before.statements);
   expect(after.bytes).toBeLessThan(before.bytes * 1.1);
-}, 120_000);
+});
 
 it('names at most 1,000 prepared statements and excludes statements with a parameter list', () => {
   const statementName = createStatementNames();

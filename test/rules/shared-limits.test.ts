@@ -45,7 +45,7 @@ describe('Redis that is unavailable at startup', () => {
   });
 });
 
-describe('shared limits', { timeout: 60_000, ...skipUnlessRedis() }, () => {
+describe('shared limits', skipUnlessRedis(), () => {
   let redis: TestRedis;
   const closing: (() => Promise<unknown>)[] = [];
 
@@ -111,7 +111,7 @@ describe('shared limits', { timeout: 60_000, ...skipUnlessRedis() }, () => {
     expect(api.lines).toEqual([expect.objectContaining({ msg: away, reason: expect.stringMatching(/^WRONGPASS /) })]);
     expect(JSON.stringify(api.lines)).not.toContain('wrong-password');
     await redis.send('ACL', 'SETUSER', 'itsm', '>wrong-password');
-    await expect.poll(() => api.app.rateLimitStore.state, { timeout: 5000 }).toBe('redis');
+    await expect.poll(() => api.app.rateLimitStore.state).toBe('redis');
     expect(console).not.toHaveBeenCalled();
   });
 });

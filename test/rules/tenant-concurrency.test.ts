@@ -93,7 +93,7 @@ it('rejects a queued request if its API key is revoked or loses the required sco
   ).slice(0, 2);
   const answers = await whileLocked('tickets', async () => {
     const holding = [greedy.call('GET', '/tickets'), greedy.call('GET', '/tickets')];
-    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => requestsWaiting(api)).toBe(2);
     const waiting = keys.map((key) => api.call({ method: 'GET', path: '/api/public/v1/assets', key }));
     await sleep(100);
     await api.prisma.apiKey.updateMany({ where: { id: ids[1]?.id ?? 0n }, data: { revokedAt: new Date() } });
@@ -108,7 +108,7 @@ it("counts CSV exports toward the tenant's concurrency limit", async () => {
   const visitor = await signIn(api, greedy);
   const files = await whileLocked('projects', async () => {
     const files = Array.from({ length: 4 }, () => visitor.get('/developer/projects/export'));
-    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => requestsWaiting(api)).toBe(2);
     for (let i = 0; i < 20; i++) expect((await other.call('GET', '/tickets')).status).toBe(200);
     expect(await requestsWaiting(api)).toBe(2);
     return files;
@@ -124,7 +124,7 @@ it("aborts a CSV export when the user's session ends", async () => {
       ({ text }) => text,
       () => 'broken off',
     );
-    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => requestsWaiting(api)).toBe(1);
     await endSessions(greedy);
     return { asked };
   });
@@ -141,7 +141,7 @@ it('shows a new API key even if the first request for the page returned 429', as
   };
   const { creates } = await whileCreatesWait(greedy, async () => {
     const creates = Array.from({ length: 5 }, () => create(greedy));
-    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => requestsWaiting(api)).toBe(2);
     await expect.poll(page).toEqual({ status: 429, hasKey: false });
     return { creates };
   });
@@ -157,12 +157,12 @@ it('shows a form again with the entered values after a 429 response', async () =
   const token = await visitor.tokenOf('/developer/keys/new');
   const { creates, sent } = await whileCreatesWait(greedy, async () => {
     const creates = Array.from({ length: 5 }, () => create(greedy));
-    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => requestsWaiting(api)).toBe(2);
     await sleep(50);
     const fields = { name: 'No room', expiresInDays: 30, scopes: 'tickets:read' };
     const refused = logged.length;
     const sent = visitor.submit('/developer/keys/new', 'create', fields, token);
-    await expect.poll(() => logged.length, { timeout: 10_000 }).toBeGreaterThan(refused);
+    await expect.poll(() => logged.length).toBeGreaterThan(refused);
     return { creates, sent };
   });
   await Promise.all(creates);
@@ -178,7 +178,7 @@ it('rejects a queued form if its session ends', async () => {
   const token = await visitor.tokenOf('/developer/keys/new');
   const { creates, sent } = await whileCreatesWait(greedy, async () => {
     const creates = [create(greedy), create(greedy)];
-    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => requestsWaiting(api)).toBe(2);
     const fields = { name: 'Late', expiresInDays: 30, scopes: 'tickets:read' };
     const sent = visitor.submit('/developer/keys/new', 'create', fields, token);
     await sleep(200);
@@ -193,7 +193,7 @@ it('rejects a queued form if its session ends', async () => {
 it('serves other tenants while one tenant uses all of its database connections', async () => {
   const creates = await whileCreatesWait(greedy, async () => {
     const creates = Array.from({ length: 5 }, () => create(greedy));
-    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => requestsWaiting(api)).toBe(2);
     for (let i = 0; i < 20; i++) expect((await other.call('GET', '/tickets')).status).toBe(200);
     expect((await create(other)).status).toBe(201);
     expect(await requestsWaiting(api)).toBe(2);
@@ -207,7 +207,7 @@ it("returns 429 if the tenant's queue is full or a request waits too long", asyn
   logged.length = 0;
   const answers = await whileCreatesWait(greedy, async () => {
     const first = Array.from({ length: 2 }, () => create(greedy));
-    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => requestsWaiting(api)).toBe(2);
     const waited = Array.from({ length: 3 }, () => create(greedy));
     await sleep(50);
     const tooMany = await create(greedy);
@@ -254,7 +254,7 @@ it('looks up recently used API keys before unknown keys', async () => {
     const unknown = Array.from({ length: 300 }, () => request(newKey()));
     // Clears the API key cache, so the server looks up the known API key again.
     await execute(api.databaseUrl, 'NOTIFY api_keys');
-    await expect.poll(() => order.length, { timeout: 10_000 }).toBeGreaterThan(50);
+    await expect.poll(() => order.length).toBeGreaterThan(50);
     await sleep(200);
     const asked = [...unknown, request(known)];
     await sleep(200);
@@ -278,7 +278,7 @@ it('looks up API keys while many invitation pages wait for the database', async 
       visitor.get(`/developer/join?token=${newToken(other.tenantId).text}`),
     );
     await sleep(200);
-    expect(await Promise.race([list(key), sleep(1000)])).toBe(200);
+    expect(await list(key)).toBe(200);
     return { opened };
   });
   await Promise.all(opened);
@@ -295,7 +295,7 @@ it("keeps a tenant's cached API keys when another tenant's keys change", async (
 
   const { asked } = await whileLocked('api_keys', async () => {
     const asked = list(greedy);
-    expect(await Promise.race([list(other), sleep(1000)])).toBe(200);
+    expect(await list(other)).toBe(200);
     expect(await Promise.race([asked, sleep(300)])).toBeUndefined();
     return { asked };
   });
@@ -309,11 +309,11 @@ it("returns 429 while a tenant's clients have too many unread response bytes", a
   const client = await requestUnread(api, slow, 6);
 
   const status = async (workspace: Workspace) => (await workspace.call('GET', '/tickets?perPage=1')).status;
-  await expect.poll(() => status(slow), { timeout: 60_000 }).toBe(429);
+  await expect.poll(() => status(slow)).toBe(429);
   expect(await status(other)).toBe(200);
   client.destroy();
-  await expect.poll(() => status(slow), { timeout: 60_000 }).toBe(200);
-}, 150_000);
+  await expect.poll(() => status(slow)).toBe(200);
+});
 
 it('counts unread developer area pages toward the limit for unread response bytes', async () => {
   const env = { TENANT_CONCURRENCY_QUEUE: '1000', TENANT_CONCURRENCY_WAIT_MS: '60000', TENANT_UNREAD_BYTES: '1000000' };
@@ -329,11 +329,11 @@ it('counts unread developer area pages toward the limit for unread response byte
   // A request that arrives before the pages can wait behind them in the queue.
   const status = () => Promise.race([visitor.get('/developer/keys').then(({ status }) => status), sleep(5000)]);
   // The network stack takes some megabytes of pages first, and a loaded machine needs a while to render them.
-  await expect.poll(status, { timeout: 150_000 }).toBe(429);
+  await expect.poll(status).toBe(429);
   for (const client of clients) client.destroy();
-  await expect.poll(async () => (await visitor.get('/developer/keys')).status, { timeout: 60_000 }).toBe(200);
+  await expect.poll(async () => (await visitor.get('/developer/keys')).status).toBe(200);
   await own.close();
-}, 300_000);
+});
 
 it('counts unread bytes of a CSV export until the client reads the bytes or disconnects', async () => {
   const env = { TENANT_UNREAD_BYTES: '1000000' };
@@ -353,19 +353,19 @@ it('counts unread bytes of a CSV export until the client reads the bytes or disc
   const status = async () => (await visitor.get('/developer/keys')).status;
 
   const read = request();
-  await expect.poll(status, { timeout: 60_000 }).toBe(429);
+  await expect.poll(status).toBe(429);
   let bytes = 0;
   read.on('data', ({ length }) => (bytes += length)).resume();
-  await expect.poll(() => bytes, { timeout: 60_000 }).toBeGreaterThan(500 * description.length);
-  await expect.poll(status, { timeout: 60_000 }).toBe(200);
+  await expect.poll(() => bytes).toBeGreaterThan(500 * description.length);
+  await expect.poll(status).toBe(200);
   read.destroy();
 
   const left = request();
-  await expect.poll(status, { timeout: 60_000 }).toBe(429);
+  await expect.poll(status).toBe(429);
   left.destroy();
-  await expect.poll(status, { timeout: 60_000 }).toBe(200);
+  await expect.poll(status).toBe(200);
   await own.close();
-}, 150_000);
+});
 
 it('returns 429 if a client does not read the large responses to its concurrent requests', async () => {
   const env = { DATABASE_POOL_SIZE: '8', TENANT_CONCURRENCY_SHARE: '0.25', TENANT_UNREAD_BYTES: '1000000' };
@@ -373,19 +373,19 @@ it('returns 429 if a client does not read the large responses to its concurrent 
   const slow = await createWorkspace(own);
   for (let i = 0; i < 40; i++) await slow.createTicket({ description: 'x'.repeat(50_000) });
   const client = await requestUnread(own, slow, 40);
-  await expect.poll(async () => (await slow.call('GET', '/tickets?perPage=1')).status, { timeout: 60_000 }).toBe(429);
+  await expect.poll(async () => (await slow.call('GET', '/tickets?perPage=1')).status).toBe(429);
   await sleep(500);
 
   let text = '';
   client.setEncoding('latin1').on('data', (data) => (text += data));
   const statuses = () => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(9)) ?? [];
   client.resume();
-  await expect.poll(() => statuses().length, { timeout: 60_000 }).toBe(40);
+  await expect.poll(() => statuses().length).toBe(40);
   // The server completes the requests that had started before the tenant reached the limit. It rejects later requests.
   expect(statuses().filter((status) => status === '200').length).toBeLessThan(8);
   client.destroy();
   await own.close();
-}, 150_000);
+});
 
 it('returns all rows of a list with many large tickets', async () => {
   const workspace = await createWorkspace(api);

@@ -80,12 +80,13 @@ it.each(longFields)('rejects more than 65,535 bytes in the field $name of $title
   }
 });
 
-it('rejects long texts of combining characters, whose normalization is slow, within a second', async () => {
+it('rejects long texts of combining characters, whose normalization is slow, within a second of CPU time', async () => {
   const value = `a${'\u0315\u0316'.repeat(50_000)}`;
-  const start = performance.now();
+  const start = process.cpuUsage();
   const asset = { name: 'Laptop', assetTag: value, type: 'LAPTOP', tags: [value] };
   const answer = await workspace.call('POST', '/assets', asset);
-  expect(performance.now() - start).toBeLessThan(1000);
+  const { user, system } = process.cpuUsage(start);
+  expect((user + system) / 1e6).toBeLessThan(1);
   expect(errorOf(answer).details).toMatchObject([{ path: 'assetTag' }, { path: 'tags.0' }]);
 });
 

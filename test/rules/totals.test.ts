@@ -83,7 +83,7 @@ async function apply(command: typeof write extends fc.Arbitrary<infer Command> ?
 }
 
 describe('totalCount', () => {
-  it('keeps the ticket totals correct during concurrent writes', { timeout: 60_000 }, async () => {
+  it('keeps the ticket totals correct during concurrent writes', async () => {
     const ids: number[] = [];
     const bursts = fc.array(write, { minLength: 4, maxLength: 16 });
     await fc.assert(
@@ -100,9 +100,7 @@ describe('totalCount', () => {
     expect(ids.length).toBeGreaterThan(50);
   });
 
-  it('returns the correct totalCount and page for every combination of ticket filters', {
-    timeout: 60_000,
-  }, async () => {
+  it('returns the correct totalCount and page for every combination of ticket filters', async () => {
     await addOtherTenantTickets();
     const all = await api.prisma.ticket.findMany({ where: { tenantId: workspace.tenantId }, orderBy: { id: 'desc' } });
     const values = {

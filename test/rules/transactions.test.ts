@@ -63,7 +63,7 @@ it('commits all writes of a transaction, or none if the callback throws', async 
     await byStatement('After');
   });
   expect(await readState()).toEqual({ title: 'After', resolution: 'After', tasks: 9000 });
-}, 60_000);
+});
 
 it('rejects a transaction if the callback ignores a failed statement', async () => {
   const careless = db.$transaction(async () => {

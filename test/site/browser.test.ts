@@ -11,7 +11,7 @@ beforeAll(async () => {
   api = await startApi();
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   browser = await launchBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   await api.close();
@@ -59,7 +59,7 @@ describe.each(looks)('site in $colorScheme theme, $viewport.width px wide', ({ c
     await page.getByRole('option').first().waitFor();
     expect(await violations(page)).toEqual([]);
     await page.close();
-  }, 60_000);
+  });
 });
 
 describe('keyboard navigation of the site', () => {
@@ -99,17 +99,17 @@ it('ranks pages by rare search words if no page contains all search words', asyn
   await input.fill('zebra client INVALID_TRANSITION');
   const status = page.getByRole('status');
   // The first search loads the search index.
-  await expect.poll(() => status.textContent(), { timeout: 10_000 }).toContain('some of them');
+  await expect.poll(() => status.textContent()).toContain('some of them');
   const firstResult = async () => (await page.getByRole('option').allTextContents())[0];
-  await expect.poll(firstResult, { timeout: 10_000 }).toContain('INVALID_TRANSITION');
+  await expect.poll(firstResult).toContain('INVALID_TRANSITION');
   await input.fill('zebraxyz');
-  await expect.poll(() => status.textContent(), { timeout: 10_000 }).toBe('No results. Try other words.');
+  await expect.poll(() => status.textContent()).toBe('No results. Try other words.');
   expect(await page.getByRole('option').count()).toBe(0);
   await input.fill('rotate signing secret');
   await page.getByRole('option', { name: /^Rotate the signing secret/ }).waitFor();
   expect(await page.locator('dialog.search .none').textContent()).toBe('');
   await context.close();
-}, 60_000);
+});
 
 it('opens an operation in the API reference from the search results', async () => {
   const context = await browser.newContext({ viewport: wide });
@@ -122,7 +122,7 @@ it('opens an operation in the API reference from the search results', async () =
   await heading.waitFor({ timeout: 30_000 });
   await expect.poll(() => heading.isVisible()).toBe(true);
   await context.close();
-}, 60_000);
+});
 
 it('shows the page menu and the theme switch on small screens', async () => {
   const context = await browser.newContext({ viewport: phone, colorScheme: 'light' });
@@ -134,7 +134,7 @@ it('shows the page menu and the theme switch on small screens', async () => {
   await page.reload();
   expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
   await context.close();
-}, 60_000);
+});
 
 it('inserts the origin of the server into copied code samples', async () => {
   const context = await browser.newContext({ viewport: wide });
@@ -143,7 +143,7 @@ it('inserts the origin of the server into copied code samples', async () => {
   await page.getByRole('button', { name: 'Copy' }).first().click();
   expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`export ITSM_URL=${origin}`);
   await context.close();
-}, 60_000);
+});
 
 it('loads each page of the site with a single request', async () => {
   const context = await browser.newContext({ viewport: wide });
@@ -160,4 +160,4 @@ it('loads each page of the site with a single request', async () => {
   }
   expect(complaints).toEqual([]);
   await context.close();
-}, 60_000);
+});

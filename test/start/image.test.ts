@@ -43,7 +43,7 @@ beforeAll(async () => {
     await pnpm([...install.split(' '), '--prefer-offline'], app);
     await execute('sh', ['-c', then.replaceAll(' /embedded', ` ${app}/embedded`)], { cwd: app });
   }
-}, 240_000);
+});
 afterAll(() => rm(app, { recursive: true }));
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -81,9 +81,7 @@ describe('the image', () => {
     expect(packages.filter((name) => /^@aws-sdk|^@opentelemetry\+sdk/.test(name))).toEqual([]);
   });
 
-  it('runs the server and the command line from the files in the image', {
-    timeout: 240_000,
-  }, async () => {
+  it('runs the server and the command line from the files in the image', async () => {
     const { url, drop } = await cloneDatabase();
     const [port, operationsPort] = [await steadyPort(), await steadyPort()];
     const env = { DATABASE_URL: url, PORT: String(port), OPERATIONS_PORT: String(operationsPort) };
@@ -107,7 +105,7 @@ describe('the image', () => {
           ({ status }) => status,
           () => undefined,
         );
-      await expect.poll(ready, { timeout: 120_000, interval: 200 }).toBe(200);
+      await expect.poll(ready, { interval: 200 }).toBe(200);
       expect(await isHealthy()).toBe(true);
       for (const { path } of pages) expect((await fetch(`http://127.0.0.1:${port}${path}`)).status, path).toBe(200);
       server.kill('SIGINT');
@@ -121,7 +119,7 @@ describe('the image', () => {
     }
   });
 
-  it('exits with an error if the image runs without DATABASE_URL', { timeout: 120_000 }, async () => {
+  it('exits with an error if the image runs without DATABASE_URL', async () => {
     const [, ...main] = command(rest('CMD')[0]);
     // In the image, the server can't create its data folder.
     const env = { ...imageEnv, PORT: '0', OPERATIONS_PORT: '0', DATA_DIR: '/dev/null/data' };
@@ -142,7 +140,7 @@ describe('the image', () => {
 });
 
 describe('the stage alerts', () => {
-  it('contains the program that creates tickets from alerts', { timeout: 240_000 }, async () => {
+  it('contains the program that creates tickets from alerts', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-alerts-image-'));
     try {
       const first = instructions.findIndex(([name, text]) => name === 'FROM' && text.endsWith(' AS alerts')) + 1;

@@ -65,7 +65,7 @@ it('keeps the job queue options that a newer version has set', async () => {
   expect(await seconds()).toEqual([{ seconds: 1 }]);
 });
 
-it('builds the deferred indexes of pg-boss and reports PostgreSQL errors', { timeout: 60_000 }, async () => {
+it('builds the deferred indexes of pg-boss and reports PostgreSQL errors', async () => {
   const leave = (command: string) =>
     client.query("INSERT INTO pgboss.bam (name, version, table_name, command) VALUES ('later', 1, 'job_common', $1)", [
       command,

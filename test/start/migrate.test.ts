@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 afterEach(() => database.drop());
 
-describe('migrateDatabase', { timeout: 60_000 }, () => {
+describe('migrateDatabase', () => {
   it('applies all migrations to an empty database only once', async () => {
     await empty();
     expect(await migrateDatabase(url)).toContain(BASELINE);
@@ -129,7 +129,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       const kill = await migrateInProcess(folder);
       const begun = async () =>
         (await runningStatements('CREATE TABLE later%')).length > 0 || (await query(url, row)).length > 0;
-      await vi.waitUntil(begun, { interval: 5, timeout: 10_000 });
+      await vi.waitUntil(begun, { interval: 5, timeout: 60_000 });
       kill();
       if (sql.includes('pg_sleep')) await writeFile(join(folder, LATER, 'migration.sql'), 'CREATE TABLE later ();');
       const applied = await migrateDatabase(url, { folder });
@@ -152,9 +152,9 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
       await older.query('BEGIN; LOCK TABLE users IN ROW EXCLUSIVE MODE');
       const kill = await migrateInProcess(folder);
       const building = async () => (await runningStatements('CREATE INDEX CONCURRENTLY%'))[0]?.pid;
-      const pid = await vi.waitUntil(building, { interval: 20, timeout: 10_000 });
+      const pid = await vi.waitUntil(building, { interval: 20, timeout: 60_000 });
       // As soon as the invalid index exists, CREATE INDEX CONCURRENTLY waits for the older transaction.
-      await vi.waitUntil(async () => (await invalidIndexes()).length > 0, { interval: 20, timeout: 10_000 });
+      await vi.waitUntil(async () => (await invalidIndexes()).length > 0, { interval: 20, timeout: 60_000 });
       kill();
       await query(url, 'SELECT pg_terminate_backend($1)', [pid]);
       await older.end();
@@ -176,7 +176,7 @@ describe('migrateDatabase', { timeout: 60_000 }, () => {
     afterEach(() => older.end());
 
     const waiting = (like: string) =>
-      vi.waitUntil(async () => (await runningStatements(like)).length > 0, { interval: 5, timeout: 10_000 });
+      vi.waitUntil(async () => (await runningStatements(like)).length > 0, { interval: 5, timeout: 60_000 });
 
     it('lets other database sessions read a table while a migration waits to lock it', async () => {
       await withLaterMigration('ALTER TABLE "users" ADD COLUMN "later" int;', async (folder) => {

@@ -13,7 +13,7 @@ import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
 const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 
-describe('behind PgBouncer', { timeout: 60_000, ...skipUnlessPgBouncer() }, () => {
+describe('behind PgBouncer', skipUnlessPgBouncer(), () => {
   let database: TestDatabase;
   let pooler: PgBouncer;
 
@@ -58,12 +58,12 @@ describe('behind PgBouncer', { timeout: 60_000, ...skipUnlessPgBouncer() }, () =
     const many = await Promise.all(Array.from({ length: 100 }, () => call('GET', '/tickets?status=OPEN')));
     expect(new Set(many.map(({ status }) => status))).toEqual(new Set([200]));
 
-    await expect.poll(() => receiver.received, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => receiver.received).toHaveLength(1);
     const { headers, body } = receiver.received[0] as Received;
     expect(headers['x-service-signature']).toBe(createHmac('sha256', webhook.secret).update(body).digest('hex'));
 
     await direct.prisma.apiKey.updateMany({ where: { tenantId }, data: { revokedAt: new Date() } });
-    await expect.poll(async () => (await call('GET', '/tickets')).status, { timeout: 2000 }).toBe(401);
+    await expect.poll(async () => (await call('GET', '/tickets')).status).toBe(401);
 
     server.child.kill('SIGTERM');
     await server.exited;

@@ -56,7 +56,7 @@ async function setRoles(url: string): Promise<void> {
   await query(url, 'SET ROLE itsm_system');
 }
 
-describe('the roles', { timeout: 60_000 }, () => {
+describe('the roles', () => {
   it('creates the database roles once when several databases migrate concurrently', async () => {
     const all = databases.flatMap((name) => [urlOf(name), urlOf(name)]);
     const applied = await Promise.all(all.map((url) => migrateDatabase(url)));

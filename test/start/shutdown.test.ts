@@ -26,9 +26,9 @@ function spawnStoppable(stopMs: number) {
 
 it('exits with code 1 after an error even if a signal arrives during the shutdown', async () => {
   const { child, exited, output } = spawnStoppable(1000);
-  await expect.poll(output, { timeout: 10_000 }).toContain('ready');
+  await expect.poll(output).toContain('ready');
   child.stdin.write('go');
-  await expect.poll(output, { timeout: 10_000 }).toContain('Stopping after an error: Error: of this test');
+  await expect.poll(output).toContain('Stopping after an error: Error: of this test');
   child.kill('SIGTERM');
   expect(await exited).toEqual([1, null]);
   expect(output()).toContain('stopped');
@@ -37,7 +37,7 @@ it('exits with code 1 after an error even if a signal arrives during the shutdow
 
 it('logs the shutdown as JSON if there is no terminal', async () => {
   const { child, exited, output } = spawnStoppable(0);
-  await expect.poll(output, { timeout: 10_000 }).toContain('ready');
+  await expect.poll(output).toContain('ready');
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
   const lines = output().split('\n').filter(Boolean);
@@ -48,9 +48,9 @@ it('logs the shutdown as JSON if there is no terminal', async () => {
 
 it('exits immediately on a second signal during a shutdown after an error', async () => {
   const { child, exited, output } = spawnStoppable(9000);
-  await expect.poll(output, { timeout: 10_000 }).toContain('ready');
+  await expect.poll(output).toContain('ready');
   child.stdin.write('go');
-  await expect.poll(output, { timeout: 10_000 }).toContain('Stopping after an error');
+  await expect.poll(output).toContain('Stopping after an error');
   child.kill('SIGTERM');
   await sleep(1500);
   expect(child.exitCode).toBeNull();

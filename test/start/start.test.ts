@@ -15,9 +15,7 @@ const WEBHOOK_SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
 afterEach(stopStarted);
 
 describe('start', () => {
-  it('prefers environment variables to the .env file in the working directory', {
-    timeout: 60_000,
-  }, async () => {
+  it('prefers environment variables to the .env file in the working directory', async () => {
     const folder = await dataDir();
     await writeFile(join(folder, '.env'), 'PORT=http\nLOG_LEVEL=loud\n');
     const server = start({ LOG_LEVEL: 'info' }, folder);
@@ -35,7 +33,7 @@ describe('start', () => {
     );
   });
 
-  it('opens at most as many database connections as it prints at startup', { timeout: 60_000 }, async () => {
+  it('opens at most as many database connections as it prints at startup', async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);
@@ -77,7 +75,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('creates no demo workspace in the database of DATABASE_URL', { timeout: 30_000 }, async () => {
+  it('creates no demo workspace in the database of DATABASE_URL', async () => {
     const database = await cloneDatabase();
     const server = start({ DATABASE_URL: database.url, WEBHOOK_SECRET_KEY, DATA_DIR: '/nowhere' });
     const answer = await fetch(`${await server.ready}/api/public/v1/ping`);
@@ -88,7 +86,7 @@ describe('start', () => {
     await database.drop();
   });
 
-  it('warns if search is case-sensitive for non-ASCII letters', { timeout: 60_000 }, async () => {
+  it('warns if search is case-sensitive for non-ASCII letters', async () => {
     const { adminUrl } = inject('postgres');
     const name = `lc_ctype_c_${process.pid}`;
     await execute(

@@ -82,7 +82,7 @@ describe.each([
   ])('rejects a body that is %s than its length, and leaves no file', async (_difference, sent) => {
     const body = chunksOf(randomBytes(sent));
     await expect(storage.writeTemporary(body, 100_000)).rejects.toThrow("doesn't have 100000 bytes");
-    await vi.waitFor(async () => expect(await keys()).toEqual([]));
+    await vi.waitFor(async () => expect(await keys()).toEqual([]), 60_000);
   });
 
   it('rejects a body that fails before the first byte', async () => {
@@ -90,7 +90,7 @@ describe.each([
     const written = storage.writeTemporary(body, 100_000);
     body.destroy(new Error('The client disconnected.'));
     await expect(written).rejects.toThrow('The client disconnected.');
-    await vi.waitFor(async () => expect(await keys()).toEqual([]));
+    await vi.waitFor(async () => expect(await keys()).toEqual([]), 60_000);
   });
 
   it('rejects a body that fails, and leaves no file', async () => {
@@ -99,7 +99,7 @@ describe.each([
     const written = storage.writeTemporary(body, 100_000);
     setTimeout(() => body.destroy(new Error('The client disconnected.')), 20);
     await expect(written).rejects.toThrow('The client disconnected.');
-    await vi.waitFor(async () => expect(await keys()).toEqual([]));
+    await vi.waitFor(async () => expect(await keys()).toEqual([]), 60_000);
   });
 
   it('keeps a marker that is not listed as a file', async () => {

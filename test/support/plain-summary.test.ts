@@ -37,7 +37,7 @@ function runSuite(files: Record<string, string>, settings: object = {}) {
   return { status, lines: stdout.trimEnd().split('\n'), counts };
 }
 
-describe('the summary of a test run', { timeout: 60_000 }, () => {
+describe('the summary of a test run', () => {
   it('ends with a line of the test counts, after the skipped tests by reason', () => {
     const { status, lines, counts } = runSuite({
       'a.test.js': `

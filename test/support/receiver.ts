@@ -201,6 +201,6 @@ function agedBy(milliseconds: number): string {
 /**
  * Waits until `check` succeeds, and then returns the result of `check`. The default timeout allows for slow machines.
  */
-export function eventually<Result>(check: () => Result | Promise<Result>, timeout = 10_000): Promise<Result> {
+export function eventually<Result>(check: () => Result | Promise<Result>, timeout = 60_000): Promise<Result> {
   return vi.waitFor(check, { timeout, interval: 20 });
 }

@@ -185,7 +185,8 @@ it('delivers to healthy receivers while other receivers hang or respond slowly',
     for (let round = 0; round < rounds; round++) await Promise.all(others.map((other) => other.createTicket()));
     await eventually(() => expect(healthy.received).toHaveLength(rounds * others.length));
     // An attempt to the hanging receiver takes 15 seconds.
-    for (const { body, at } of healthy.received) expect(at - Date.parse(JSON.parse(body).timestamp)).toBeLessThan(5000);
+    for (const { body, at } of healthy.received)
+      expect(at - Date.parse(JSON.parse(body).timestamp)).toBeLessThan(12_000);
     expect([hanging.received.length, dripping.received.length]).toEqual([2, 1 + 16]);
   } finally {
     await Promise.all([hanging, dripping, healthy].map((each) => each.close()));
@@ -193,7 +194,7 @@ it('delivers to healthy receivers while other receivers hang or respond slowly',
   }
 });
 
-it('sends each delivery once if two workers run concurrently', { timeout: 60_000 }, async () => {
+it('sends each delivery once if two workers run concurrently', async () => {
   const receivers = [await startReceiver(), await startReceiver(), await startReceiver()];
   const sender = await startSender();
   try {
@@ -232,7 +233,7 @@ it("sends each delivery once even if one worker's clock is a minute ahead", asyn
     for (let i = 0; i < events; i++) await workspace.createTicket();
     await eventually(async () => {
       expect(await api.prisma.delivery.count({ where: { state: 'DELIVERED' } })).toBe(events);
-    }, 15_000);
+    });
 
     const times = Map.groupBy(slow.received, ({ headers }) => headers['webhook-id']);
     expect([...times.values()].map(({ length }) => length)).toEqual(Array(events).fill(1));

@@ -35,7 +35,7 @@ async function subscribeWhileWaiting(
   const changing: Promise<{ status: number }>[] = [];
   for (const change of changes) {
     changing.push(change());
-    await expect.poll(() => requestsWaiting(api), { timeout: 10_000 }).toBe(changing.length);
+    await expect.poll(() => requestsWaiting(api)).toBe(changing.length);
   }
   await workspace.createWebhook();
   await lock.query('COMMIT');

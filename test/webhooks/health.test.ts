@@ -9,7 +9,7 @@ const day = 24 * hour;
 
 useSender();
 
-describe('failing endpoint', { timeout: 60_000 }, () => {
+describe('failing endpoint', () => {
   it('opens the circuit after five consecutive failures and doubles the open time after failed probes', async () => {
     const test = await start();
     const { endpoint, receiver, requestsAfter, settled, id } = test;

@@ -159,7 +159,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect((await due()).map((row) => row.id)).not.toContain(old?.id);
   });
 
-  it('reports the progress of a replay until one day after its completion', { timeout: 60_000 }, async () => {
+  it('reports the progress of a replay until one day after its completion', async () => {
     const { workspace, context, id } = await start(1500);
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
     const [replay] = await listReplays(context, id, 5);
@@ -236,7 +236,7 @@ describe('POST /webhooks/:id/replay', () => {
     await workOff();
   });
 
-  it('alternates between the replays of two workspaces after each batch', { timeout: 60_000 }, async () => {
+  it('alternates between the replays of two workspaces after each batch', async () => {
     const [large, small] = [await start(3000), await start(1)];
     for (const { workspace, id } of [large, small]) {
       await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo });
@@ -249,9 +249,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await large.due()).toHaveLength(3000);
   });
 
-  it('gives each workspace an equal share of replay batches, regardless of the number of replays', {
-    timeout: 60_000,
-  }, async () => {
+  it('gives each workspace an equal share of replay batches, regardless of the number of replays', async () => {
     const [many, one] = [await start(2000), await start(2000)];
     for (let times = 0; times < 5; times++) {
       await many.workspace.call('POST', `/webhooks/${many.id}/replay`, { since: longAgo, states: ['EXHAUSTED'] });
@@ -309,9 +307,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(1);
   });
 
-  it('replays each delivery exactly once while workers lose their database connections', {
-    timeout: 60_000,
-  }, async () => {
+  it('replays each delivery exactly once while workers lose their database connections', async () => {
     const each = 4000;
     const { api } = sender;
     const { workspace, id } = await start(each);
@@ -380,7 +376,7 @@ describe('POST /webhooks/:id/replay', () => {
     expect(await due()).toHaveLength(3);
   });
 
-  it('claims deliveries of a large replay without sequential scans', { timeout: 60_000 }, async () => {
+  it('claims deliveries of a large replay without sequential scans', async () => {
     const { workspace, id } = await start(5000);
     const { prisma, databaseUrl } = sender.api;
     await workspace.call('POST', `/webhooks/${id}/replay`, { since: longAgo, states: ['EXHAUSTED', 'DELIVERED'] });

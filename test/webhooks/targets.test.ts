@@ -6,7 +6,7 @@ import { createTargetPolicy, readTargetPolicy } from '@itsm-api/server/webhooks/
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';
 import { eventually, type Receiver, type Sender, startReceiver, startSender } from '../support/receiver.ts';
-import { webhook } from '../support/workspace.ts';
+import { createWorkspace, type Workspace, webhook } from '../support/workspace.ts';
 
 const minute = 60_000;
 
@@ -170,16 +170,21 @@ const lookup: LookupFunction = (hostname, options, callback) => {
   else callback(null, found[0]?.address ?? '', found[0]?.family);
 };
 
-/** Stores a subscription directly in the database, so the server doesn't check the URL. */
-async function store(url: string): Promise<number> {
-  const { id } = await sender.workspace.createWebhook();
-  await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { url } });
-  return id;
+/** Stores subscriptions directly in the database, so the server doesn't check the URLs. Each call uses a new workspace. */
+async function store(urls: string[]): Promise<{ owner: Workspace; ids: number[] }> {
+  const owner = await createWorkspace(sender.api);
+  const ids: number[] = [];
+  for (const url of urls) {
+    const { id } = await owner.createWebhook();
+    await sender.api.prisma.webhookSubscription.updateMany({ where: { id }, data: { url } });
+    ids.push(id);
+  }
+  return { owner, ids };
 }
 
 /** Emits an event to the subscriptions. Returns the errors of the delivery attempts. */
-async function emitTo(ids: number[]): Promise<(string | null | undefined)[]> {
-  await sender.workspace.createTicket();
+async function emitTo({ owner, ids }: Awaited<ReturnType<typeof store>>): Promise<(string | null | undefined)[]> {
+  await owner.createTicket();
   return Promise.all(
     ids.map((id) =>
       eventually(async () => {
@@ -190,11 +195,6 @@ async function emitTo(ids: number[]): Promise<(string | null | undefined)[]> {
       }),
     ),
   );
-}
-
-/** Deactivates subscriptions, so they don't get the next event. */
-async function remove(ids: number[]): Promise<void> {
-  for (const id of ids) await sender.workspace.call('DELETE', `/webhooks/${id}`);
 }
 
 describe('private webhook target', () => {
@@ -216,52 +216,42 @@ describe('private webhook target', () => {
   );
 
   it('fails a delivery if the stored webhook URL is private or invalid', async () => {
-    const ids: number[] = [];
-    for (const host of [...loopback, ...special, ...names])
-      ids.push(await store(`https://${host}:${canary.port}/hook`));
-    expect(ids.length).toBeGreaterThanOrEqual(40);
-    expect(new Set(await emitTo(ids))).toEqual(
+    const hosts = [...loopback, ...special, ...names];
+    expect(hosts.length).toBeGreaterThanOrEqual(40);
+    const stored = await store(hosts.map((host) => `https://${host}:${canary.port}/hook`));
+    expect(new Set(await emitTo(stored))).toEqual(
       new Set(['url must have a public host. Localhost, private addresses and internal names are not allowed.']),
     );
-    await remove(ids);
 
-    const others = [
-      await store(canary.url),
-      await store(`https://user@127.0.0.1:${canary.port}/`),
-      await store('no URL'),
-    ];
+    const others = await store([canary.url, `https://user@127.0.0.1:${canary.port}/`, 'no URL']);
     const errors = ['start with https://', 'not contain a user name or password', 'be an absolute URL'];
     expect(await emitTo(others)).toEqual(errors.map((error) => expect.stringContaining(`url must ${error}`)));
-    await remove(others);
     expect(canary.connections).toBe(0);
   });
 
   it('fails a delivery if the host name resolves to a private address', async () => {
     const privateNames = Object.keys(addresses).filter((name) => name !== 'rebinding.example.com');
-    const ids: number[] = [];
-    for (const name of privateNames) ids.push(await store(`https://${name}:${canary.port}/hook`));
+    const stored = await store(privateNames.map((name) => `https://${name}:${canary.port}/hook`));
     const errors = privateNames.map((name) => `${name} resolves to an address that is not public`);
-    expect(await emitTo(ids)).toEqual(errors);
-    await remove(ids);
+    expect(await emitTo(stored)).toEqual(errors);
     expect(canary.connections).toBe(0);
   });
 
   it('rejects a host name that resolves to a private address at a later lookup', async () => {
     const host = 'rebinding.example.com';
-    const id = await store(`https://${host}:${canary.port}/hook`);
+    const stored = await store([`https://${host}:${canary.port}/hook`]);
     // The worker resolves the host name once, checks the address, and connects to the checked address.
-    expect(await emitTo([id])).toEqual([expect.not.stringContaining('public')]);
+    expect(await emitTo(stored)).toEqual([expect.not.stringContaining('public')]);
     expect(lookedUp.filter((name) => name === host)).toHaveLength(1);
 
     await sender.advance(minute);
     await eventually(async () => {
-      const [delivery] = await sender.settled(id);
+      const [delivery] = await sender.settled(stored.ids[0] as number);
       expect(delivery?.history.map(({ error }) => error)).toEqual([
         expect.any(String),
         `${host} resolves to an address that is not public`,
       ]);
     });
-    await remove([id]);
     expect(canary.connections).toBe(0);
   });
 });
