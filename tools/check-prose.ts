@@ -1,78 +1,63 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, extname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { TextlintKernel } from '@textlint/kernel';
-import markdown from '@textlint/textlint-plugin-markdown';
-import text from '@textlint/textlint-plugin-text';
-import terminology from 'textlint-rule-terminology';
-import { exceptions } from './prose/exceptions.ts';
-import { maskCode } from './prose/mask.ts';
-import { terms } from './prose/terms.ts';
+import jsTokens, { type Token } from 'js-tokens';
+import { terms } from './prose-terms.ts';
 
 /*
- * Checks Markdown, comments, strings and SQL for terms that docs/STYLE.md excludes. Skips a file if it had no findings
- * in an earlier run, and neither the file nor the terms have changed since then.
+ * Checks Markdown, comments, strings and SQL for terms that docs/STYLE.md excludes.
  * Usage: `node tools/check-prose.ts [folder or file …]`
  */
 
 const root = join(import.meta.dirname, '..');
 const extensions = new Set(['.md', '.ts', '.js', '.sql', '.css', '.prisma', '.yaml', '.yml', '.sh']);
-const { positionals } = parseArgs({ allowPositionals: true });
-const kernel = new TextlintKernel();
+const rejected = terms.map(([pattern, use]) => ({ pattern: new RegExp(pattern, 'gi'), use }));
 
-interface Finding {
-  file: string;
-  line: number;
-  message: string;
+/** Code blocks, code between backticks, quotations and addresses in Markdown. */
+const markdownCode = /^ *```[\s\S]*?^ *```|`[^`]*`|^ *>.*$|\]\([^)]*\)|<[^>\n]*>/gm;
+/** The comments in a SQL, CSS, YAML or shell file. The groups contain the text before and after a comment. */
+const otherCode = /(?:(?!--|\/\*|(?<=^|\s)#)[\s\S])+|(--[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*)/g;
+
+/** Replaces code with characters that end a clause. The lines of the prose don't change. */
+const hide = (code: string) => code.replace(/[^\n]/g, ';');
+
+const isProse = ({ type, value }: Token) =>
+  type.endsWith('Comment') || (/^(String|NoSub|Template)/.test(type) && /\w\s+\w/.test(value));
+
+/** Hides everything but the prose of a file: the text of documents, comments, and strings with at least two words. */
+function hideCode(source: string, extension: string): string {
+  if (extension === '.md') return source.replace(markdownCode, hide);
+  const prose =
+    extension === '.ts' || extension === '.js'
+      ? Array.from(jsTokens(source), (token) => (isProse(token) ? token.value : hide(token.value))).join('')
+      : source.replace(otherCode, (code, comment) => comment ?? hide(code));
+  return prose.replace(/^\s*(?:\*|\/\/|--|#)|`[^`\n]*`/gm, (mark) =>
+    mark.replace(/[^\n]/g, mark.includes('`') ? ';' : ' '),
+  );
 }
 
-const cleanFile = join(import.meta.dirname, 'node_modules/.cache/clean-prose.json');
-/** The hashes of the files without findings, by name. Each hash includes the terms. */
-const clean: Record<string, string> = existsSync(cleanFile) ? JSON.parse(await readFile(cleanFile, 'utf8')) : {};
-const ruleFiles = ['check-prose.ts', 'prose/exceptions.ts', 'prose/mask.ts', 'prose/terms.ts'];
-const rules = Buffer.concat(ruleFiles.map((name) => readFileSync(join(import.meta.dirname, name))));
-
-async function check(file: string): Promise<Finding[]> {
+async function check(file: string): Promise<string[]> {
   const source = await readFile(join(root, file), 'utf8');
-  const hash = createHash('sha256').update(rules).update(source).digest('base64');
-  if (clean[file] === hash) return [];
-  const findings = (await lint(file, source)).filter((finding) => !isExcepted(finding));
-  if (findings.length === 0) clean[file] = hash;
-  return findings;
+  // Most files contain none of the terms, not even in code.
+  const found = rejected.filter(({ pattern }) => source.search(pattern) >= 0);
+  const prose = found.length === 0 ? '' : hideCode(source, extname(file));
+  return found.flatMap(({ pattern, use }) =>
+    Array.from(prose.matchAll(pattern), ({ 0: term, index }) => {
+      const line = prose.slice(0, index).split('\n').length;
+      return `${file}:${line} Incorrect term: “${term.trim()}”, use “${use}” instead`;
+    }),
+  );
 }
 
-async function lint(file: string, source: string): Promise<Finding[]> {
-  const extension = extname(file);
-  const isMarkdown = extension === '.md';
-  const { messages } = await kernel.lintText(isMarkdown ? source : maskCode(source, extension), {
-    ext: isMarkdown ? '.md' : '.txt',
-    filePath: file,
-    plugins: [
-      { pluginId: 'markdown', plugin: markdown.default },
-      { pluginId: 'text', plugin: text.default },
-    ],
-    rules: [
-      { ruleId: 'terminology', rule: terminology, options: { defaultTerms: false, skip: ['BlockQuote'], terms } },
-    ],
-  });
-  return messages.map(({ line, message }) => ({ file, line, message }));
-}
-
-const isExcepted = ({ file, message }: Finding) =>
-  exceptions.some((exception) => file === exception.file && message.includes(`“${exception.term}”`));
-
+const { positionals } = parseArgs({ allowPositionals: true });
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '--', ...positionals], {
   cwd: root,
   encoding: 'utf8',
 })
   .split('\n')
-  .filter((file) => extensions.has(extname(file)) && !/(^|\/)generated|CHANGELOG\.md$|prose\/terms\.ts$/.test(file));
+  .filter((file) => extensions.has(extname(file)) && !/(^|\/)generated|CHANGELOG\.md$|prose-terms\.ts$/.test(file));
 const findings = (await Promise.all(files.map(check))).flat();
-await mkdir(dirname(cleanFile), { recursive: true });
-await writeFile(cleanFile, JSON.stringify(clean));
-for (const { file, line, message } of findings) console.error(`${file}:${line} ${message}`);
-console.error(`${findings.length} findings in ${files.length} files.`);
+for (const finding of findings) process.stderr.write(`${finding}\n`);
+process.stderr.write(`${findings.length} findings in ${files.length} files.\n`);
 if (findings.length > 0) process.exitCode = 1;

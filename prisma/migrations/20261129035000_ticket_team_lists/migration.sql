@@ -1,5 +1,5 @@
 -- outside of a transaction
--- Tickets without a team are in the index, too, because `teamId=none` would otherwise read every ticket of the tenant.
+-- The index also contains tickets without a team, because `teamId=none` would otherwise read every ticket of the tenant.
 -- With the other columns in the index, a list by team and one of them reads no rows of the table.
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "tickets_team_idx"
   ON "tickets" ("tenant_id", "team_id", "id" DESC, "status", "priority", "type", "category");

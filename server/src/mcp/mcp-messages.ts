@@ -184,7 +184,7 @@ async function searchNames(given: Arguments, exchange: Exchange): Promise<CallTo
 
 /**
  * Runs a query for names with the rights of the API key. First counts the message toward the rate limits, because a
- * message can contain many names. Doesn't count for categories, because their ids are names, too, and they are few.
+ * message can contain many names. Doesn't count for categories, because their ids are also names, and they are few.
  */
 async function lookUp<Result>(
   kind: NamedKind,
