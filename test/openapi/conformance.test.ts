@@ -16,7 +16,7 @@ import { callOf, mutatedRequests, type Request, validRequests } from './requests
  * invalid requests. CONFORMANCE_RUNS sets the number of generated requests per operation. To repeat a failed run, set
  * CONFORMANCE_SEED.
  */
-const runs = Number(process.env.CONFORMANCE_RUNS ?? 100);
+const runs = Number(process.env.CONFORMANCE_RUNS ?? 25);
 const seed = process.env.CONFORMANCE_SEED;
 
 /** Validators for the OpenAPI 3.1 and 3.0 versions of the document. */
