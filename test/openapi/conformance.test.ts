@@ -154,10 +154,10 @@ describe('requests generated from the document', () => {
       });
       await fc.assert(property, { numRuns: runs, ...(seed !== undefined && { seed: Number(seed) }) });
       counts.push(`  ${operation.id}: ${count.valid} valid (${count.succeeded} succeeded), ${count.mutated} mutated`);
-      // The test must check enough successful responses.
-      expect(count.succeeded).toBeGreaterThan(Math.min(20, count.valid / 10));
+      // A long run must check enough successful responses. In a short run, all valid requests can fail by chance.
+      if (runs >= 100) expect(count.succeeded).toBeGreaterThan(Math.min(20, count.valid / 10));
     },
-    runs * 200,
+    runs * 1000 + 60_000,
   );
 
   /** Creates rows for an operation. Returns their ids by the name of the field that accepts them. */
