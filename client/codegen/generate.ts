@@ -23,7 +23,8 @@ import { contract } from '@itsm-api/contract/ts-rest';
 import * as z from 'zod';
 import { type Call, callOf, exampleCall } from '../../contract/src/openapi/calls.ts';
 import { literal } from '../../contract/src/openapi/literal.ts';
-import { describeAddresses, describeTransitions, tags } from '../../contract/src/openapi/prose.ts';
+import { describeAddresses, describeTransitions } from '../../contract/src/openapi/prose.ts';
+import { tags } from '../../contract/src/registry.ts';
 import { capitalize, comment, fieldsParameter, lineWidth, Types, union } from './generate-types.ts';
 
 /** An endpoint, with the data that the generator needs for its client method. */
@@ -91,7 +92,7 @@ function resourcesSource(resources: Resource[], types: Types): string {
   const fields = resources
     .map(({ resource, ...rest }) => {
       const type = hasFields({ resource, ...rest }) ? `<FieldsOf<Types, '${resource.slice(0, -1)}'>>` : '';
-      return `  /** ${tags[resource]} */\n  readonly ${resource}: ${capitalize(resource)}${type};`;
+      return `  /** ${tags[resource as keyof typeof tags]} */\n  readonly ${resource}: ${capitalize(resource)}${type};`;
     })
     .join('\n');
   return source([

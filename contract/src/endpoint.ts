@@ -6,6 +6,9 @@ import type { Group } from './limits.ts';
 import { type EmailAddress, NamedUser } from './references.ts';
 import type { Scope } from './scopes.ts';
 
+/** The prefix of every API path, which contains the API version (spec §9). */
+export const pathPrefix = '/api/public/v1';
+
 /**
  * The metadata that every endpoint declares in addition to its path and schemas. With the scope `any`, the endpoint
  * accepts every valid API key. If `scope` and `group` are null, the endpoint requires no API key. To deprecate an

@@ -1,6 +1,3 @@
-/** The prefix of every API path, which contains the API version (spec §9). */
-export const pathPrefix = '/api/public/v1';
-
 export * from './bulk.ts';
 export * from './changes.ts';
 export * from './delivery-schedule.ts';

@@ -1,15 +1,15 @@
 import { generateOpenApi } from '@ts-rest/open-api';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, pathPrefix } from './endpoint.ts';
 import { ErrorEnvelope } from './errors.ts';
-import { pathPrefix } from './index.ts';
 import { errorExamples } from './openapi/error-examples.ts';
 import { headers } from './openapi/headers.ts';
 import { completed, type DraftedOperation, sharedResponses } from './openapi/operations.ts';
-import { introduction, tags } from './openapi/prose.ts';
+import { introduction } from './openapi/prose.ts';
 import { describeSchema } from './openapi/schema-transformer.ts';
 import { type Schemas, toSchema } from './openapi/schemas.ts';
 import type { OpenApi, Parameter } from './openapi/types.ts';
 import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './openapi/webhook-operations.ts';
+import { tags } from './registry.ts';
 import { contract } from './ts-rest.ts';
 
 export { eventJsonSchema } from './event-json-schema.ts';

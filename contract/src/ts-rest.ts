@@ -1,30 +1,6 @@
 import { initContract } from '@ts-rest/core';
-import * as declared from './index.ts';
 import { ErrorEnvelope, pathPrefix } from './index.ts';
-
-/** The resources of the API, in the order of the OpenAPI document. */
-const names = [
-  'ping',
-  'me',
-  'tickets',
-  'comments',
-  'attachments',
-  'links',
-  'approvals',
-  'assets',
-  'articles',
-  'activities',
-  'projects',
-  'tasks',
-  'users',
-  'teams',
-  'fields',
-  'ticketCategories',
-  'document',
-  'webhooks',
-  'deliveries',
-] as const;
-type Resources = Pick<typeof declared, (typeof names)[number]>;
+import { type Resources, resources } from './registry.ts';
 
 interface Options {
   pathPrefix: typeof pathPrefix;
@@ -55,8 +31,4 @@ export type Contract = ReturnType<typeof router<Resources, typeof pathPrefix, Op
  * The ts-rest router of every endpoint: method, path, query, body, responses, scope and group. The server, the client,
  * the OpenAPI document and the tests in test/rules are derived from this contract.
  */
-export const contract: Contract = router<Resources, typeof pathPrefix, Options>(
-  // biome-ignore lint/performance/noDynamicNamespaceImportAccess: the router has all resources, so nothing can be omitted
-  Object.fromEntries(names.map((name) => [name, declared[name]])) as Resources,
-  options,
-);
+export const contract: Contract = router<Resources, typeof pathPrefix, Options>(resources, options);

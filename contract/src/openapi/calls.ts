@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { ChangesMeta } from '../changes.ts';
 import { type Endpoint, FileContent, hasFileResponse } from '../endpoint.ts';
+import { type Resources, resources } from '../registry.ts';
 import { FileName } from '../resources/attachments.ts';
 import { literal } from './literal.ts';
-import { exampleIdOf } from './parameters.ts';
+import { metaOf } from './schemas.ts';
 
 /** A description of the client method of an endpoint. */
 export interface Call {
@@ -64,6 +65,28 @@ function itemsOf(body: z.ZodObject): [string, z.ZodType] {
   );
   if (field === undefined || items === undefined) throw new Error('A bulk body has no items.');
   return [field, items.out.element.def.innerType as z.ZodType];
+}
+
+/** Returns the resource that a path parameter identifies, such as `tickets` for `:id` in `/tickets/:id`. */
+export function resourceIn(path: string, parameter: string): string {
+  const parts = path.split('/');
+  return parts[parts.indexOf(`:${parameter}`) - 1] ?? '';
+}
+
+/** Returns true if the ticket in a path must be a CHANGE, because only a CHANGE can have approvals. */
+export function takesChange(path: string): boolean {
+  return path.endsWith('/tickets/:id/approvals');
+}
+
+/** Returns the id that examples use for a path parameter: the id in the example of the resource. */
+export function exampleIdOf(path: string, parameter: string): number {
+  const routes: Endpoint[] = Object.values(resources[resourceIn(path, parameter) as keyof Resources] ?? {});
+  const route = takesChange(path)
+    ? resources.approvals.get
+    : routes.find(({ path }) => path.endsWith(`/:${parameter}`));
+  if (route === undefined) throw new Error(`No endpoint returns the resource with the id in ${path}.`);
+  const { id, ticketId } = metaOf(callOf(route).row).example as { id: number; ticketId: number };
+  return takesChange(path) ? ticketId : id;
 }
 
 /** A sample call of a client method, with example values from the contract. */

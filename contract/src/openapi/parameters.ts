@@ -1,18 +1,7 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import { acceptsIfMatch, acceptsIfNoneMatch, type Endpoint } from '../endpoint.ts';
-import { Approval } from '../resources/approvals.ts';
-import { Article } from '../resources/articles.ts';
-import { Asset } from '../resources/assets.ts';
-import { Attachment } from '../resources/attachments.ts';
-import { Delivery } from '../resources/deliveries.ts';
-import { Link } from '../resources/links.ts';
-import { Project } from '../resources/projects.ts';
-import { Task } from '../resources/tasks.ts';
-import { Team } from '../resources/teams.ts';
-import { Ticket } from '../resources/tickets.ts';
-import { User } from '../resources/users.ts';
-import { Webhook } from '../resources/webhooks.ts';
-import { metaOf, type Schemas, toSchema } from './schemas.ts';
+import { exampleIdOf, resourceIn, takesChange } from './calls.ts';
+import { type Schemas, toSchema } from './schemas.ts';
 import type { Parameter, Reference } from './types.ts';
 
 /** Returns the OpenAPI parameters for the request headers of an endpoint. ts-rest can't describe headers with zod 4. */
@@ -116,43 +105,9 @@ export function conditionsOf(route: Endpoint, parameters: Record<string, Paramet
   });
 }
 
-/** A ticket that can have approvals, for the examples of their paths. */
-const Change = z.object({}).meta({
-  id: 'Change',
-  description: 'A ticket of the type CHANGE.',
-  example: { id: (metaOf(Approval).example as Approval).ticketId },
-});
-
-/** The schemas of the resources that a path parameter can identify, by resource name. */
-const owners: Record<string, z.ZodType> = {
-  Ticket,
-  Change,
-  Asset,
-  Approval,
-  Article,
-  Attachment,
-  Link,
-  Project,
-  Task,
-  User,
-  Team,
-  Webhook,
-  Delivery,
-};
-
-/** Returns the id that examples use for a path parameter. */
-export function exampleIdOf(path: string, parameter: string): number {
-  const owner = ownerOf(path, parameter);
-  const resource = owners[owner];
-  if (resource === undefined) throw new Error(`No schema for the resource ${owner} in a path. Add it to \`owners\`.`);
-  return (metaOf(resource).example as { id: number }).id;
-}
-
 /** Returns the resource that a path parameter identifies, such as `Ticket` for `:id` in `/tickets/:id`. */
 function ownerOf(path: string, parameter: string): string {
-  const parts = path.split('/');
-  if (path.endsWith('/tickets/:id/approvals')) return 'Change';
-  return singular(parts[parts.indexOf(`:${parameter}`) - 1] ?? '');
+  return takesChange(path) ? 'Change' : singular(resourceIn(path, parameter));
 }
 
 function singular(resource: string): string {

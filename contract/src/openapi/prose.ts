@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { bulkItems } from '../bulk.ts';
-import type { Endpoint } from '../endpoint.ts';
+import { type Endpoint, pathPrefix } from '../endpoint.ts';
 import { errors } from '../errors.ts';
 import { idempotencyHours } from '../idempotency.ts';
-import { pathPrefix } from '../index.ts';
 import { groups, rateLimits, requestLimits } from '../limits.ts';
 import { acceptsAddresses } from '../references.ts';
 import { AssetStatus, assetTransitions } from '../resources/assets.ts';
@@ -113,32 +112,6 @@ ${table(
 The server checks a request in this order: path, API key, rate limits, scope, parameters and body, existence of the
 resource, \`If-Match\`. In every error, \`docs\` is the URL of the page that explains the code.
 `.trim();
-
-/** The descriptions of the OpenAPI tags. Each resource has one tag. */
-export const tags: Record<string, string> = {
-  ping: 'Check that the service is available. Requires no API key.',
-  me: 'The API key of the request.',
-  tickets: 'Incidents, problems, changes and service requests.',
-  comments: 'Comments on tickets.',
-  attachments: 'Files that are attached to tickets.',
-  links: 'Links between tickets.',
-  approvals: 'The approvals of changes.',
-  assets: 'Devices, licenses and other items that the workspace manages.',
-  articles:
-    'Articles of the knowledge base. You write them in the developer area or import them with the command line.',
-  activities: 'The history of actions on tickets and assets.',
-  projects: 'Projects, which contain tasks.',
-  tasks: 'The tasks of projects.',
-  users: 'The users of the workspace.',
-  teams: 'Teams of users. You create and change them in the developer area or with the command line.',
-  fields:
-    'The definitions of custom fields. You create and change them in the developer area or with the command line.',
-  ticketCategories:
-    'Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line.',
-  document: 'This document with the custom fields and the ticket categories of the workspace.',
-  webhooks: 'Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events.',
-  deliveries: 'Deliveries of events to subscriptions, and their attempts.',
-};
 
 /** The allowed status transitions, for each resource that restricts its transitions. */
 const transitions: Record<string, Readonly<Record<string, readonly string[]>>> = {

@@ -1,8 +1,6 @@
-import type { Endpoint } from '../endpoint.ts';
-import { pathPrefix } from '../index.ts';
-import { exampleBody, exampleCall, exampleQuery } from './calls.ts';
+import { type Endpoint, pathPrefix } from '../endpoint.ts';
+import { exampleBody, exampleCall, exampleIdOf, exampleQuery } from './calls.ts';
 import { jsonLiteral } from './literal.ts';
-import { exampleIdOf } from './parameters.ts';
 import type { CodeSample } from './types.ts';
 
 /** The npm package of the client, which the samples import. */
