@@ -3,8 +3,8 @@ import { checkOptions } from './attempt.ts';
 import { type BulkAnswer, sendBulk } from './bulk.ts';
 import { ApiChanges, type ChangesPage } from './changes.ts';
 import { type FileUpload, toFileBody } from './files.ts';
-import { type FieldsOf, type FieldTypes, routes } from './generated.ts';
-import type * as generated from './generated-resources.ts';
+import { type FieldTypes, routes } from './generated.ts';
+import type { Resources } from './generated-resources.ts';
 import { ApiList } from './list.ts';
 import type { BulkPostOptions, BulkUpsertOptions, CallOptions, ClientOptions, PostOptions } from './options.ts';
 import { type PacedLimit, RateLimitQueue } from './pacing.ts';
@@ -18,27 +18,8 @@ import { createSend, type Send } from './send.ts';
  * const client = new ItsmClient({ baseUrl: 'https://acme.example.com', apiKey });
  * const ticket = await client.tickets.get(38);
  */
-export class ItsmClient<Types extends FieldTypes = FieldTypes> implements generated.Resources<Types> {
-  declare readonly ping: generated.Ping;
-  declare readonly me: generated.Me;
-  declare readonly tickets: generated.Tickets<FieldsOf<Types, 'ticket'>>;
-  declare readonly comments: generated.Comments;
-  declare readonly attachments: generated.Attachments;
-  declare readonly links: generated.Links;
-  declare readonly approvals: generated.Approvals;
-  declare readonly assets: generated.Assets<FieldsOf<Types, 'asset'>>;
-  declare readonly articles: generated.Articles;
-  declare readonly activities: generated.Activities;
-  declare readonly projects: generated.Projects;
-  declare readonly tasks: generated.Tasks;
-  declare readonly users: generated.Users;
-  declare readonly teams: generated.Teams;
-  declare readonly fields: generated.Fields;
-  declare readonly ticketCategories: generated.TicketCategories;
-  declare readonly document: generated.Document;
-  declare readonly webhooks: generated.Webhooks;
-  declare readonly deliveries: generated.Deliveries;
-
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the routes and the interface are generated from the same contract
+export class ItsmClient<Types extends FieldTypes = FieldTypes> {
   readonly #pacing: RateLimitQueue;
 
   /** @throws TypeError if `baseUrl`, `apiKey` or a numeric option is invalid */
@@ -55,6 +36,9 @@ export class ItsmClient<Types extends FieldTypes = FieldTypes> implements genera
     return this.#pacing.limits;
   }
 }
+
+/** The resources, which the constructor adds. */
+export interface ItsmClient<Types extends FieldTypes = FieldTypes> extends Resources<Types> {}
 
 /** The function that sends requests, and the server URL. */
 interface Api {
