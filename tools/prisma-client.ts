@@ -11,7 +11,7 @@ const root = dirname(import.meta.dirname);
 export const clientFolder = 'server/generated/prisma';
 
 /**
- * Generates the Prisma client from prisma/schema.prisma. Returns the content of each generated file, by its path
+ * Generates the Prisma client and the list of tables from prisma/schema.prisma. Returns the content of each generated file, by its path
  * relative to the repository root.
  */
 export async function prismaClient(): Promise<Record<string, string>> {
@@ -27,10 +27,24 @@ export async function prismaClient(): Promise<Record<string, string>> {
     for await (const name of glob(`${clientFolder}/**/*.ts`, { cwd: folder })) {
       files[name.replaceAll('\\', '/')] = await readFile(join(folder, name), 'utf8');
     }
+    files[`${clientFolder}/tables.ts`] = tablesSource(await readFile(schema, 'utf8'));
     return files;
   } finally {
     await rm(folder, { recursive: true });
   }
+}
+
+/** Returns the source code of the list of tables, which the Prisma client doesn't export. */
+function tablesSource(schema: string): string {
+  const models = schema.split(/^model /m).filter((model) => /^ {2}id +BigInt +@default\(autoincrement/m.test(model));
+  const names = models.map((model) => /@@map\("(\w+)"\)/.exec(model)?.[1]);
+  return [
+    '// Generated from prisma/schema.prisma by `pnpm generate`. Do not edit.',
+    '',
+    '/** The tables of tenants whose rows have their own numbers as ids. */',
+    `export const tables = [\n${names.map((name) => `  '${name}',\n`).join('')}] as const;`,
+    '',
+  ].join('\n');
 }
 
 async function generate(schema: string, cwd: string): Promise<void> {

@@ -1,23 +1,12 @@
+import { tables } from '../../generated/prisma/tables.ts';
 import { identifier, sql, tenant } from './client/sql.ts';
 import { type Bound, rows } from './client/statements.ts';
 import type { TenantClient } from './client/tenant-client.ts';
 
-/** The tables that support row locks before an update. */
-const lockable = [
-  'tickets',
-  'assets',
-  'projects',
-  'tasks',
-  'articles',
-  'users',
-  'teams',
-  'webhook_subscriptions',
-  'api_keys',
-] as const;
-type Lockable = (typeof lockable)[number];
+type Table = (typeof tables)[number];
 
 const locks = new Map(
-  lockable.map((table) => [
+  tables.map((table) => [
     table,
     {
       one: rows<{ id: number }, object>(
@@ -37,7 +26,7 @@ const locks = new Map(
  * transactions can still write rows that refer to the locked row.
  * @returns true if the row exists and belongs to the tenant
  */
-export async function lockRow(db: TenantClient, table: Lockable, id: number): Promise<boolean> {
+export async function lockRow(db: TenantClient, table: Table, id: number): Promise<boolean> {
   const [[locked]] = await db.$pipeline([lockOf(db, table, [id])]);
   return locked !== undefined;
 }
@@ -46,7 +35,7 @@ export async function lockRow(db: TenantClient, table: Lockable, id: number): Pr
  * Returns the statement that locks one or more rows, for a pipeline. The statement locks rows in the order of their ids
  * to prevent deadlocks between concurrent transactions.
  */
-export function lockOf(db: TenantClient, table: Lockable, ids: readonly number[]): Bound<object> {
+export function lockOf(db: TenantClient, table: Table, ids: readonly number[]): Bound<object> {
   const { one, several } = locks.get(table) as NonNullable<ReturnType<typeof locks.get>>;
   const [id] = ids;
   return id !== undefined && ids.length === 1 ? db.$bind(one, { id }) : db.$bind(several, { ids });
