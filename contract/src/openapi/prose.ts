@@ -3,8 +3,9 @@ import { bulkItems } from '../bulk.ts';
 import { type Endpoint, pathPrefix } from '../endpoint.ts';
 import { errors } from '../errors.ts';
 import { idempotencyHours } from '../idempotency.ts';
-import { groups, rateLimits, requestLimits } from '../limits.ts';
+import { type Group, groups, rateLimits, requestLimits } from '../limits.ts';
 import { acceptsAddresses } from '../references.ts';
+import { resources } from '../registry.ts';
 import { AssetStatus, assetTransitions } from '../resources/assets.ts';
 import { ticketTransitions } from '../resources/tickets.ts';
 import { type Scope, scopes } from '../scopes.ts';
@@ -97,8 +98,13 @@ characters except tab, line feed and carriage return. Descriptions, notes, resol
 # Rate limits
 
 With an API key, you can send ${rateLimits.global} requests per ${rateLimits.windowSeconds} seconds in total, and ${rateLimits.group} to each endpoint group:
-${groups.join(', ')}. Tasks belong to the group \`projects\`, comments, links, attachments, approvals and ticket categories to \`tickets\`,
-deliveries to \`webhooks\`, articles to \`kb\`, and teams, custom fields and \`/me\` to \`users\`. The limits of your workspace can differ. The response headers contain
+
+${table(
+  ['Group', 'Resources'],
+  groups.map((group) => [`\`${group}\``, resourcesIn(group).join(', ')]),
+)}
+
+The limits of your workspace can differ. The response headers contain
 the limits and the remaining quota. If you exceed a limit, the server returns 429 with \`Retry-After\`. Requests that the
 server rejects with 429 don't count against the limits.
 
@@ -112,6 +118,13 @@ ${table(
 The server checks a request in this order: path, API key, rate limits, scope, parameters and body, existence of the
 resource, \`If-Match\`. In every error, \`docs\` is the URL of the page that explains the code.
 `.trim();
+
+/** Returns the names of the resources whose endpoints belong to a rate limit group, as the section titles show them. */
+function resourcesIn(group: Group): string[] {
+  const routesOf = Object.entries<Record<string, Endpoint>>(resources);
+  const found = routesOf.filter(([, routes]) => Object.values(routes).some(({ metadata }) => metadata.group === group));
+  return found.map(([name]) => name);
+}
 
 /** The allowed status transitions, for each resource that restricts its transitions. */
 const transitions: Record<string, Readonly<Record<string, readonly string[]>>> = {
