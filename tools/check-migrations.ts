@@ -35,11 +35,18 @@ interface Statement {
   IndexStmt?: { relation: Relation; concurrent?: boolean };
   LockStmt?: { relations: { RangeVar: Relation }[] };
   RenameStmt?: { renameType: string; relation?: Relation; subname?: string; newname: string };
+  SelectStmt?: { targetList?: { ResTarget: { val: { FuncCall?: Call } } }[] };
   TruncateStmt?: { relations: { RangeVar: Relation }[] };
 }
 
 interface Name {
   String: { sval: string };
+}
+
+/** A call of a function. The list has the values of arguments that are constants. */
+interface Call {
+  funcname: Name[];
+  args?: { A_Const?: { sval?: { sval: string } } }[];
 }
 
 interface Relation {
@@ -205,9 +212,16 @@ function lockedBy(statement: Statement): string[] {
   if (DropStmt !== undefined && DropStmt.concurrent !== true) return droppedFrom(DropStmt);
   if (RenameStmt?.relation !== undefined && RenameStmt.renameType !== 'OBJECT_INDEX')
     return [RenameStmt.relation.relname];
+  const altered = callsOf(statement).flatMap(({ args = [] }) => args[0]?.A_Const?.sval?.sval ?? []);
   const whole = statement.LockStmt?.relations ?? statement.TruncateStmt?.relations ?? [];
   const one = statement.CreateTrigStmt?.relation ?? statement.CreatePolicyStmt?.table;
-  return [...whole.map(({ RangeVar }) => RangeVar.relname), ...(one === undefined ? [] : [one.relname])];
+  return [...altered, ...whole.map(({ RangeVar }) => RangeVar.relname), ...(one === undefined ? [] : [one.relname])];
+}
+
+/** Returns the calls of functions that alter the table in their first argument (CONTRIBUTING.md). */
+function callsOf({ SelectStmt }: Statement): Call[] {
+  const calls = (SelectStmt?.targetList ?? []).flatMap(({ ResTarget }) => ResTarget.val.FuncCall ?? []);
+  return calls.filter(({ funcname }) => ['protect_table', 'add_change_feed'].includes(nameOf(funcname) ?? ''));
 }
 
 function referredBy(element: Element = {}): string[] {
@@ -228,7 +242,8 @@ function droppedFrom({ removeType, objects }: NonNullable<Statement['DropStmt']>
  * Returns a message for each part of a statement that fails if the statement runs again. After an interruption, a
  * script without a transaction runs again from the start, including its committed statements.
  */
-function repetitionFaults({ AlterTableStmt, CreateFunctionStmt, CreateStmt, CreateTrigStmt }: Statement): string[] {
+function repetitionFaults(statement: Statement): string[] {
+  const { AlterTableStmt, CreateFunctionStmt, CreateStmt, CreateTrigStmt } = statement;
   const commands = (AlterTableStmt?.cmds ?? []).map(({ AlterTableCmd }) => AlterTableCmd);
   const isDropped = (constraint: string | undefined) =>
     commands.some(
@@ -238,6 +253,7 @@ function repetitionFaults({ AlterTableStmt, CreateFunctionStmt, CreateStmt, Crea
     CreateTrigStmt && !CreateTrigStmt.replace && 'CREATE OR REPLACE TRIGGER',
     CreateFunctionStmt && !CreateFunctionStmt.replace && 'CREATE OR REPLACE FUNCTION',
     CreateStmt && !CreateStmt.if_not_exists && 'CREATE TABLE IF NOT EXISTS',
+    ...callsOf(statement).map(({ funcname }) => `${nameOf(funcname)} in a migration with a transaction`),
     ...commands.map(({ subtype, missing_ok, def }) => {
       if (subtype === 'AT_AddColumn') return !missing_ok && 'ADD COLUMN IF NOT EXISTS';
       return (

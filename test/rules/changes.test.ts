@@ -162,6 +162,15 @@ it('has a change feed for every resource that records changes', () => {
   expect(feeds.map(({ title }) => title)).toEqual(Object.keys(writers).map((path) => `GET ${path}`));
 });
 
+it('considers every change feed when it begins a new epoch', async () => {
+  const { rows } = await sql.query('SELECT resource FROM change_feeds');
+  const others = ['comments', 'TICKET', 'ASSET'];
+  const resources = Object.values(writers).map(({ resource }) => resource);
+  expect(rows.map(({ resource }) => resource).sort()).toEqual(
+    resources.filter((each) => !others.includes(each)).sort(),
+  );
+});
+
 describe.each(feeds)('$title', ({ route }) => {
   const path = route.path.slice(pathPrefix.length);
   const { resource, make, change, listOf } = writers[path] as Writer;

@@ -79,12 +79,14 @@ describe('the lock check of migrations', () => {
     ['CREATE POLICY p ON tasks; DROP TRIGGER a ON public.users; DROP INDEX i', 'locks tasks, users, the table of i in'],
     ['ALTER TABLE tasks ADD FOREIGN KEY (a) REFERENCES users', 'locks tasks, users in one transaction'],
     ['CREATE TABLE things (a int REFERENCES users, FOREIGN KEY (a) REFERENCES tasks)', 'locks users, tasks in one'],
+    ["SELECT protect_table('tasks', 'SELECT'), add_change_feed('users')", 'locks tasks, users in one transaction'],
     ['CREATE INDEX i ON assets (tag)', 'blocks writes to assets while it builds an index'],
     [`${outside}CREATE UNIQUE INDEX i ON assets (tag)`, 'blocks writes to assets while it builds an index'],
     ['CREATE INDEX CONCURRENTLY i ON assets (tag)', 'builds an index CONCURRENTLY in a transaction'],
     ['ALTER TABLE assets ADD CONSTRAINT c CHECK (a > 0)', 'locks assets while it checks all rows'],
     [`${outside}CREATE TRIGGER a AFTER INSERT ON tasks EXECUTE FUNCTION f()`, 'Write CREATE OR REPLACE TRIGGER'],
     [`${outside}CREATE FUNCTION f() RETURNS int LANGUAGE sql RETURN 1`, 'Write CREATE OR REPLACE FUNCTION'],
+    [`${outside}SELECT add_change_feed('things')`, 'Write add_change_feed in a migration with a transaction'],
     [`${outside}CREATE TABLE things ()`, 'Write CREATE TABLE IF NOT EXISTS'],
     [`${outside}ALTER TABLE assets ADD COLUMN a int`, 'Write ADD COLUMN IF NOT EXISTS'],
     [
@@ -100,6 +102,7 @@ describe('the lock check of migrations', () => {
   it.each([
     'ALTER TABLE assets ADD a int; CREATE TRIGGER t AFTER INSERT ON assets EXECUTE FUNCTION f()',
     'CREATE TABLE things (a int REFERENCES users); CREATE INDEX i ON things (a); ALTER TABLE things ADD b int',
+    "CREATE TABLE things (a int REFERENCES users); SELECT protect_table('things', 'SELECT'), add_change_feed('things')",
     'ALTER TABLE assets ADD a int; ALTER TABLE users VALIDATE CONSTRAINT c; ALTER TABLE tasks SET (fillfactor = 50)',
     `${outside}ALTER TABLE assets ADD COLUMN IF NOT EXISTS a int; ALTER TABLE users ADD COLUMN IF NOT EXISTS a int`,
     `${outside}ALTER TABLE tasks DROP CONSTRAINT IF EXISTS c, ADD CONSTRAINT c FOREIGN KEY (a) REFERENCES users NOT VALID`,

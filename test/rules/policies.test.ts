@@ -246,6 +246,54 @@ describe('the roles', () => {
   });
 });
 
+describe('the functions for migrations', () => {
+  it('protects a new table as all tables, and adds it to the change feeds', async () => {
+    const describeTable = async (name: string) => ({
+      policies: await rows('SELECT policyname, roles, cmd, qual, with_check FROM pg_policies WHERE tablename = $1', [
+        name,
+      ]),
+      isProtected: await rows('SELECT relrowsecurity FROM pg_class WHERE oid = $1::regclass', [name]),
+      rights: await Promise.all(
+        ['itsm_request', 'itsm_system'].map(async (role) => (await listRights(role))[`public.${name}`]),
+      ),
+      ids: await rows(
+        `SELECT has_sequence_privilege('itsm_request', sequence, 'USAGE') AS request,
+           has_sequence_privilege('itsm_system', sequence, 'USAGE') AS system
+         FROM pg_get_serial_sequence($1, 'id') AS sequence`,
+        [name],
+      ),
+      triggers: await rows(
+        `SELECT replace(tgname, $1, '') AS name, tgtype FROM pg_trigger
+         WHERE tgrelid = $1::regclass AND tgfoid = 'note_changed_row'::regproc`,
+        [name],
+      ),
+      feeds: await rows('SELECT count(*) FROM change_feeds WHERE resource = $1', [name]),
+    });
+    await client.query('BEGIN');
+    try {
+      await client.query('CREATE TABLE things (tenant_id bigint, id bigserial)');
+      await client.query("SELECT protect_table('things', 'SELECT, INSERT, UPDATE'), add_change_feed('things')");
+      expect(await describeTable('things')).toEqual(await describeTable('teams'));
+      await client.query('CREATE TABLE thing_members (tenant_id bigint, thing_id bigint)');
+      await client.query("SELECT protect_table('thing_members', 'SELECT')");
+      expect((await listRights('itsm_request'))['public.thing_members']).toBe('SELECT');
+    } finally {
+      await client.query('ROLLBACK');
+    }
+  });
+
+  it.each(["protect_table('teams', 'DELETE')", "add_change_feed('api_keys')"])(
+    'prevents the database roles from calling %s',
+    async (call) => {
+      for (const role of ['itsm_request', 'itsm_system']) {
+        await expect(as(role, undefined, () => rows(`SELECT ${call}`))).rejects.toThrow(
+          'permission denied for function',
+        );
+      }
+    },
+  );
+});
+
 describe('security definer functions', () => {
   it('defines SECURITY DEFINER functions with a constant search_path and without PUBLIC access', async () => {
     const functions = await rows<{ name: string; everybody: boolean; path: string | null }>(`

@@ -161,7 +161,7 @@ describe('PostgreSQL', () => {
 
   const tables = () => prisma.$queryRaw<{ name: string }[]>`
     SELECT relname AS name FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
-    WHERE relkind = 'r' AND nspname = 'public' AND relname NOT IN ('tenants', 'deleted_tenants', 'installation', 'change_epochs', 'sign_in_failures',
+    WHERE relkind = 'r' AND nspname = 'public' AND relname NOT IN ('tenants', 'deleted_tenants', 'installation', 'change_epochs', 'change_feeds', 'sign_in_failures',
       'used_challenges', '_prisma_migrations')`;
 
   it('starts every key, foreign key and index with the column tenant_id, with three exceptions', async () => {
@@ -170,7 +170,7 @@ describe('PostgreSQL', () => {
       SELECT i.indexrelid::regclass::text AS name FROM pg_index i
       JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
       JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-      WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', 'deleted_tenants', 'installation', 'change_epochs', 'server_runs',
+      WHERE n.nspname = 'public' AND c.relname NOT IN ('tenants', 'deleted_tenants', 'installation', 'change_epochs', 'change_feeds', 'server_runs',
         'sign_in_failures', 'used_challenges', '_prisma_migrations')
         AND a.attname <> 'tenant_id' ORDER BY 1`;
     // Two of the exceptions are indexes for lookups by API key hash and by email, which don't know the tenant yet. The

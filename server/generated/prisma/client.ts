@@ -254,6 +254,11 @@ export type Task = Prisma.TaskModel
  */
 export type Change = Prisma.ChangeModel
 /**
+ * Model ChangeFeed
+ * A table with a change feed. The row belongs to no tenant.
+ */
+export type ChangeFeed = Prisma.ChangeFeedModel
+/**
  * Model ChangeEpoch
  * A run of a PostgreSQL server that assigned positions: this server, or an earlier server of the database. The row
  * belongs to no tenant.

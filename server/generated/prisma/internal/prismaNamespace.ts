@@ -442,6 +442,7 @@ export const ModelName = {
   Article: 'Article',
   Task: 'Task',
   Change: 'Change',
+  ChangeFeed: 'ChangeFeed',
   ChangeEpoch: 'ChangeEpoch',
   ServerRun: 'ServerRun',
   WebhookSubscription: 'WebhookSubscription',
@@ -469,7 +470,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "categoryConfig" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "approval" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "categoryConfig" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "approval" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeFeed" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3417,6 +3418,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    ChangeFeed: {
+      payload: Prisma.$ChangeFeedPayload<ExtArgs>
+      fields: Prisma.ChangeFeedFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ChangeFeedFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ChangeFeedFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload>
+        }
+        findFirst: {
+          args: Prisma.ChangeFeedFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ChangeFeedFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload>
+        }
+        findMany: {
+          args: Prisma.ChangeFeedFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload>[]
+        }
+        create: {
+          args: Prisma.ChangeFeedCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload>
+        }
+        createMany: {
+          args: Prisma.ChangeFeedCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ChangeFeedCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload>[]
+        }
+        delete: {
+          args: Prisma.ChangeFeedDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload>
+        }
+        update: {
+          args: Prisma.ChangeFeedUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload>
+        }
+        deleteMany: {
+          args: Prisma.ChangeFeedDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ChangeFeedUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ChangeFeedUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload>[]
+        }
+        upsert: {
+          args: Prisma.ChangeFeedUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ChangeFeedPayload>
+        }
+        aggregate: {
+          args: Prisma.ChangeFeedAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateChangeFeed>
+        }
+        groupBy: {
+          args: Prisma.ChangeFeedGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChangeFeedGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ChangeFeedCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ChangeFeedCountAggregateOutputType> | number
+        }
+      }
+    }
     ChangeEpoch: {
       payload: Prisma.$ChangeEpochPayload<ExtArgs>
       fields: Prisma.ChangeEpochFieldRefs
@@ -4935,6 +5010,13 @@ export const ChangeScalarFieldEnum = {
 export type ChangeScalarFieldEnum = (typeof ChangeScalarFieldEnum)[keyof typeof ChangeScalarFieldEnum]
 
 
+export const ChangeFeedScalarFieldEnum = {
+  resource: 'resource'
+} as const
+
+export type ChangeFeedScalarFieldEnum = (typeof ChangeFeedScalarFieldEnum)[keyof typeof ChangeFeedScalarFieldEnum]
+
+
 export const ChangeEpochScalarFieldEnum = {
   beginsAt: 'beginsAt',
   startedAt: 'startedAt',
@@ -5485,6 +5567,7 @@ export type GlobalOmitConfig = {
   article?: Prisma.ArticleOmit
   task?: Prisma.TaskOmit
   change?: Prisma.ChangeOmit
+  changeFeed?: Prisma.ChangeFeedOmit
   changeEpoch?: Prisma.ChangeEpochOmit
   serverRun?: Prisma.ServerRunOmit
   webhookSubscription?: Prisma.WebhookSubscriptionOmit

@@ -91,6 +91,7 @@ export const ModelName = {
   Article: 'Article',
   Task: 'Task',
   Change: 'Change',
+  ChangeFeed: 'ChangeFeed',
   ChangeEpoch: 'ChangeEpoch',
   ServerRun: 'ServerRun',
   WebhookSubscription: 'WebhookSubscription',
@@ -710,6 +711,13 @@ export const ChangeScalarFieldEnum = {
 } as const
 
 export type ChangeScalarFieldEnum = (typeof ChangeScalarFieldEnum)[keyof typeof ChangeScalarFieldEnum]
+
+
+export const ChangeFeedScalarFieldEnum = {
+  resource: 'resource'
+} as const
+
+export type ChangeFeedScalarFieldEnum = (typeof ChangeFeedScalarFieldEnum)[keyof typeof ChangeFeedScalarFieldEnum]
 
 
 export const ChangeEpochScalarFieldEnum = {
