@@ -121,6 +121,10 @@ const GivenTeamId = TeamId.meta({
   description: 'The team, or null if the ticket has none. You can set only active teams. The assignee can be any user.',
 });
 
+/** The fields whose schema is the same in requests and responses, and which can be null. */
+const plainFields = { teamId: GivenTeamId.nullable() };
+const optionalPlainFields = z.object(plainFields).partial().shape;
+
 /** Returns the description of a list of watchers. @param references what the list contains */
 function describeWatchers(references: string): string {
   return (
@@ -173,7 +177,7 @@ export const Ticket = z
       description: 'The user who requested the ticket. The default is the user of the API key. Never changes.',
     }),
     assigneeId: AssigneeId.nullable(),
-    teamId: GivenTeamId.nullable(),
+    ...plainFields,
     // Requests have limits for these lists. Counting the ids again would take a tenth of the validation.
     watcherUserIds: z.array(UserId).meta({ description: describeWatchers('ids') }),
     assetIds: z.array(AssetId).meta({ description: AssetIds.description }),
@@ -333,7 +337,7 @@ export const NewTicket = z
       description: 'The user who requests the ticket, by id or email address. The default is the user of the API key.',
     }),
     assigneeId: NamedAssignee.nullish(),
-    teamId: GivenTeamId.nullish(),
+    ...optionalPlainFields,
     watcherUserIds: NamedWatchers.nullish(),
     assetIds: AssetIds.nullish(),
     tags: Tags.nullish(),
@@ -397,7 +401,7 @@ const patchFields = {
   category: Category.optional(),
   categoryConfigId: GivenCategoryConfigId.optional(),
   assigneeId: NamedAssignee.nullable().optional(),
-  teamId: GivenTeamId.nullable().optional(),
+  ...optionalPlainFields,
   watcherUserIds: NamedWatchers.optional(),
   assetIds: AssetIds.optional(),
   ...tagChanges,

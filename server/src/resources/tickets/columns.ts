@@ -1,3 +1,4 @@
+import type { NewTicket, TicketPatch } from '@itsm-api/contract';
 import type { Ticket as Columns } from '../../../generated/prisma/client.ts';
 import { identifier, join, type Sql, sql } from '../../database/client/sql.ts';
 import { toColumn } from '../../database/column-name.ts';
@@ -43,7 +44,12 @@ const ticketColumns = {
   version: column(sql`integer`),
   createdAt: column(sql`timestamptz`, 'INSERT'),
   updatedAt: column(sql`timestamptz`, 'INSERT'),
-} satisfies Record<Exclude<keyof Columns, 'tenantId' | 'ordinal'>, { type: Sql; writes: readonly Write[] }>;
+} satisfies Record<Exclude<keyof Columns, 'tenantId' | 'ordinal'>, { type: Sql; writes: readonly Write[] }> &
+  Written<NewTicket, readonly ['INSERT', ...Write[]]> &
+  Written<TicketPatch, readonly [...Write[], 'UPDATE']>;
+
+/** The columns for the fields of a request. Otherwise, a request could set a field that no statement stores. */
+type Written<Input, Writes> = { [Name in keyof Input & Exclude<keyof Columns, 'dueAt'>]: { writes: Writes } };
 
 function column<const Writes extends readonly Write[]>(type: Sql, ...writes: Writes) {
   return { type, writes };
