@@ -1,8 +1,8 @@
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { eventJsonSchema } from '../contract/src/event-json-schema.ts';
-import { EventType } from '../contract/src/events.ts';
+import { EventType } from '../contract/src/event-types.ts';
+import { eventJsonSchema } from '../contract/src/openapi/event-json-schema.ts';
 import { compilePackage } from './compile-package.ts';
 
 /*

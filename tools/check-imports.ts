@@ -26,7 +26,7 @@ const layers: Record<string, Layer> = {
   contract: { files: /^contract\//, imports: [] },
   client: { files: /^client\/src\//, imports: [] },
   'client/bin': { files: /^client\/bin\//, imports: ['client'] },
-  'client/codegen': { files: /^client\//, imports: ['contract', 'package compiler'] },
+  'client/codegen': { files: /^client\//, imports: ['contract'] },
   'package compiler': { files: /^tools\/compile-package\.ts$/, imports: [] },
   config: { files: /^server\/src\/config\//, imports: ['contract'] },
   shared: { files: /^server\/src\/shared\//, imports: ['contract', 'config'] },

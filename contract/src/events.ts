@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { EventType } from './event-types.ts';
 import { Actor, Timestamp } from './fields.ts';
 import { Asset } from './resources/assets.ts';
 import { EventComment } from './resources/comments.ts';
@@ -15,13 +16,7 @@ export const events = {
   'ticket.updated': { when: 'A ticket is updated.', key: 'ticket', payload: Ticket, changes: TicketChanges },
   'asset.created': { when: 'An asset is created.', key: 'asset', payload: Asset, changes: undefined },
   'task.updated': { when: 'A project task is updated.', key: 'task', payload: Task, changes: TaskChanges },
-} as const;
-
-export type EventType = keyof typeof events;
-
-export const EventType = z
-  .enum(Object.keys(events) as [EventType, ...EventType[]])
-  .meta({ id: 'EventType', description: 'The type of an event.' });
+} as const satisfies Record<EventType, object>;
 
 /** The resource that an event contains, by event type. */
 export type EventPayload<Type extends EventType> = z.output<(typeof events)[Type]['payload']>;

@@ -4,6 +4,7 @@ export * from './delivery-schedule.ts';
 export * from './deprecation.ts';
 export * from './endpoint.ts';
 export * from './errors.ts';
+export * from './event-types.ts';
 export * from './events.ts';
 export * from './field-diff.ts';
 export * from './fields.ts';

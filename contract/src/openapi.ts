@@ -12,7 +12,7 @@ import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './open
 import { tags } from './registry.ts';
 import { contract } from './ts-rest.ts';
 
-export { eventJsonSchema } from './event-json-schema.ts';
+export { eventJsonSchema } from './openapi/event-json-schema.ts';
 export { changelogPath } from './openapi/prose.ts';
 export { downgrade } from './openapi/to-openapi-3.0.ts';
 export type { CodeSample, OpenApi, Operation, Schema } from './openapi/types.ts';

@@ -1,4 +1,5 @@
-import { deliveryBody, type EventType, events } from '../events.ts';
+import type { EventType } from '../event-types.ts';
+import { deliveryBody, events } from '../events.ts';
 import { secretOverlapHours } from '../resources/webhooks.ts';
 import { scheduleForReceivers } from './schedule-text.ts';
 import { addSchema, metaOf, type Schemas, toSchema } from './schemas.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoBody, NoQuery } from '../endpoint.ts';
-import { EventType } from '../events.ts';
+import { EventType } from '../event-types.ts';
 import { Count, Id, Timestamp } from '../fields.ts';
 
 export const DeliveryState = z.enum(['PENDING', 'DELIVERED', 'EXHAUSTED', 'CANCELLED']).meta({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints, IdParam, item, list, listQuery, meta, NoBody, NoQuery, patch } from '../endpoint.ts';
-import { EventType } from '../events.ts';
+import { EventType } from '../event-types.ts';
 import { Id, responseText, Timestamp, TimestampInput, text, validateAll, versionFields } from '../fields.ts';
 import { Delivery, DeliveryState } from './deliveries.ts';
 

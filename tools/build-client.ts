@@ -3,7 +3,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { compilePackage } from '../../tools/compile-package.ts';
+import { compilePackage } from './compile-package.ts';
+
+/* Builds the published package of the client in `client/dist`. Usage: `node tools/build-client.ts` */
 
 /**
  * The maximum size of the bundled, minified and gzipped client in bytes: the shared code, and the code for each
@@ -12,11 +14,12 @@ import { compilePackage } from '../../tools/compile-package.ts';
 const maxCoreBytes = 8780;
 const maxEndpointBytes = 60;
 
-const dist = await compilePackage(join(import.meta.dirname, '..'), createRequire(import.meta.url));
+const root = join(import.meta.dirname, '../client');
+const dist = await compilePackage(root, createRequire(import.meta.url));
 
 // The program imports the package by its name, so the library and its bundle don't contain the program.
 await build({
-  entryPoints: [join(import.meta.dirname, '../bin/itsm-client.ts')],
+  entryPoints: [join(root, 'bin/itsm-client.ts')],
   outdir: join(dist, 'bin'),
   bundle: true,
   packages: 'external',
@@ -35,7 +38,7 @@ const size =
   `Client size, gzipped: ${core} of ${maxCoreBytes} bytes of shared code, and for each of ${endpoints} endpoints ` +
   `${perEndpoint.toFixed(1)} of ${maxEndpointBytes} bytes.`;
 if (core > maxCoreBytes || !(perEndpoint <= maxEndpointBytes)) {
-  throw new Error(`The client is too large. ${size} Make it smaller, or change the limits in client/codegen/build.ts.`);
+  throw new Error(`The client is too large. ${size} Make it smaller, or change the limits in tools/build-client.ts.`);
 }
 process.stdout.write(`${size}\n`);
 

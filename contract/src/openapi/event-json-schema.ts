@@ -1,5 +1,6 @@
-import { deliveryBody, type EventType, events } from './events.ts';
-import { componentNamed, mapSchema, type Schemas, toSchema } from './openapi/schemas.ts';
+import type { EventType } from '../event-types.ts';
+import { deliveryBody, events } from '../events.ts';
+import { componentNamed, mapSchema, type Schemas, toSchema } from './schemas.ts';
 
 /**
  * Returns the JSON Schema (2020-12) of the body of a webhook delivery. The named schemas that it refers to are in
