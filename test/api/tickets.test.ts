@@ -1,4 +1,12 @@
-import { Priority, type Ticket, TicketCategory, TicketType, ticketNumberPrefixes, type User } from '@itsm-api/contract';
+import {
+  Priority,
+  plainTicketFields,
+  type Ticket,
+  TicketCategory,
+  TicketType,
+  ticketNumberPrefixes,
+  type User,
+} from '@itsm-api/contract';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, errorOf, startApi } from '../support/api.ts';
@@ -41,7 +49,7 @@ describe('POST /tickets', () => {
         categoryConfigId: null,
         requesterId: workspace.userId,
         assigneeId: null,
-        teamId: null,
+        ...Object.fromEntries(Object.keys(plainTicketFields).map((name) => [name, null])),
         watcherUserIds: [],
         assetIds: [],
         tags: [],

@@ -121,9 +121,9 @@ const GivenTeamId = TeamId.meta({
   description: 'The team, or null if the ticket has none. You can set only active teams. The assignee can be any user.',
 });
 
-/** The fields whose schema is the same in requests and responses, and which can be null. */
-const plainFields = { teamId: GivenTeamId.nullable() };
-const optionalPlainFields = z.object(plainFields).partial().shape;
+/** The fields that a ticket stores as given, or null. Their schema is the same in requests and responses. */
+export const plainTicketFields = { teamId: GivenTeamId.nullable() };
+const optionalPlainFields = z.object(plainTicketFields).partial().shape;
 
 /** Returns the description of a list of watchers. @param references what the list contains */
 function describeWatchers(references: string): string {
@@ -177,7 +177,7 @@ export const Ticket = z
       description: 'The user who requested the ticket. The default is the user of the API key. Never changes.',
     }),
     assigneeId: AssigneeId.nullable(),
-    ...plainFields,
+    ...plainTicketFields,
     // Requests have limits for these lists. Counting the ids again would take a tenth of the validation.
     watcherUserIds: z.array(UserId).meta({ description: describeWatchers('ids') }),
     assetIds: z.array(AssetId).meta({ description: AssetIds.description }),

@@ -1,4 +1,4 @@
-import { NewTicket, type Ticket } from '@itsm-api/contract';
+import { NewTicket, plainTicketFields, type Ticket } from '@itsm-api/contract';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../shared/context.ts';
 import { lockExternalId } from '../shared/external-ids.ts';
@@ -60,7 +60,7 @@ export function newRow(context: UserContext, input: NewTicket, { categories }: K
     categoryConfigId: input.categoryConfigId ?? null,
     requesterId: input.requesterId ?? Number(context.userId),
     assigneeId: input.assigneeId ?? null,
-    teamId: input.teamId ?? null,
+    ...plainFieldsOf(input),
     parentId: input.parentId ?? null,
     externalId: input.externalId ?? null,
     watcherUserIds: ascending(input.watcherUserIds ?? []),
@@ -75,4 +75,10 @@ export function newRow(context: UserContext, input: NewTicket, { categories }: K
     ...{ status, createdAt, resolvedAt, closedAt },
     updatedAt: now,
   };
+}
+
+/** Returns the values of the fields that a ticket stores as given, or null. */
+function plainFieldsOf(input: NewTicket): Pick<Ticket, keyof typeof plainTicketFields> {
+  const names = Object.keys(plainTicketFields) as (keyof typeof plainTicketFields)[];
+  return Object.fromEntries(names.map((name) => [name, input[name] ?? null])) as ReturnType<typeof plainFieldsOf>;
 }
