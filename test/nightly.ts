@@ -23,7 +23,7 @@ const parts: Record<string, Part> = {
   rolling: { args: ['faults', 'rolling'] },
   failover: { args: ['faults', 'failover'] },
   moves: { args: ['faults', 'moves'] },
-  external: { args: ['yardsticks'] },
+  external: { args: ['external-checks'] },
 };
 
 const usage = `Runs the long forms of tests. Takes some hours without a name.

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { publishedFolders } from '../../../tools/published-folders.ts';
 import { pnpm } from '../../support/pnpm.ts';
-import { inFolder, type Judge, run, toVerdict, versionReader } from '../judge.ts';
+import { inFolder, type ExternalCheck, run, toResult, versionReader } from '../external-check.ts';
 
 interface Analysis {
   entrypoints: Record<string, { resolutions: Record<string, unknown> }>;
@@ -10,7 +10,7 @@ interface Analysis {
 }
 
 /** Are the Types Wrong, for the published npm packages. */
-export const attw: Judge = {
+export const attw: ExternalCheck = {
   name: 'Are the Types Wrong',
   about: 'The published npm packages. A check is an entry point in one of four ways of module resolution.',
   version: versionReader('@arethetypeswrong/cli'),
@@ -31,6 +31,6 @@ export const attw: Judge = {
           message: `${packages[index]}: ${entrypoint} with ${resolutionKind}`,
         })),
       );
-      return toVerdict(ways.length, findings);
+      return toResult(ways.length, findings);
     }),
 };

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathPrefix } from '@itsm-api/contract';
-import { inFolder, type Judge, openApiPath, run, toVerdict, versionReader } from '../judge.ts';
+import { inFolder, type ExternalCheck, openApiPath, run, toResult, versionReader } from '../external-check.ts';
 
 /** Portman, which creates a Postman collection with tests from the OpenAPI document. Newman runs the collection. */
-export const portman: Judge = {
+export const portman: ExternalCheck = {
   name: 'Portman and Newman',
   about: 'Each GET operation, with its required parameters. A check is an assertion about a response.',
   version: async () => `${await versionReader('@apideck/portman')()}, ${await versionReader('newman')()}`,
@@ -32,7 +32,7 @@ export const portman: Judge = {
         rule: error.test.replace(/^\[GET\]::\S+ - /, ''),
         message: `${source.name}: ${error.message}`,
       }));
-      return toVerdict(stats.assertions.total, findings);
+      return toResult(stats.assertions.total, findings);
     }),
 };
 

@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inFolder, type Judge, load, openApiPath, run, toRuleVerdict, versionReader } from '../judge.ts';
+import { inFolder, type ExternalCheck, load, openApiPath, run, toRuleResult, versionReader } from '../external-check.ts';
 
 /** Redocly with all rules of `recommended-strict`. */
-export const redocly: Judge = {
+export const redocly: ExternalCheck = {
   name: 'Redocly recommended-strict',
   about: 'The OpenAPI document. A check is a rule.',
   version: versionReader('@redocly/cli'),
@@ -13,7 +13,7 @@ export const redocly: Judge = {
     const { createConfig } = load('@redocly/openapi-core');
     const { rules } = await createConfig({ extends: ['recommended-strict'] });
     const findings = problems.map(({ ruleId, message }) => ({ rule: ruleId, message }));
-    return toRuleVerdict(countActive(rules.oas3_1), findings);
+    return toRuleResult(countActive(rules.oas3_1), findings);
   },
 };
 
@@ -41,7 +41,7 @@ function countRules(ruleset: { rules: Rules; extends?: { rules: Rules } }): numb
 }
 
 /** IBM's validator with its default rules. */
-export const ibm: Judge = {
+export const ibm: ExternalCheck = {
   name: 'IBM OpenAPI validator',
   about: 'The OpenAPI document. A check is a rule.',
   version: versionReader('ibm-openapi-validator'),
@@ -49,12 +49,12 @@ export const ibm: Judge = {
     const report = JSON.parse(await run('lint-openapi', ['--json', openApiPath]));
     const results = [...report.error.results, ...report.warning.results] as (Finding & { rule: string })[];
     const findings = results.map((finding) => toFinding(finding.rule, finding));
-    return toRuleVerdict(countRules(load('@ibm-cloud/openapi-ruleset')), findings);
+    return toRuleResult(countRules(load('@ibm-cloud/openapi-ruleset')), findings);
   },
 };
 
 /** Spectral with the rules for the OWASP API Security Top 10 of 2023. */
-export const owasp: Judge = {
+export const owasp: ExternalCheck = {
   name: 'Spectral OWASP',
   about: 'The OpenAPI document. A check is a rule.',
   version: versionReader('@stoplight/spectral-owasp-ruleset'),
@@ -66,6 +66,6 @@ export const owasp: Judge = {
       await run('spectral', ['lint', openApiPath, '--ruleset', rules, '--format', 'json', '--output', results, '-v']);
       const found = JSON.parse(await readFile(results, 'utf8')) as (Finding & { code: string })[];
       const findings = found.map((finding) => toFinding(finding.code, finding));
-      return toRuleVerdict(countRules(load(ruleset)), findings);
+      return toRuleResult(countRules(load(ruleset)), findings);
     }),
 };

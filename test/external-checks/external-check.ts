@@ -4,31 +4,31 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import type { FirstStart } from '../support/first-start.ts';
 
-/** The server that the judges examine, with demo data. */
+/** The server that the tools examine, with demo data. */
 export type Product = Pick<FirstStart, 'origin' | 'key' | 'link'>;
 
 /** A rule or a check that failed, and how often. */
 export interface Failure {
   rule: string;
   count: number;
-  /** The first message of the judge, for readers of the terminal. */
+  /** The first message of the tool, for readers of the terminal. */
   example: string;
 }
 
-/** The result of a judge. A check is a rule, a request or a page, depending on the judge. */
-export interface Verdict {
+/** The result of a tool. A check is a rule, a request or a page, depending on the tool. */
+export interface Result {
   checks: number;
   failed: number;
   failures: Failure[];
 }
 
 /** A program of others that examines the product. */
-export interface Judge {
+export interface ExternalCheck {
   name: string;
-  /** What the judge examines, and what one of its checks is. */
+  /** What the tool examines, and what one of its checks is. */
   about: string;
   version(): Promise<string>;
-  run(product: Product): Promise<Verdict>;
+  run(product: Product): Promise<Result>;
 }
 
 const root = join(import.meta.dirname, '../..');
@@ -36,7 +36,7 @@ const root = join(import.meta.dirname, '../..');
 /** The path of the OpenAPI document. */
 export const openApiPath = join(root, 'contract/openapi.json');
 
-/** Loads a module of a judge. The types are unknown, because `pnpm types` runs without the packages of the judges. */
+/** Loads a module of a tool. The types are unknown, because `pnpm types` runs without the packages of the tools. */
 export const load = createRequire(import.meta.url);
 
 /** Returns a function that returns the version of an npm package. */
@@ -52,7 +52,7 @@ interface RunOptions {
 }
 
 /**
- * Runs a program of a judge and returns its output. Judges exit with other codes than 0 if they find something, so the
+ * Runs a program of a tool and returns its output. Tools exit with other codes than 0 if they find something, so the
  * exit code isn't checked if there is output.
  */
 export function run(program: string, args: string[], { folder, env = {} }: RunOptions = {}): Promise<string> {
@@ -71,9 +71,9 @@ export function run(program: string, args: string[], { folder, env = {} }: RunOp
   });
 }
 
-/** Calls `use` with a new folder, and deletes the folder afterwards. Packages of the judges resolve in this folder. */
-export async function inFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = await mkdtemp(join(import.meta.dirname, 'node_modules/.judged-'));
+/** Calls `use` with a new folder, and deletes the folder afterwards. Packages of the tools resolve in this folder. */
+export async function inFolder<Value>(use: (folder: string) => Promise<Value>): Promise<Value> {
+  const folder = await mkdtemp(join(import.meta.dirname, 'node_modules/.checked-'));
   try {
     return await use(folder);
   } finally {
@@ -86,14 +86,14 @@ interface Finding {
   message: string;
 }
 
-/** Returns the result of a judge whose checks are rules. A rule that fails several times is one failed check. */
-export function toRuleVerdict(rules: number, findings: readonly Finding[]): Verdict {
+/** Returns the result of a tool whose checks are rules. A rule that fails several times is one failed check. */
+export function toRuleResult(rules: number, findings: readonly Finding[]): Result {
   const failures = groupByRule(findings);
   return { checks: rules, failed: failures.length, failures };
 }
 
-/** Returns the result of a judge that reports each failed check. */
-export function toVerdict(checks: number, findings: readonly Finding[]): Verdict {
+/** Returns the result of a tool that reports each failed check. */
+export function toResult(checks: number, findings: readonly Finding[]): Result {
   return { checks, failed: findings.length, failures: groupByRule(findings) };
 }
 

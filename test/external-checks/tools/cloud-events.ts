@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pathPrefix } from '@itsm-api/contract';
-import { type Judge, load, toVerdict, versionReader } from '../judge.ts';
+import { type ExternalCheck, load, toResult, versionReader } from '../external-check.ts';
 
 const maxWaitMs = 20_000;
 
 /** The SDK of CloudEvents, which parses and validates webhook deliveries. */
-export const cloudEvents: Judge = {
+export const cloudEvents: ExternalCheck = {
   name: 'CloudEvents SDK',
   about: 'The deliveries of a new and a changed ticket. A check is a delivery.',
   version: versionReader('cloudevents'),
@@ -54,7 +54,7 @@ export const cloudEvents: Judge = {
       receiver.closeAllConnections();
       receiver.close();
     }
-    return toVerdict(
+    return toResult(
       events.length,
       [...findings].map(([rule, message]) => ({ rule, message })),
     );

@@ -3,23 +3,23 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { firstStart } from '../support/first-start.ts';
-import type { Judge, Product } from './judge.ts';
-import { attw } from './judges/attw.ts';
-import { cloudEvents } from './judges/cloud-events.ts';
-import { openapiFetch, orval } from './judges/generated-clients.ts';
-import { htmlValidate, linkinator } from './judges/html.ts';
-import { mcpConformance } from './judges/mcp-conformance.ts';
-import { ibm, owasp, redocly } from './judges/openapi.ts';
-import { perl } from './judges/openapi-client-perl.ts';
-import { portman } from './judges/portman.ts';
-import { structuredHeaders } from './judges/structured-headers.ts';
+import type { ExternalCheck, Product } from './external-check.ts';
+import { attw } from './tools/attw.ts';
+import { cloudEvents } from './tools/cloud-events.ts';
+import { openapiFetch, orval } from './tools/generated-clients.ts';
+import { htmlValidate, linkinator } from './tools/html.ts';
+import { mcpConformance } from './tools/mcp-conformance.ts';
+import { ibm, owasp, redocly } from './tools/openapi.ts';
+import { perl } from './tools/openapi-client-perl.ts';
+import { portman } from './tools/portman.ts';
+import { structuredHeaders } from './tools/structured-headers.ts';
 import { type Outcome, reportFile, toMarkdown, toTable, unexpectedOf } from './report.ts';
 
 /*
- * Runs judges that others wrote, and prints what they find: `pnpm yardsticks [--only judge,judge] [--json]`
- * A run of all judges writes docs/yardsticks.md. The command fails if a judge finds more than exceptions.ts allows.
+ * Runs tools that others wrote, and prints what they find: `pnpm external-checks [--only tool,tool] [--json]`
+ * A run of all tools writes docs/external-checks.md. The command fails if a tool finds more than exceptions.ts allows.
  */
-const judges: Record<string, Judge> = {
+const tools: Record<string, ExternalCheck> = {
   redocly,
   ibm,
   owasp,
@@ -36,14 +36,14 @@ const judges: Record<string, Judge> = {
 };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'boolean', default: false } } });
-const names = values.only?.split(',') ?? Object.keys(judges);
-const unknown = names.filter((name) => judges[name] === undefined);
-if (unknown.length > 0) throw new Error(`Unknown judge ${unknown.join()}. Use: ${Object.keys(judges).join(', ')}`);
+const names = values.only?.split(',') ?? Object.keys(tools);
+const unknown = names.filter((name) => tools[name] === undefined);
+if (unknown.length > 0) throw new Error(`Unknown tool ${unknown.join()}. Use: ${Object.keys(tools).join(', ')}`);
 
 const onProgress = (text: string) => process.stderr.write(text);
 
-onProgress('Installing the judges …\n');
-// The scripts of these packages only download programs that no judge needs.
+onProgress('Installing the tools …\n');
+// The scripts of these packages only download programs that no tool needs.
 execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
   cwd: import.meta.dirname,
   stdio: ['ignore', 'ignore', 'inherit'],
@@ -59,10 +59,10 @@ server.exited.then((text) => (output = text));
 const outcomes: Outcome[] = [];
 try {
   for (const [index, name] of names.entries()) {
-    const judge = judges[name] as Judge;
-    onProgress(`${index + 1}/${names.length} ${judge.name} …`);
+    const tool = tools[name] as ExternalCheck;
+    onProgress(`${index + 1}/${names.length} ${tool.name} …`);
     const startedAt = performance.now();
-    outcomes.push(await judgeProduct(judge, server));
+    outcomes.push(await checkProduct(tool, server));
     if (output !== undefined) throw new Error(`The server ended during ${name}:\n${output}`);
     onProgress(` ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`);
   }
@@ -76,13 +76,13 @@ const unexpected = unexpectedOf(outcomes);
 for (const line of unexpected) process.stderr.write(`${line}\n`);
 process.exitCode = unexpected.length === 0 ? 0 : 1;
 
-/** Runs a judge. If it can't run, the outcome contains the error instead of a result. */
-async function judgeProduct(judge: Judge, product: Product): Promise<Outcome> {
-  const { name, about } = judge;
+/** Runs a tool. If it can't run, the outcome contains the error instead of a result. */
+async function checkProduct(tool: ExternalCheck, product: Product): Promise<Outcome> {
+  const { name, about } = tool;
   try {
-    const version = await judge.version();
-    return { judge: name, about, version, ...(await judge.run(product)) };
+    const version = await tool.version();
+    return { tool: name, about, version, ...(await tool.run(product)) };
   } catch (error) {
-    return { judge: name, about, version: '', checks: 0, failed: 0, failures: [], error: (error as Error).message };
+    return { tool: name, about, version: '', checks: 0, failed: 0, failures: [], error: (error as Error).message };
   }
 }

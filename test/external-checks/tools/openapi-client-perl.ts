@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { pathPrefix } from '@itsm-api/contract';
-import { type Judge, run, toVerdict } from '../judge.ts';
+import { type ExternalCheck, run, toResult } from '../external-check.ts';
 
 const program = join(import.meta.dirname, 'validate-responses.pl');
 
 /** The Perl module OpenAPI::Client of Debian, which calls operations of OpenAPI 3.0 documents. */
-export const perl: Judge = {
+export const perl: ExternalCheck = {
   name: 'OpenAPI::Client (Perl)',
   about: 'Each GET operation, with its required parameters. A check is a response.',
   async version() {
@@ -22,6 +22,6 @@ export const perl: Judge = {
       checks: number;
       findings: { rule: string; message: string }[];
     };
-    return toVerdict(checks, findings);
+    return toResult(checks, findings);
   },
 };

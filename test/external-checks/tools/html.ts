@@ -1,4 +1,4 @@
-import { type Judge, load, run, toRuleVerdict, toVerdict, versionReader } from '../judge.ts';
+import { type ExternalCheck, load, run, toRuleResult, toResult, versionReader } from '../external-check.ts';
 import { pagesOf } from '../pages.ts';
 
 interface Report {
@@ -6,7 +6,7 @@ interface Report {
 }
 
 /** html-validate with the presets `standard` and `a11y`. */
-export const htmlValidate: Judge = {
+export const htmlValidate: ExternalCheck = {
   name: 'html-validate standard, a11y',
   about:
     'All pages of the documentation site and of the developer area. A check is a rule, and the number of failures is the ' +
@@ -16,7 +16,7 @@ export const htmlValidate: Judge = {
     const { HtmlValidate, StaticConfigLoader } = load('html-validate');
     const presets = ['html-validate:standard', 'html-validate:a11y'];
     const validator = new HtmlValidate(new StaticConfigLoader({ root: true, extends: presets }));
-    // The number of rows in the tables of a page varies, so the judge counts each different message once.
+    // The number of rows in the tables of a page varies, so the tool counts each different message once.
     const findings = new Map<string, { rule: string; message: string }>();
     for (const { path, html } of await pagesOf(product)) {
       const { results } = (await validator.validateString(html)) as Report;
@@ -25,12 +25,12 @@ export const htmlValidate: Judge = {
       }
     }
     const { rules } = (await validator.getConfigFor('page.html')).getConfigData();
-    return toRuleVerdict(Object.keys(rules).length, [...findings.values()]);
+    return toRuleResult(Object.keys(rules).length, [...findings.values()]);
   },
 };
 
 /** linkinator, which follows links and checks their fragments. */
-export const linkinator: Judge = {
+export const linkinator: ExternalCheck = {
   name: 'linkinator',
   about: 'The documentation site. A check is a link or a file within the site.',
   version: versionReader('linkinator'),
@@ -40,7 +40,7 @@ export const linkinator: Judge = {
       links: { url: string; state: string; status: number; parent?: string }[];
     };
     const broken = links.filter(({ state }) => state === 'BROKEN');
-    return toVerdict(
+    return toResult(
       links.filter(({ state }) => state !== 'SKIPPED').length,
       broken.map(({ url, status, parent }) => ({ rule: String(status), message: `${url} in ${parent}` })),
     );

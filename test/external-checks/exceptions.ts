@@ -1,6 +1,6 @@
 /** A rule that fails, and why the product doesn't follow it. */
 export interface AllowedFailure {
-  judge: string;
+  tool: string;
   rule: string;
   /** How often the rule fails. */
   count: number;
@@ -9,8 +9,8 @@ export interface AllowedFailure {
 }
 
 /** Returns exceptions with the same reason. @param counts how often each rule fails */
-function allow(judge: string, reason: string, counts: Record<string, number>): AllowedFailure[] {
-  return Object.entries(counts).map(([rule, count]) => ({ judge, rule, count, reason }));
+function allow(tool: string, reason: string, counts: Record<string, number>): AllowedFailure[] {
+  return Object.entries(counts).map(([rule, count]) => ({ tool, rule, count, reason }));
 }
 
 const ibm = 'IBM OpenAPI validator';
@@ -170,11 +170,11 @@ export const exceptions: readonly AllowedFailure[] = [
     },
   ),
 
-  ...allow('Portman and Newman', 'Files have any media type, and the judge compares it with `*/*` as a text.', {
+  ...allow('Portman and Newman', 'Files have any media type, and the tool compares it with `*/*` as a text.', {
     'Content-Type is */*': 1,
   }),
 
-  ...allow(mcp, 'The scenario calls a tool, resource or prompt of the test server that belongs to the judge.', {
+  ...allow(mcp, 'The scenario calls a tool, resource or prompt of the test server that belongs to the tool.', {
     'tools-call-simple-text': 1,
     'tools-call-image': 1,
     'tools-call-audio': 1,

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { pathPrefix } from '@itsm-api/contract';
 import {
   inFolder,
-  type Judge,
+  type ExternalCheck,
   openApiPath,
   type Product,
   run,
-  toVerdict,
-  type Verdict,
+  toResult,
+  type Result,
   versionReader,
-} from '../judge.ts';
+} from '../external-check.ts';
 
 /** The calls of each client. A program prints the name of a call that returns what it should. */
 const calls = ['ping', 'create', 'update', 'list', 'error'];
@@ -74,7 +74,7 @@ const compilerOptions = {
 };
 
 /** orval with its client for `fetch`. */
-export const orval: Judge = {
+export const orval: ExternalCheck = {
   name: 'orval',
   about,
   version: versionReader('orval'),
@@ -90,7 +90,7 @@ export const orval: Judge = {
 };
 
 /** openapi-fetch with the types of openapi-typescript. */
-export const openapiFetch: Judge = {
+export const openapiFetch: ExternalCheck = {
   name: 'openapi-fetch',
   about,
   version: versionReader('openapi-fetch'),
@@ -102,7 +102,7 @@ export const openapiFetch: Judge = {
 };
 
 /** Compiles a generated client and a program that uses it, and runs the program. */
-async function compileAndCall({ origin, key }: Product, folder: string, program: string): Promise<Verdict> {
+async function compileAndCall({ origin, key }: Product, folder: string, program: string): Promise<Result> {
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await writeFile(join(folder, 'use.ts'), program);
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
@@ -111,5 +111,5 @@ async function compileAndCall({ origin, key }: Product, folder: string, program:
   const passed = (await run(process.execPath, [join(folder, 'use.js')], { env })).split('\n');
   const failed = calls.filter((name) => !passed.includes(name)).map((rule) => ({ rule, message: 'failed' }));
   const compilation = errors === '' ? [] : [{ rule: 'compilation', message: errors }];
-  return toVerdict(1 + calls.length, [...compilation, ...failed]);
+  return toResult(1 + calls.length, [...compilation, ...failed]);
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Judge, type Product, run, toVerdict, versionReader } from '../judge.ts';
+import { type ExternalCheck, type Product, run, toResult, versionReader } from '../external-check.ts';
 
 /** The conformance tests of the Model Context Protocol for servers. */
-export const mcpConformance: Judge = {
+export const mcpConformance: ExternalCheck = {
   name: 'MCP conformance',
   about: 'The MCP server. A check is a scenario.',
   version: versionReader('@modelcontextprotocol/conformance'),
@@ -17,14 +17,14 @@ export const mcpConformance: Judge = {
       const scenarios = [...output.matchAll(/^[✓✗] ([\w-]+): (\d+) passed, (\d+) failed/gm)];
       const failed = scenarios.filter(([, , , failures]) => Number(failures) > 0);
       const findings = failed.map(([message, rule = '']) => ({ rule, message }));
-      return toVerdict(scenarios.length, findings);
+      return toResult(scenarios.length, findings);
     } finally {
       proxy.close();
     }
   },
 };
 
-/** Returns a proxy that adds the API key to each request, because the judge can't authenticate. */
+/** Returns a proxy that adds the API key to each request, because the tool can't authenticate. */
 function authorizingProxy({ origin, key }: Product) {
   return createServer((incoming, outgoing) => {
     const { method = 'GET', url = '/', headers } = incoming;

@@ -1,4 +1,4 @@
-import type { Product } from './judge.ts';
+import type { Product } from './external-check.ts';
 
 /** A page of the documentation site or of the developer area. */
 export interface HtmlPage {

@@ -1,5 +1,5 @@
 import { pathPrefix } from '@itsm-api/contract';
-import { type Judge, load, type Product, toVerdict, versionReader } from '../judge.ts';
+import { type ExternalCheck, load, type Product, toResult, versionReader } from '../external-check.ts';
 import { pagesOf } from '../pages.ts';
 
 /**
@@ -17,7 +17,7 @@ const types: Record<string, 'Item' | 'List' | 'Dictionary'> = {
 };
 
 /** structured-headers, which parses headers as RFC 9651 defines. */
-export const structuredHeaders: Judge = {
+export const structuredHeaders: ExternalCheck = {
   name: 'structured-headers',
   about: 'Each structured header of responses of the API, the MCP server and all pages. A check is a header.',
   version: versionReader('structured-headers'),
@@ -38,7 +38,7 @@ export const structuredHeaders: Judge = {
         return [{ rule: name, message: `${path}: ${value}: ${(error as Error).message}` }];
       }
     });
-    return toVerdict(headers.length, findings);
+    return toResult(headers.length, findings);
   },
 };
 
