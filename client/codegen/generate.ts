@@ -17,13 +17,13 @@ import {
   requestLimits,
   Scope,
   scopes,
-  UpsertResult,
+  UpsertOutcome,
 } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import * as z from 'zod';
 import { type Call, callOf, exampleCall } from '../../contract/src/openapi/calls.ts';
 import { literal } from '../../contract/src/openapi/literal.ts';
-import { describeAddresses, describeTransitions } from '../../contract/src/openapi/prose.ts';
+import { describeEmails, describeTransitions } from '../../contract/src/openapi/prose.ts';
 import { tags } from '../../contract/src/registry.ts';
 import { capitalize, comment, fieldsParameter, lineWidth, Types, union } from './generate-types.ts';
 
@@ -61,7 +61,7 @@ interface Resource {
 function typesSource(resources: Resource[], types: Types): string {
   const eventNames = (Object.keys(events) as EventType[]).map((type) => types.addEvent(type));
   for (const schema of [PageMeta, ChangesMeta, Changes, ErrorDetail, ErrorCode]) types.print(schema, 'response');
-  types.declare('UpsertResult', UpsertResult, {
+  types.declare('UpsertOutcome', UpsertOutcome, {
     side: 'response',
     description: 'What the API did with an item. UNCHANGED means that the resource already had all values.',
   });
@@ -247,7 +247,7 @@ function methodOf(operation: Operation, types: Types): string {
     ...(kind === 'answers' ? ['', bulkWords] : []),
     ...(scope === null || scope === 'any'
       ? []
-      : ['', `Requires the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.${describeAddresses(route)}`]),
+      : ['', `Requires the scope \`${scope}\`: ${scopes[scope].toLowerCase()}.${describeEmails(route)}`]),
     ...limitOf(operation),
     '',
     '@example',

@@ -1,5 +1,5 @@
 import { asOutcome, createError, type ItsmError, isItsmError } from './errors.ts';
-import { type ErrorDetail, limits, type UpsertResult } from './generated.ts';
+import { type ErrorDetail, limits, type UpsertOutcome } from './generated.ts';
 import type { BulkPostOptions } from './options.ts';
 import { randomKey } from './send.ts';
 
@@ -43,7 +43,7 @@ export interface BulkResult<Item, Row> {
 /** The result of an item whose resource was created, updated or already had all values. */
 export interface UpsertDone<Item, Row> extends BulkDone<Item, Row> {
   /** What the API did with the item. */
-  result: UpsertResult;
+  result: UpsertOutcome;
 }
 
 /** The result of one item of a call that creates or updates resources. */
@@ -54,7 +54,7 @@ export interface BulkUpsertResult<Item, Row> extends BulkResult<Item, Row> {
   /** The result of each item, in the order of the input. */
   results: UpsertItemResult<Item, Row>[];
   /** The number of items by what the API did with them. */
-  counts: Record<UpsertResult, number>;
+  counts: Record<UpsertOutcome, number>;
 }
 
 /**
@@ -63,7 +63,7 @@ export interface BulkUpsertResult<Item, Row> extends BulkResult<Item, Row> {
  * @internal
  */
 export type BulkAnswer<Row> =
-  | { status: 200 | 201; result?: UpsertResult; data: Row }
+  | { status: 200 | 201; result?: UpsertOutcome; data: Row }
   | { status: 400 | 404 | 412; error: { code: string; message: string; details?: ErrorDetail[]; docs?: string } };
 
 /**
@@ -103,7 +103,7 @@ export async function sendBulk<Item extends object, Row>(
   const copies: Item[] = input.map((item) => JSON.parse(JSON.stringify(item)));
   const results: BulkResult<Item, Row>['results'] = [];
   const progress = { done: 0, failed: 0, total: items.length };
-  const counts: Record<UpsertResult, number> = { CREATED: 0, UPDATED: 0, UNCHANGED: 0 };
+  const counts: Record<UpsertOutcome, number> = { CREATED: 0, UPDATED: 0, UNCHANGED: 0 };
   let hasResponse = false;
   /**
    * The first error that is not about the sent items, for example a lost connection. After this error, the client stops
@@ -206,7 +206,7 @@ function split(
 function toResult<Item, Row>(
   response: BulkAnswer<Row> | ItsmError,
   { method, path, baseUrl }: BulkRequest<Item, Row>,
-): { ok: true; data: Row; result: UpsertResult | undefined } | { ok: false; error: ItsmError } {
+): { ok: true; data: Row; result: UpsertOutcome | undefined } | { ok: false; error: ItsmError } {
   if (isItsmError(response)) return { ok: false, error: response };
   if (response && 'data' in response) return { ok: true, data: response.data, result: response.result };
   const { message, docs, ...error } = response?.error ?? {

@@ -2070,7 +2070,7 @@ export type ErrorCode =
   | 'SERVICE_UNAVAILABLE';
 
 /** What the API did with an item. UNCHANGED means that the resource already had all values. */
-export type UpsertResult = 'CREATED' | 'UPDATED' | 'UNCHANGED';
+export type UpsertOutcome = 'CREATED' | 'UPDATED' | 'UNCHANGED';
 
 /** The events that this version of the client knows. */
 export type KnownEvent = TicketCreatedEvent | TicketUpdatedEvent | AssetCreatedEvent | TaskUpdatedEvent;

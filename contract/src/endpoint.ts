@@ -3,7 +3,7 @@ import type { Deprecation } from './deprecation.ts';
 import { Id, integerFromText, numberFromText, text } from './fields.ts';
 import { idempotencyHeaders } from './idempotency.ts';
 import type { Group } from './limits.ts';
-import { type EmailAddress, NamedUser } from './references.ts';
+import { type EmailReference, UserReference } from './references.ts';
 import type { Scope } from './scopes.ts';
 
 /** The prefix of every API path, which contains the API version (spec §9). */
@@ -171,7 +171,7 @@ export function filter<Value extends z.ZodType>(value: Value) {
  * Returns the schema of a list filter whose values may contain commas. The filter accepts several values only as
  * repeated parameters.
  */
-export function wholeFilter<Value extends z.ZodType>(value: Value) {
+export function repeatOnlyFilter<Value extends z.ZodType>(value: Value) {
   type Input = z.input<Value> | readonly z.input<Value>[];
   return z
     .preprocess(
@@ -189,7 +189,7 @@ export const idFilter = (id = Id) => filter(integerFromText(id));
  * Returns the schema of a list filter that accepts ids and email addresses of users. An id or an address without a user
  * in the workspace matches no row.
  */
-export const userFilter = () => filter(z.preprocess(numberFromText<number | EmailAddress>, NamedUser));
+export const userFilter = () => filter(z.preprocess(numberFromText<number | EmailReference>, UserReference));
 
 /**
  * Returns the schema of a full-text search parameter (docs/decisions/full-text-search.md).

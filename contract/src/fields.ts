@@ -157,7 +157,7 @@ export function longText(what: string, maxBytes = 65_535) {
 }
 
 /** The email address of a user. The schema converts it to lower case. */
-export const Email = z.email().max(254).toLowerCase();
+export const UserEmail = z.email().max(254).toLowerCase();
 
 export const Title = trimmedText(1, 255).meta({
   description: 'The title, on one line. The server removes leading and trailing white space.',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Email, Id, idKinds, type ResourceKind } from './fields.ts';
+import { Id, idKinds, type ResourceKind, UserEmail } from './fields.ts';
 
 /*
  * In requests, a text can name a resource instead of its id: the email address of a user, or the number of a ticket
@@ -28,9 +28,9 @@ export function reference<Name extends z.ZodType, Schema extends z.ZodType>(
   return schema as unknown as WithoutName;
 }
 
-export const EmailAddress = z
+export const EmailReference = z
   .templateLiteral([z.string(), '@', z.string()])
-  .refine((text) => Email.safeParse(text).success, { abort: true })
+  .refine((text) => UserEmail.safeParse(text).success, { abort: true })
   .overwrite((text) => text.toLowerCase() as typeof text)
   .meta({
     description: 'The email address of a user, in upper or lower case. Requires the scope `users:read`.',
@@ -38,19 +38,21 @@ export const EmailAddress = z
     maxLength: 254,
     example: 'jonas.weber@acme.example',
   });
-export type EmailAddress = z.output<typeof EmailAddress>;
+export type EmailReference = z.output<typeof EmailReference>;
 
 /** A reference to a user in a request body: an id or an email address (docs/decisions/api-conventions.md). */
-export const NamedUser = reference(
+export const UserReference = reference(
   'user',
-  EmailAddress,
+  EmailReference,
   z
-    .union([Id, EmailAddress], { error: 'must be an email address or a positive integer of at most 9007199254740991' })
+    .union([Id, EmailReference], {
+      error: 'must be an email address or a positive integer of at most 9007199254740991',
+    })
     .meta({ id: 'UserReference', description: 'A reference to a user: an id or an email address.' }),
 );
 
 /** The place of references in a value. */
-export interface ReferencePlace<Kind extends string = ReferenceKind> {
+export interface ReferencePath<Kind extends string = ReferenceKind> {
   kind: Kind;
   /** The names of the fields that lead to the references, from the outermost field. `*` stands for each array element. */
   path: readonly string[];
@@ -67,7 +69,7 @@ interface RequestSchemas {
  * Returns the places at which the requests of an endpoint accept the name of a resource instead of its id. A path begins
  * with `params`, `query` or `body`.
  */
-export function referencesIn({ pathParams, query, body }: RequestSchemas): ReferencePlace[] {
+export function referencesIn({ pathParams, query, body }: RequestSchemas): ReferencePath[] {
   const schema = z.object({ params: toSchema(pathParams), query: toSchema(query), body: toSchema(body) });
   return placesIn(schema, (each) => kinds.get(each));
 }
@@ -82,7 +84,7 @@ export function resourceKindOf(schema: z.ZodType): ResourceKind | undefined {
 }
 
 /** Returns true if the requests of an endpoint accept the email addresses of users. */
-export function acceptsAddresses(route: RequestSchemas): boolean {
+export function acceptsEmails(route: RequestSchemas): boolean {
   return referencesIn(route).some(({ kind }) => kind === 'user');
 }
 
@@ -93,7 +95,7 @@ export function acceptsAddresses(route: RequestSchemas): boolean {
 export function placesIn<Kind extends string>(
   schema: unknown,
   kindOf: (schema: z.ZodType) => Kind | undefined,
-): ReferencePlace<Kind>[] {
+): ReferencePath<Kind>[] {
   if (!(schema instanceof z.ZodType)) return [];
   const kind = kindOf(schema);
   if (kind !== undefined) return [{ kind, path: [] }];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { firstStart } from '../support/first-start.ts';
 import type { ExternalCheck, Product } from './external-check.ts';
+import { type Outcome, reportFile, toMarkdown, toTable, unexpectedOf } from './report.ts';
 import { attw } from './tools/attw.ts';
 import { cloudEvents } from './tools/cloud-events.ts';
 import { openapiFetch, orval } from './tools/generated-clients.ts';
@@ -13,7 +14,6 @@ import { ibm, owasp, redocly } from './tools/openapi.ts';
 import { perl } from './tools/openapi-client-perl.ts';
 import { portman } from './tools/portman.ts';
 import { structuredHeaders } from './tools/structured-headers.ts';
-import { type Outcome, reportFile, toMarkdown, toTable, unexpectedOf } from './report.ts';
 
 /*
  * Runs tools that others wrote, and prints what they find: `pnpm external-checks [--only tool,tool] [--json]`

@@ -28,9 +28,7 @@ export function unexpectedOf(outcomes: readonly Outcome[]): string[] {
       .filter((exception) => exception.tool === tool)
       .flatMap(({ rule, count }) => {
         const failed = failures.find((failure) => failure.rule === rule)?.count ?? 0;
-        return failed < count
-          ? [`${tool}: ${rule} fails only ${failed} times. Lower the count in exceptions.ts.`]
-          : [];
+        return failed < count ? [`${tool}: ${rule} fails only ${failed} times. Lower the count in exceptions.ts.`] : [];
       });
     return [...found, ...outdated];
   });

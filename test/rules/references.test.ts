@@ -1,4 +1,4 @@
-import { isImportField, type ReferencePlace, referencesIn } from '@itsm-api/contract';
+import { isImportField, type ReferencePath, referencesIn } from '@itsm-api/contract';
 import { definedStatements } from '@itsm-api/server/database/client/statements.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, type Mock, vi } from 'vitest';
@@ -44,13 +44,13 @@ const places = keyedEndpoints.flatMap((endpoint) =>
     .map(({ path }) => ({ title: endpoint.title, endpoint, path, place: path.join('.') })),
 );
 
-async function requestWith(endpoint: SampledEndpoint, [part, ...path]: ReferencePlace['path'], reference: unknown) {
+async function requestWith(endpoint: SampledEndpoint, [part, ...path]: ReferencePath['path'], reference: unknown) {
   const sample: Sample = await endpoint.sample(mine);
   if (part === 'query') return callOf(endpoint, sample, `${path[0]}=${encodeURIComponent(String(reference))}`);
   return callOf(endpoint, { ...sample, body: withReference(sample.body, path, reference) as Record<string, unknown> });
 }
 
-async function send(endpoint: SampledEndpoint, path: ReferencePlace['path'], reference: unknown): Promise<Answer> {
+async function send(endpoint: SampledEndpoint, path: ReferencePath['path'], reference: unknown): Promise<Answer> {
   const { body } = endpoint.route as { body?: ZodType };
   const field = path.at(-1) ?? '';
   const isImport = field === 'authorId' || isImportField(((body as ZodObject)?.shape ?? {})[field] as ZodType);

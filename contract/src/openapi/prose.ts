@@ -4,7 +4,7 @@ import { type Endpoint, pathPrefix } from '../endpoint.ts';
 import { errors } from '../errors.ts';
 import { idempotencyHours } from '../idempotency.ts';
 import { type Group, groups, rateLimits, requestLimits } from '../limits.ts';
-import { acceptsAddresses } from '../references.ts';
+import { acceptsEmails } from '../references.ts';
 import { resources } from '../registry.ts';
 import { AssetStatus, assetTransitions } from '../resources/assets.ts';
 import { ticketTransitions } from '../resources/tickets.ts';
@@ -147,14 +147,14 @@ export function describeOperation(resource: string, route: Endpoint): string {
       ? undefined
       : scope === 'any'
         ? 'Requires an API key with any scope.'
-        : `Requires the scope ${describeScope(scope)}.${describeAddresses(route)}`,
+        : `Requires the scope ${describeScope(scope)}.${describeEmails(route)}`,
   ];
   return paragraphs.filter((each) => each !== undefined).join('\n\n');
 }
 
 /** Returns the sentence on the scope for email addresses in requests. Empty if the endpoint doesn't accept them. */
-export function describeAddresses(route: Endpoint): string {
-  if (!acceptsAddresses(route)) return '';
+export function describeEmails(route: Endpoint): string {
+  if (!acceptsEmails(route)) return '';
   return ' Email addresses in the request also require the scope `users:read`.';
 }
 

@@ -37,7 +37,7 @@ export interface DescribedWorkspace {
 }
 
 /** The OpenAPI document without the parts that depend on a workspace. */
-export interface SplitDocument {
+export interface DocumentTemplate {
   /** The chunks that all workspaces share. */
   shared: readonly Uint8Array[];
   /** Returns the chunks of the document of a workspace. */
@@ -61,7 +61,7 @@ const markedName = /,?"\uE000(\w+)"/;
  * Serializes the OpenAPI document once, and splits its text at the parts that depend on a workspace, so that a request
  * serializes and encodes only these parts (docs/decisions/api-documentation.md).
  */
-export function splitDocument(document: OpenApi): SplitDocument {
+export function splitDocument(document: OpenApi): DocumentTemplate {
   const { schemas } = document.components;
   const template = withFilters({ ...document, components: { ...document.components, schemas: templateOf(schemas) } });
   const texts = JSON.stringify(mapSchema(template, withoutExampleFields)).split(markedName);

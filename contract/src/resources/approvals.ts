@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
 import { Id, longText, numberFromText, responseText, TicketId, Timestamp, UserId, versionFields } from '../fields.ts';
-import { EmailAddress, NamedUser, reference } from '../references.ts';
+import { EmailReference, reference, UserReference } from '../references.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 
 /** The maximum number of approvals of a ticket. */
@@ -77,7 +77,7 @@ export type Approval = z.output<typeof Approval>;
 
 export const NewApproval = z
   .strictObject({
-    approverId: NamedUser.meta({
+    approverId: UserReference.meta({
       description:
         'The user who decides, by id or email address: an active ADMIN or AGENT, also a service account. The requester ' +
         "of the ticket and the user of the API key can't approve.",
@@ -107,9 +107,9 @@ export type Decision = z.output<typeof Decision>;
 
 const Approver = reference(
   'user',
-  EmailAddress,
+  EmailReference,
   z
-    .union([Id, EmailAddress, z.enum(['me'])], {
+    .union([Id, EmailReference, z.enum(['me'])], {
       error: 'must be a positive integer, an email address or `me`',
     })
     .meta({
@@ -123,7 +123,7 @@ export const TicketApprovalQuery = listQuery({});
 export type TicketApprovalQuery = z.output<typeof TicketApprovalQuery>;
 
 export const ApprovalQuery = listQuery({
-  approverId: filter(z.preprocess(numberFromText<number | EmailAddress | 'me'>, Approver)),
+  approverId: filter(z.preprocess(numberFromText<number | EmailReference | 'me'>, Approver)),
   decision: filter(ApprovalDecision),
 });
 export type ApprovalQuery = z.output<typeof ApprovalQuery>;

@@ -10,9 +10,9 @@ import {
   meta,
   NoQuery,
   patch,
+  repeatOnlyFilter,
   search,
   userFilter,
-  wholeFilter,
 } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
@@ -34,7 +34,7 @@ import {
   UserId,
   versionFields,
 } from '../fields.ts';
-import { NamedUser } from '../references.ts';
+import { UserReference } from '../references.ts';
 import { checkTags, Tag, Tags, tagChanges } from '../tags.ts';
 import { customFieldFilter } from './custom-fields.ts';
 
@@ -73,7 +73,7 @@ const Location = trimmedText(1, 255).meta({ description: 'The location, as free 
 const AssignedToId = UserId.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
-const NamedAssignee = NamedUser.meta({
+const NamedAssignee = UserReference.meta({
   description: 'The assigned user, by id or email address, or null if unassigned. You can assign only active users.',
 });
 const PurchaseDate = CalendarDate.meta({ description: 'The date of purchase, or null if unknown.' });
@@ -265,32 +265,32 @@ export const AssetUpsert = z
   });
 export type AssetUpsert = z.output<typeof AssetUpsert>;
 
-export const UpsertResult = z.enum(['CREATED', 'UPDATED', 'UNCHANGED']).meta({
-  id: 'UpsertResult',
+export const UpsertOutcome = z.enum(['CREATED', 'UPDATED', 'UNCHANGED']).meta({
+  id: 'UpsertOutcome',
   description: 'What the server did with the item. UNCHANGED means that the resource already had all values.',
 });
-export type UpsertResult = z.output<typeof UpsertResult>;
+export type UpsertOutcome = z.output<typeof UpsertOutcome>;
 
-const UpsertedAsset = z.object({ status: itemStatus([201, 200]), result: UpsertResult, data: Asset }).meta({
+const UpsertedAsset = z.object({ status: itemStatus([201, 200]), result: UpsertOutcome, data: Asset }).meta({
   id: 'UpsertedAsset',
   description: 'An item whose asset was created (201), or was updated or already had all values (200).',
   example: { status: 201, result: 'CREATED', data: z.globalRegistry.get(Asset)?.example },
 });
 
-export const AssetUpsertAnswer = z.union([UpsertedAsset, BulkItemError]).meta({
-  id: 'AssetUpsertAnswer',
+export const AssetUpsertResult = z.union([UpsertedAsset, BulkItemError]).meta({
+  id: 'AssetUpsertResult',
   description: 'The result of one item. `status` shows whether the item succeeded.',
   example: z.globalRegistry.get(UpsertedAsset)?.example,
 });
-export type AssetUpsertAnswer = z.output<typeof AssetUpsertAnswer>;
+export type AssetUpsertResult = z.output<typeof AssetUpsertResult>;
 
 export const AssetQuery = listQuery({
   status: filter(AssetStatus),
   type: filter(AssetType),
   assignedToId: userFilter(),
   externalId: filter(ExternalId),
-  assetTag: wholeFilter(identifyingFilter(100)),
-  serialNumber: wholeFilter(identifyingFilter(255)),
+  assetTag: repeatOnlyFilter(identifyingFilter(100)),
+  serialNumber: repeatOnlyFilter(identifyingFilter(255)),
   tag: filter(Tag),
   customFields: customFieldFilter(),
   q: search('name, asset tag and serial number'),
@@ -356,7 +356,7 @@ export const assets = endpoints({
     metadata: meta({ scope: 'assets:write', group: 'assets' }),
     query: NoQuery,
     body: AssetUpsert,
-    responses: { 200: bulkResults(AssetUpsertAnswer) },
+    responses: { 200: bulkResults(AssetUpsertResult) },
   },
   update: {
     method: 'PATCH',

@@ -14,7 +14,7 @@ import {
   validateAll,
 } from '../fields.ts';
 import { importField } from '../imports.ts';
-import { NamedUser } from '../references.ts';
+import { UserReference } from '../references.ts';
 import { TicketIdParam } from './ticket-reference.ts';
 
 export const CommentVisibility = z.enum(['PUBLIC', 'INTERNAL']).meta({
@@ -94,7 +94,7 @@ export const NewComment = z
     attachmentIds: AttachmentIds.nullish(),
     externalId: ExternalId.nullish(),
     authorId: importField(
-      NamedUser,
+      UserReference,
       'The author, by id or email address, who can be inactive. The default is the user of the API key.',
     ),
     createdAt: importField(TimestampInput, 'When the comment was created.'),
@@ -125,12 +125,12 @@ const CreatedComment = z.object({ status: itemStatus([201]), data: Comment }).me
   example: { status: 201, data: z.globalRegistry.get(Comment)?.example },
 });
 
-export const NewCommentAnswer = z.union([CreatedComment, BulkItemError]).meta({
-  id: 'NewCommentAnswer',
+export const NewCommentResult = z.union([CreatedComment, BulkItemError]).meta({
+  id: 'NewCommentResult',
   description: 'The result of one item. `status` shows whether the item succeeded.',
   example: z.globalRegistry.get(CreatedComment)?.example,
 });
-export type NewCommentAnswer = z.output<typeof NewCommentAnswer>;
+export type NewCommentResult = z.output<typeof NewCommentResult>;
 
 export const CommentQuery = listQuery({ externalId: filter(ExternalId) });
 export type CommentQuery = z.output<typeof CommentQuery>;
@@ -194,6 +194,6 @@ export const comments = endpoints({
     pathParams: TicketIdParam,
     query: NoQuery,
     body: NewComments,
-    responses: { 200: bulkResults(NewCommentAnswer) },
+    responses: { 200: bulkResults(NewCommentResult) },
   },
 });

@@ -15,7 +15,7 @@ import {
   UserId,
   versionFields,
 } from '../fields.ts';
-import { NamedUser } from '../references.ts';
+import { UserReference } from '../references.ts';
 
 export const TaskStatus = z
   .enum(['TODO', 'IN_PROGRESS', 'BLOCKED', 'DONE', 'CANCELLED'])
@@ -25,7 +25,7 @@ export type TaskStatus = z.output<typeof TaskStatus>;
 const AssigneeId = UserId.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
-const NamedAssignee = NamedUser.meta({
+const NamedAssignee = UserReference.meta({
   description: 'The assigned user, by id or email address, or null if unassigned. You can assign only active users.',
 });
 const StartDate = CalendarDate.meta({ description: 'The start date, or null if not set.' });

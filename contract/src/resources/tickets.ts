@@ -14,9 +14,9 @@ import {
   NoQuery,
   openEnum,
   patch,
+  repeatOnlyFilter,
   search,
   userFilter,
-  wholeFilter,
 } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
@@ -46,7 +46,7 @@ import {
 } from '../fields.ts';
 import { importField } from '../imports.ts';
 import { requestLimits } from '../limits.ts';
-import { EmailAddress, NamedUser, reference } from '../references.ts';
+import { EmailReference, reference, UserReference } from '../references.ts';
 import { checkTags, Tag, Tags, tagChanges } from '../tags.ts';
 import { ApprovalStatus, ChangedApproval } from './approvals.ts';
 import { Attachment, attachDescription, ChangedAttachment, NewAttachmentQuery } from './attachments.ts';
@@ -113,7 +113,7 @@ const GivenCategoryConfigId = z.preprocess(
 const AssigneeId = UserId.meta({
   description: 'The assigned user, or null if unassigned. You can assign only active users.',
 });
-const NamedAssignee = NamedUser.meta({
+const NamedAssignee = UserReference.meta({
   description: 'The assigned user, by id or email address, or null if unassigned. You can assign only active users.',
 });
 
@@ -133,7 +133,7 @@ function describeWatchers(references: string): string {
   );
 }
 const NamedWatchers = z
-  .array(NamedUser)
+  .array(UserReference)
   .refine((users) => new Set(users).size <= 100, { ...validateAll, error: 'must contain at most 100 users' })
   .meta({ description: describeWatchers('ids or email addresses') });
 const AssetIds = z
@@ -333,7 +333,7 @@ export const NewTicket = z
     category: Category.optional(),
     categoryConfigId: GivenCategoryConfigId.optional(),
     priority: Priority.nullish().meta({ description: 'The priority. The default is MEDIUM.' }),
-    requesterId: NamedUser.nullish().meta({
+    requesterId: UserReference.nullish().meta({
       description: 'The user who requests the ticket, by id or email address. The default is the user of the API key.',
     }),
     assigneeId: NamedAssignee.nullish(),
@@ -494,39 +494,39 @@ export const TicketPatches = z.strictObject({ tickets: bulk(TicketPatchItem) }).
 export type TicketPatches = z.output<typeof TicketPatches>;
 
 /** Returns the schema of a successful item's result in a bulk response for tickets. */
-function ticketAnswer<Status extends number>(status: Status, id: string, description: string) {
+function ticketResult<Status extends number>(status: Status, id: string, description: string) {
   const { example } = z.globalRegistry.get(Ticket) ?? {};
   return z
     .object({ status: itemStatus([status]), data: Ticket })
     .meta({ id, description, example: { status, data: example } });
 }
 
-const CreatedTicket = ticketAnswer(201, 'CreatedTicket', 'An item whose ticket was created.');
-const UpdatedTicket = ticketAnswer(
+const CreatedTicket = ticketResult(201, 'CreatedTicket', 'An item whose ticket was created.');
+const UpdatedTicket = ticketResult(
   200,
   'UpdatedTicket',
   'An item whose ticket was updated or already had the requested values.',
 );
 
-export const NewTicketAnswer = z.union([CreatedTicket, BulkItemError]).meta({
-  id: 'NewTicketAnswer',
+export const NewTicketResult = z.union([CreatedTicket, BulkItemError]).meta({
+  id: 'NewTicketResult',
   description: 'The result of one item. `status` shows whether the item succeeded.',
   example: z.globalRegistry.get(CreatedTicket)?.example,
 });
-export type NewTicketAnswer = z.output<typeof NewTicketAnswer>;
+export type NewTicketResult = z.output<typeof NewTicketResult>;
 
-export const TicketPatchAnswer = z.union([UpdatedTicket, BulkItemError]).meta({
-  id: 'TicketPatchAnswer',
+export const TicketPatchResult = z.union([UpdatedTicket, BulkItemError]).meta({
+  id: 'TicketPatchResult',
   description: 'The result of one item. `status` shows whether the item succeeded.',
   example: z.globalRegistry.get(UpdatedTicket)?.example,
 });
-export type TicketPatchAnswer = z.output<typeof TicketPatchAnswer>;
+export type TicketPatchResult = z.output<typeof TicketPatchResult>;
 
 const TicketAssignee = reference(
   'user',
-  EmailAddress,
+  EmailReference,
   z
-    .union([Id, EmailAddress, z.enum(['me', 'none'])], {
+    .union([Id, EmailReference, z.enum(['me', 'none'])], {
       error: 'must be a positive integer, an email address, `me` or `none`',
     })
     .meta({
@@ -553,11 +553,11 @@ const OnlyTrue = z.preprocess((value: true | 'true') => value === 'true' || valu
 export const TicketQuery = listQuery({
   status: filter(TicketStatus),
   priority: filter(Priority),
-  assigneeId: filter(z.preprocess(numberFromText<number | EmailAddress | 'me' | 'none'>, TicketAssignee)),
+  assigneeId: filter(z.preprocess(numberFromText<number | EmailReference | 'me' | 'none'>, TicketAssignee)),
   teamId: filter(z.preprocess(numberFromText<number | 'none'>, TicketTeam)),
   type: filter(TicketType),
   category: filter(TicketCategory),
-  categoryConfigId: wholeFilter(CategoryReference),
+  categoryConfigId: repeatOnlyFilter(CategoryReference),
   requesterId: userFilter(),
   parentId: filter(z.preprocess(numberFromText<number | TicketNumber>, NamedTicket)),
   watcherUserId: userFilter(),
@@ -670,7 +670,7 @@ export const tickets = endpoints({
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     query: NoQuery,
     body: NewTickets,
-    responses: { 200: bulkResults(NewTicketAnswer) },
+    responses: { 200: bulkResults(NewTicketResult) },
   },
   updateMany: {
     method: 'PATCH',
@@ -692,7 +692,7 @@ export const tickets = endpoints({
     }),
     query: NoQuery,
     body: TicketPatches,
-    responses: { 200: bulkResults(TicketPatchAnswer) },
+    responses: { 200: bulkResults(TicketPatchResult) },
   },
   attach: {
     method: 'POST',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
 import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
-import { Email, Id, responseText, text, trimmedText, versionFields } from '../fields.ts';
+import { Id, responseText, text, trimmedText, UserEmail, versionFields } from '../fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
   id: 'UserRole',
@@ -67,7 +67,7 @@ export type User = z.output<typeof User>;
 /** A new user, from the command line or the developer area. v1 has no endpoint that creates users. */
 export const NewUser = z.strictObject({
   name: Name,
-  email: Email,
+  email: UserEmail,
   role: UserRole,
   /** Default: `PERSON`. The kind of a user never changes. */
   kind: UserKind.optional(),

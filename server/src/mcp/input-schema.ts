@@ -4,7 +4,7 @@ import {
   isImportField,
   listQuery,
   placesIn,
-  type ReferencePlace,
+  type ReferencePath,
   type ResourceKind,
   resourceKindOf,
 } from '@itsm-api/contract';
@@ -43,7 +43,7 @@ export function argumentsOf(route: Endpoint): Record<string, z.ZodType> {
 /** What a tool converts an argument to before it calls the endpoint: an id of a resource, or a timestamp. */
 export type ArgumentKind = ResourceKind | 'time';
 
-export type ArgumentPlace = ReferencePlace<ArgumentKind>;
+export type ArgumentPlace = ReferencePath<ArgumentKind>;
 
 /** Returns the places of ids and timestamps in the arguments of an endpoint. */
 export function findPlaces(route: Endpoint): ArgumentPlace[] {

@@ -1,4 +1,4 @@
-import { acceptsAddresses, type Binary, type Endpoint, referencesIn } from '@itsm-api/contract';
+import { acceptsEmails, type Binary, type Endpoint, referencesIn } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import { type AppRoute, validateResponse as validateAgainstContract } from '@ts-rest/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -132,7 +132,7 @@ function replayIdempotent(handler: Handler): Handler {
  * out who is a user.
  */
 function requireUsersReadForEmails(handler: Handler, _limiters: Limiters, route: Endpoint): Handler {
-  if (!acceptsAddresses(route)) return handler;
+  if (!acceptsEmails(route)) return handler;
   const places = referencesIn(route);
   return async (input) => {
     if (hasEmailAddress(input, places) && !input.request.identity.scopes.has('users:read')) {

@@ -1,4 +1,4 @@
-import { EmailAddress, InvalidItem, type ReferencePlace, TicketNumber, type TicketType } from '@itsm-api/contract';
+import { EmailReference, InvalidItem, type ReferencePath, TicketNumber, type TicketType } from '@itsm-api/contract';
 import { sql, tenant } from '../database/client/sql.ts';
 import { manyAsJson } from '../database/client/statements.ts';
 import type { Context } from './shared/context.ts';
@@ -17,7 +17,7 @@ interface Parts {
 }
 
 /** Returns true if a request contains an email address. */
-export function hasEmailAddress(parts: Parts, places: readonly ReferencePlace[]): boolean {
+export function hasEmailAddress(parts: Parts, places: readonly ReferencePath[]): boolean {
   return places.some(({ kind, path }) => kind === 'user' && findNames(parts, path, kind).length > 0);
 }
 
@@ -29,12 +29,12 @@ export function hasEmailAddress(parts: Parts, places: readonly ReferencePlace[])
 export async function replaceReferences<Request extends Parts>(
   context: Pick<Context, 'db'>,
   request: Request,
-  places: readonly ReferencePlace[],
+  places: readonly ReferencePath[],
 ): Promise<Request> {
   const found = places.map((place) => ({ ...place, names: findNames(request, place.path, place.kind) }));
   // Handlers look up a ticket number in the path together with the ticket.
   if (found.every(({ names, path: [part] }) => names.length === 0 || part === 'params')) return request;
-  const namesOf = (kind: ReferencePlace['kind']) => found.flatMap((each) => (each.kind === kind ? each.names : []));
+  const namesOf = (kind: ReferencePath['kind']) => found.flatMap((each) => (each.kind === kind ? each.names : []));
   const ids = await findIds(context, { emails: namesOf('user'), numbers: namesOf('ticket') });
   return found.reduce((resolved, { kind, path }) => {
     const toId = (value: unknown) => {
@@ -76,10 +76,10 @@ const selectIds = manyAsJson<
     JOIN tickets t ON t.tenant_id = ${tenant} AND t.type = requested.type AND t.number = requested.number`,
 );
 
-const nameSchemas = { user: EmailAddress, ticket: TicketNumber };
+const nameSchemas = { user: EmailReference, ticket: TicketNumber };
 
 /** Returns the name in a reference, or undefined if the reference is an id or invalid. */
-function toName(value: unknown, kind: ReferencePlace['kind']): string | undefined {
+function toName(value: unknown, kind: ReferencePath['kind']): string | undefined {
   return typeof value === 'string' ? nameSchemas[kind].safeParse(value).data : undefined;
 }
 
@@ -87,7 +87,7 @@ function toName(value: unknown, kind: ReferencePlace['kind']): string | undefine
  * Returns the names at a place, also those in invalid items of a bulk request.
  * @param depth the number of fields of the path that lead to `value`
  */
-function findNames(value: unknown, path: readonly string[], kind: ReferencePlace['kind'], depth = 0): string[] {
+function findNames(value: unknown, path: readonly string[], kind: ReferencePath['kind'], depth = 0): string[] {
   if (value instanceof InvalidItem) return findNames(value.input, path, kind, depth);
   const field = path[depth];
   if (field === undefined) {

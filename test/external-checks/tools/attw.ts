@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { publishedFolders } from '../../../tools/published-folders.ts';
 import { pnpm } from '../../support/pnpm.ts';
-import { inFolder, type ExternalCheck, run, toResult, versionReader } from '../external-check.ts';
+import { type ExternalCheck, inFolder, run, toResult, versionReader } from '../external-check.ts';
 
 interface Analysis {
   entrypoints: Record<string, { resolutions: Record<string, unknown> }>;

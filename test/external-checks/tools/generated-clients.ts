@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathPrefix } from '@itsm-api/contract';
 import {
-  inFolder,
   type ExternalCheck,
+  inFolder,
   openApiPath,
   type Product,
+  type Result,
   run,
   toResult,
-  type Result,
   versionReader,
 } from '../external-check.ts';
 

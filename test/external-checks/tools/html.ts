@@ -1,4 +1,4 @@
-import { type ExternalCheck, load, run, toRuleResult, toResult, versionReader } from '../external-check.ts';
+import { type ExternalCheck, load, run, toResult, toRuleResult, versionReader } from '../external-check.ts';
 import { pagesOf } from '../pages.ts';
 
 interface Report {

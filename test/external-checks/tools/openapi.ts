@@ -1,6 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inFolder, type ExternalCheck, load, openApiPath, run, toRuleResult, versionReader } from '../external-check.ts';
+import {
+  type ExternalCheck,
+  inFolder,
+  load,
+  openApiPath,
+  run,
+  toRuleResult,
+  versionReader,
+} from '../external-check.ts';
 
 /** Redocly with all rules of `recommended-strict`. */
 export const redocly: ExternalCheck = {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathPrefix } from '@itsm-api/contract';
-import { inFolder, type ExternalCheck, openApiPath, run, toResult, versionReader } from '../external-check.ts';
+import { type ExternalCheck, inFolder, openApiPath, run, toResult, versionReader } from '../external-check.ts';
 
 /** Portman, which creates a Postman collection with tests from the OpenAPI document. Newman runs the collection. */
 export const portman: ExternalCheck = {

@@ -20,7 +20,7 @@ interface Content {
 }
 
 /** Returns a request with addresses instead of the ids of users. An id without a user becomes an unknown address. */
-export function withAddresses<Request extends Content>(request: Request, users: readonly User[]): Request {
+export function withEmails<Request extends Content>(request: Request, users: readonly User[]): Request {
   const addressOf = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(addressOf);
     if (typeof value !== 'number') return value;
@@ -43,6 +43,6 @@ export function withAddresses<Request extends Content>(request: Request, users: 
 }
 
 /** Returns true if a request names a user by address. */
-export function hasAddress({ body, search = '' }: Content): boolean {
+export function hasEmail({ body, search = '' }: Content): boolean {
   return search.includes('%40') || (typeof body === 'object' && JSON.stringify(body).includes('@'));
 }

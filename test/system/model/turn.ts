@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CustomFieldResource, User } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
-import { hasAddress, withAddresses } from './addresses.ts';
+import { hasEmail, withEmails } from './addresses.ts';
 import { scopeOf } from './resources/keys.ts';
 import { isSame } from './resources/rows.ts';
 import type { References } from './resources/users.ts';
@@ -123,7 +123,7 @@ export class Turn {
   async ask(operation: string, given: RequestOptions = {}): Promise<Sent | undefined> {
     // The filters of webhooks accept only ids.
     const isById = this.number % 3 !== 0 || operation.startsWith('webhooks.');
-    const options = isById ? given : withAddresses(given, this.workspace.users);
+    const options = isById ? given : withEmails(given, this.workspace.users);
     const request = this.#requestOf(operation, options);
     const sent = await this.#sendAs(request, options);
     const { answer } = sent;
@@ -140,7 +140,7 @@ export class Turn {
       return undefined;
     }
     const scope = scopeOf(operation);
-    const scopes = [scope ?? [], hasAddress(options) ? ('users:read' as const) : []].flat();
+    const scopes = [scope ?? [], hasEmail(options) ? ('users:read' as const) : []].flat();
     if (scopes.some((each) => !this.key.scopes.includes(each))) {
       this.world.expect(
         isRejection(answer, ['INSUFFICIENT_SCOPE'], 403),

@@ -1,4 +1,4 @@
-import type { AssetUpsertItem, ErrorDetail, UpsertResult } from '@itsm-api/contract';
+import type { AssetUpsertItem, ErrorDetail, UpsertOutcome } from '@itsm-api/contract';
 import { ApiError } from '../../shared/errors.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import type { ImportResults } from '../csv/csv-columns.ts';
@@ -49,7 +49,7 @@ function rulesOf(update: boolean) {
 }
 
 /** @throws ApiError VALIDATION_ERROR if an item was rejected */
-function countResults({ accepted, errors }: BulkItems<{ result: UpsertResult }>): ImportResults {
+function countResults({ accepted, errors }: BulkItems<{ result: UpsertOutcome }>): ImportResults {
   const details = errors.flatMap(({ index, error: { details, message } }): ErrorDetail[] =>
     (details ?? [{ path: '', message }]).map((detail) => ({
       path: `${index}.${detail.path}`,
@@ -61,7 +61,7 @@ function countResults({ accepted, errors }: BulkItems<{ result: UpsertResult }>)
     const message = `No assets were imported, because the rows have ${count}. Correct the rows in \`details\`.`;
     throw new ApiError('VALIDATION_ERROR', message, { details });
   }
-  const count = (wanted: UpsertResult) => accepted.filter(({ result }) => result === wanted).length;
+  const count = (wanted: UpsertOutcome) => accepted.filter(({ result }) => result === wanted).length;
   return { created: count('CREATED'), updated: count('UPDATED'), unchanged: count('UNCHANGED') };
 }
 

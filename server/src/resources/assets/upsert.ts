@@ -3,12 +3,12 @@ import {
   type AssetMatch,
   type AssetPatch,
   type AssetUpsert,
-  type AssetUpsertAnswer,
   type AssetUpsertItem,
+  type AssetUpsertResult,
   FilledCustomFields,
   InvalidItem,
   type NewAsset,
-  type UpsertResult,
+  type UpsertOutcome,
 } from '@itsm-api/contract';
 import { lockOf } from '../../database/row-lock.ts';
 import { invalidField, takenBy } from '../../shared/errors.ts';
@@ -56,7 +56,7 @@ type Plan = Creation | Change;
 
 /** An item that has been written, or that changes nothing. */
 interface Upserted {
-  result: UpsertResult;
+  result: UpsertOutcome;
   data: Asset;
 }
 
@@ -68,7 +68,7 @@ interface Upserted {
 export function upsertAssets(
   context: Context,
   { assets, matchBy = 'assetTag' }: AssetUpsert,
-): Promise<AssetUpsertAnswer[]> {
+): Promise<AssetUpsertResult[]> {
   return transaction(context, async (context) => {
     const upserted = await upsertItems(context, findMatches(assets, matchBy), { matchBy });
     return upserted.results(
@@ -148,7 +148,7 @@ export async function predictResults(
   context: Context,
   items: BulkItems<AssetUpsertItem>,
   rules: Rules,
-): Promise<BulkItems<{ result: UpsertResult }>> {
+): Promise<BulkItems<{ result: UpsertOutcome }>> {
   // Looks up the external ids before the assets. Otherwise, an external id could seem taken by the asset of its item.
   const taken = await lockExternalIds(
     context,

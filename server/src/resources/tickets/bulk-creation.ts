@@ -2,8 +2,8 @@ import {
   type Comment,
   InvalidItem,
   type NewComment,
-  type NewTicketAnswer,
   type NewTicketItem,
+  type NewTicketResult,
   requestLimits,
   type Ticket,
 } from '@itsm-api/contract';
@@ -34,7 +34,7 @@ import { newRow, writeNew } from './ticket-creation.ts';
 export function createTickets(
   context: UserContext,
   given: readonly (NewTicketItem | InvalidItem)[],
-): Promise<NewTicketAnswer[]> {
+): Promise<NewTicketResult[]> {
   rejectManyComments(given);
   return transaction(context, async (context) => {
     const items = BulkItems.of(given).next(({ comments = [], ...input }) => {

@@ -2,8 +2,8 @@ import {
   type InvalidItem,
   idOfItem,
   repeatedId,
-  type TicketPatchAnswer,
   type TicketPatchItem,
+  type TicketPatchResult,
 } from '@itsm-api/contract';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
@@ -23,7 +23,7 @@ import { writeChanges } from './ticket-update.ts';
 export function updateTickets(
   context: Context,
   given: readonly (TicketPatchItem | InvalidItem)[],
-): Promise<TicketPatchAnswer[]> {
+): Promise<TicketPatchResult[]> {
   rejectRepeated(given);
   return transaction(context, async (context) => {
     const bodies = BulkItems.of(given);

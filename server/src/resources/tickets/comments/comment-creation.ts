@@ -2,7 +2,7 @@ import {
   type Comment,
   type InvalidItem,
   NewComment,
-  type NewCommentAnswer,
+  type NewCommentResult,
   type Ticket,
   type TicketReference,
 } from '@itsm-api/contract';
@@ -235,7 +235,7 @@ export function createComments(
   context: UserContext,
   ticket: TicketReference,
   given: readonly (NewComment | InvalidItem)[],
-): Promise<NewCommentAnswer[]> {
+): Promise<NewCommentResult[]> {
   return transaction(context, async (context) => {
     const ticketId = await resolveTicketId(context, ticket);
     if (!(await lockRow(context.db, 'tickets', ticketId))) throw notFound('ticket');
