@@ -9,6 +9,9 @@ type ResourceName = {
 /**
  * The resources of the API, in the order of the OpenAPI document, each with the description of its tag. If a resource is
  * missing, the contract doesn't compile. The router, the client and the OpenAPI document are derived from this list.
+ *
+ * v1 has no endpoints that create or change users, projects, teams, definitions of custom fields and ticket categories.
+ * The command line and the developer area use the schemas for this, such as `NewTeam` and `TeamPatch`.
  */
 export const tags = {
   ping: 'Check that the service is available. Requires no API key.',

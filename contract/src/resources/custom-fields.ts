@@ -120,7 +120,7 @@ const writtenFields = {
   filterable: Filterable.optional(),
 };
 
-/** A new definition, from the command line or the developer area. v1 has no endpoint that creates definitions. */
+/** A new definition. */
 export const NewCustomFieldDefinition = z.strictObject({
   resource: CustomFieldResource,
   key: Key,
@@ -129,7 +129,7 @@ export const NewCustomFieldDefinition = z.strictObject({
 });
 export type NewCustomFieldDefinition = z.output<typeof NewCustomFieldDefinition>;
 
-/** Changes to a definition, from the command line or the developer area. v1 has no endpoint that changes definitions. */
+/** Changes to a definition. */
 export const CustomFieldDefinitionPatch = z.strictObject({ ...writtenFields, active: Active }).partial();
 export type CustomFieldDefinitionPatch = z.output<typeof CustomFieldDefinitionPatch>;
 

@@ -59,7 +59,7 @@ export const Project = z
   });
 export type Project = z.output<typeof Project>;
 
-/** A new project, from the command line or the developer area. v1 has no endpoint that creates projects. */
+/** A new project. */
 export const NewProject = z.strictObject({
   key: Key,
   name: Name,
@@ -72,10 +72,7 @@ export const NewProject = z.strictObject({
 });
 export type NewProject = z.output<typeof NewProject>;
 
-/**
- * Changes to a project, from the command line or the developer area. v1 has no endpoint that changes projects. The
- * project key can't change.
- */
+/** Changes to a project. The project key can't change. */
 export const ProjectPatch = z.strictObject({
   name: Name.optional(),
   description: Description.nullish(),

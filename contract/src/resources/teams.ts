@@ -43,7 +43,7 @@ export const Team = z
   });
 export type Team = z.output<typeof Team>;
 
-/** A new team, from the command line or the developer area. v1 has no endpoint that creates teams. */
+/** A new team. */
 export const NewTeam = z.strictObject({
   name: Name,
   description: Description.nullish(),
@@ -51,7 +51,7 @@ export const NewTeam = z.strictObject({
 });
 export type NewTeam = z.output<typeof NewTeam>;
 
-/** Changes to a team, from the command line or the developer area. v1 has no endpoint that changes teams. */
+/** Changes to a team. */
 export const TeamPatch = NewTeam.extend({ active: Active }).partial();
 export type TeamPatch = z.output<typeof TeamPatch>;
 

@@ -50,7 +50,7 @@ export const CategoryConfig = z
   });
 export type CategoryConfig = z.output<typeof CategoryConfig>;
 
-/** A new category, from the command line or the developer area. v1 has no endpoint that creates categories. */
+/** A new category. */
 export const NewCategoryConfig = z.strictObject({
   id: CategoryId,
   name: Name,
@@ -59,7 +59,7 @@ export const NewCategoryConfig = z.strictObject({
 });
 export type NewCategoryConfig = z.output<typeof NewCategoryConfig>;
 
-/** Changes to a category, from the command line or the developer area. v1 has no endpoint that changes categories. */
+/** Changes to a category. */
 export const CategoryConfigPatch = NewCategoryConfig.omit({ id: true }).extend({ active: Active }).partial();
 export type CategoryConfigPatch = z.output<typeof CategoryConfigPatch>;
 

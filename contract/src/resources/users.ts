@@ -64,7 +64,7 @@ export const User = z
   });
 export type User = z.output<typeof User>;
 
-/** A new user, from the command line or the developer area. v1 has no endpoint that creates users. */
+/** A new user. */
 export const NewUser = z.strictObject({
   name: Name,
   email: UserEmail,
@@ -78,7 +78,7 @@ export const NewUser = z.strictObject({
 });
 export type NewUser = z.output<typeof NewUser>;
 
-/** Changes to a user, from the command line or the developer area. v1 has no endpoint that changes users. */
+/** Changes to a user. */
 export const UserPatch = NewUser.omit({ kind: true }).partial();
 export type UserPatch = z.output<typeof UserPatch>;
 
