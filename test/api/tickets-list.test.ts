@@ -229,6 +229,11 @@ describe('GET /tickets with filters that have no stored totals', () => {
     await api.owner.pool.query(
       `INSERT INTO ticket_sequences (tenant_id, total, change) VALUES (${tenantId}, 100001, 100001)`,
     );
+    await api.owner.pool.query(
+      `INSERT INTO ticket_counts VALUES (${tenantId}, 0, 'OPEN', 'MEDIUM', 'CHANGE', 'EMAIL', 100001)`,
+    );
+    // The statistics of PostgreSQL are older than the tickets, as after an import.
+    await api.owner.pool.query('ANALYZE tickets');
     await load(1, 100_000);
     const meta = async (query: string) => (await many.call('GET', `/tickets?${query}`)).body.meta;
     expect(await meta('assigneeId=none')).toEqual({ page: 1, perPage: 20, totalCount: 100_000 });
@@ -237,12 +242,14 @@ describe('GET /tickets with filters that have no stored totals', () => {
     expect(await meta(`requesterId=${userId}`)).toMatchObject({ totalCount: 100_000, totalCountCapped: true });
     expect(await meta('')).toEqual({ page: 1, perPage: 20, totalCount: 100_001 });
     const page = async (query: string) => {
-      const { data } = (await many.call('GET', `/tickets?assigneeId=none&perPage=100&${query}`)).body;
-      return [data.length, data[0]?.ticketNumber];
+      const { text, body } = await many.call('GET', `/tickets?perPage=100&${query}`);
+      return [body.data?.length ?? text, body.data?.[0]?.ticketNumber];
     };
-    expect(await page('page=1000')).toEqual([100, 'CHG-101']);
-    expect(await page('page=1000&sort=id')).toEqual([100, 'CHG-99901']);
-    expect(await page('page=1001')).toEqual([0, undefined]);
+    expect(await page('assigneeId=none&page=1000')).toEqual([100, 'CHG-101']);
+    expect(await page('assigneeId=none&page=1000&sort=id')).toEqual([100, 'CHG-99901']);
+    expect(await page('assigneeId=none&page=1001')).toEqual([0, undefined]);
+    for (const filter of ['status=OPEN', 'status=OPEN,CLOSED', 'status=OPEN&type=CHANGE'])
+      expect(await page(`${filter}&page=1000`), filter).toEqual([100, 'CHG-101']);
   });
 });
 

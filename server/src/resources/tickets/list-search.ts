@@ -172,6 +172,8 @@ async function runIdQuery(
     foundInOrder === undefined
       ? pageOf(sql`found`, all)
       : sql`${pageOf(sql`found`, hasAll)} UNION ALL ${pageOf(sql`(${foundInOrder}) AS matching`, sql`NOT ${hasAll}`)}`;
+  // The array makes PostgreSQL look up the tickets by id. If its statistics are older than an import, it assumes that the
+  // tenant has few tickets. A join would then compute the page again for each of them.
   type Row = { count: number; isComplete: boolean; tickets: TicketValues[] | null };
   const statement = dynamic<Row>(
     () => sql`WITH ${ctes} found AS MATERIALIZED (
@@ -181,8 +183,8 @@ async function runIdQuery(
     ), page AS (${page})
     SELECT (SELECT n FROM counted) AS count, ${isComplete} AS "isComplete",
       (SELECT json_agg(ticket) FROM (
-        SELECT ${ticketValues} AS ticket FROM page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id
-        ORDER BY t.id ${order}
+        SELECT ${ticketValues} AS ticket FROM tickets t
+        WHERE t.tenant_id = ${tenant} AND t.id = ANY (ARRAY(SELECT id FROM page)) ORDER BY t.id ${order}
       ) AS page) AS tickets`,
     settings,
   );
