@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { migrationsFolder } from '../server/src/database/migrations/migration-history.ts';
 import { openTemporary } from '../server/src/embedded-postgres/temporary.ts';
@@ -18,7 +18,13 @@ const committed = execFileSync('git', ['show', 'HEAD:prisma/schema.prisma'], { c
 const edited = await readFile(join(root, 'prisma/schema.prisma'), 'utf8');
 const { url, stop } = await openTemporary();
 try {
-  const folder = join(migrationsFolder, `${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}_${name}`);
+  const newest = (await readdir(migrationsFolder)).filter((folder) => /^\d{14}_/.test(folder)).sort().at(-1) ?? '';
+  // The names determine the order of the migrations, so the new one must be last even if a clock was ahead.
+  const time = Math.max(
+    Number(new Date().toISOString().replace(/\D/g, '').slice(0, 14)),
+    Number(newest.slice(0, 14)) + 1,
+  );
+  const folder = join(migrationsFolder, `${time}_${name}`);
   const script = await schemaScript(url, committed, edited);
   await mkdir(folder);
   await writeFile(join(folder, 'migration.sql'), script);
