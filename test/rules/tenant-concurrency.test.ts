@@ -329,7 +329,7 @@ it('counts unread developer area pages toward the limit for unread response byte
   // A request that arrives before the pages can wait behind them in the queue.
   const status = () => Promise.race([visitor.get('/developer/keys').then(({ status }) => status), sleep(5000)]);
   // The network stack takes some megabytes of pages first, and a loaded machine needs a while to render them.
-  await expect.poll(status).toBe(429);
+  await expect.poll(status, { timeout: 240_000 }).toBe(429);
   for (const client of clients) client.destroy();
   await expect.poll(async () => (await visitor.get('/developer/keys')).status).toBe(200);
   await own.close();
