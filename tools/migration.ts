@@ -18,7 +18,11 @@ const committed = execFileSync('git', ['show', 'HEAD:prisma/schema.prisma'], { c
 const edited = await readFile(join(root, 'prisma/schema.prisma'), 'utf8');
 const { url, stop } = await openTemporary();
 try {
-  const newest = (await readdir(migrationsFolder)).filter((folder) => /^\d{14}_/.test(folder)).sort().at(-1) ?? '';
+  const newest =
+    (await readdir(migrationsFolder))
+      .filter((folder) => /^\d{14}_/.test(folder))
+      .sort()
+      .at(-1) ?? '';
   // The names determine the order of the migrations, so the new one must be last even if a clock was ahead.
   const time = Math.max(
     Number(new Date().toISOString().replace(/\D/g, '').slice(0, 14)),
