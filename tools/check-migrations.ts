@@ -76,7 +76,7 @@ interface Constraint {
 
 /**
  * Returns a message for each violation in a migration: a change that breaks the previous release, or a long lock.
- * @param releases the released versions, from docs/changelog.md
+ * @param releases the published versions, from docs/changelog.md
  */
 export async function faultsOf(name: string, script: string, releases: string[]) {
   // Appends a semicolon, because the parser rejects an empty script.
@@ -271,7 +271,9 @@ function nameOf(name: Name[] | undefined): string | undefined {
 
 if (import.meta.main) {
   const changelog = await readFile(join(import.meta.dirname, '../docs/changelog.md'), 'utf8');
-  const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+)$/gm)].map(([, version = '']) => version);
+  const releases = [...changelog.matchAll(/^## (\d+\.\d+\.\d+) \(\d{4}-\d\d-\d\d\)$/gm)].map(
+    ([, version = '']) => version,
+  );
   for (const { name, script } of await readMigrations()) {
     const { contract, locks } = await faultsOf(name, script, releases);
     for (const fault of [...contract, ...locks]) {

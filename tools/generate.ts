@@ -8,6 +8,7 @@ import { envExample } from '../server/src/config/env.ts';
 import { jobNames, jobTable } from '../server/src/process/scheduled-jobs.ts';
 import { commandLineReference } from './command-line.ts';
 import { clientFolder, prismaClient } from './prisma-client.ts';
+import { publishedFolders } from './published-folders.ts';
 
 /**
  * Writes the generated files: `node tools/generate.ts`.
@@ -25,6 +26,7 @@ const files: Record<string, string> = {
     '/** The name of a scheduled job, or `retention` for all jobs that delete old rows. */',
     `export type JobName =\n${jobNames.map((name) => `  | '${name}'`).join('\n')};\n`,
   ].join('\n'),
+  'docs/changelog.md': await withPart('docs/changelog.md', 'versions', tableOf(await listVersions())),
   'docs/command-line.md': await commandLineReference(),
   'docs/decisions/webhook-deliveries.md': await withPart(
     'docs/decisions/webhook-deliveries.md',
@@ -87,6 +89,16 @@ async function withPart(name: string, part: string, text: string): Promise<strin
   if (before === -1 || after < before)
     throw new Error(`${name}: the comments around the ${part} are missing. Restore them.`);
   return `${page.slice(0, before)}${start}\n${text}\n${page.slice(after)}`;
+}
+
+/** Returns the rows of the table of versions: the API, and each published package. */
+async function listVersions(): Promise<string[][]> {
+  const packages = publishedFolders.map(async (folder) => {
+    const { name, version } = JSON.parse(await readFile(`${root}/${folder}/package.json`, 'utf8'));
+    return [`\`${name}\``, version, `[Changes](../${folder}/CHANGELOG.md), [README](../${folder}/README.md)`];
+  });
+  const api = ['API and server', openApiDocument().info.version, 'This page'];
+  return [['Part', 'Version', 'Changes'], api, ...(await Promise.all(packages))];
 }
 
 function listOf(items: string[]): string {

@@ -204,6 +204,16 @@ it('lists every new operation in the changelog', async () => {
   expect(missing, 'Add these operations to docs/changelog.md.').toEqual([]);
 });
 
+it('starts each entry of the changelog with a link, and dates each version', async () => {
+  const changelog = await readFile(new URL('../../docs/changelog.md', import.meta.url), 'utf8');
+  const entries = [...changelog.matchAll(/^- .*$/gm)].map(([entry]) => entry);
+  expect(entries.length).toBeGreaterThan(50);
+  expect(entries.filter((entry) => !entry.slice(0, 60).includes('['))).toEqual([]);
+  const [unreleased, ...versions] = [...changelog.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
+  expect(unreleased).toBe('Unreleased');
+  for (const version of versions) expect(version).toMatch(/^\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d(, not published)?\)$/);
+});
+
 it('links from the changelog only to existing guides and headings', async () => {
   const changelog = await readFile(new URL('../../docs/changelog.md', import.meta.url), 'utf8');
   const links = [...changelog.matchAll(/\]\((guides\/[\w-]+\.md)(?:#([\w-]+))?\)/g)];
