@@ -24,5 +24,6 @@ export const terms: Term[] = [
   [word(String.raw`comes?\s+of\s+(?:it|them|this|that)`), 'result'],
   [word(String.raw`of\s+before`), 'deprecated, removed, earlier'],
   [word(String.raw`under\s+way\s+at\s+once`), 'concurrent requests'],
+  [word('yardsticks?'), 'external check, benchmark'],
   [word(String.raw`may\s+come\s+twice`), 'at least once'],
 ];

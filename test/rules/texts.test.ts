@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,4 +31,15 @@ it('names the version of pnpm in package.json in every command', () => {
 it('downloads the packages of the API from no registry but that of the reader', () => {
   expect(findAll(/\bnpx (?!--no |-y pnpm@)[^\n`]*?(?:@itsm-api\/|\bitsm-(?:client|alerts)\b).*/g)).toEqual([]);
   expect(findAll(/\bnpm install (?!.*--registry )[^\n]*@itsm-api\/.*/g)).toEqual([]);
+});
+
+it('rejects commit subjects with excluded terms, and shows plain examples', () => {
+  const lint = (subject: string) =>
+    spawnSync('node_modules/.bin/commitlint', { cwd: join(root, 'tools'), input: subject, encoding: 'utf8' });
+  expect(lint('fix(tags): keep tags that a patch does not set').status).toBe(0);
+  const excluded = ['nobody', 'yardsticks'];
+  const { status, stdout } = lint(`test: count ${excluded.join(' and ')}`);
+  expect(status).toBe(1);
+  for (const term of excluded) expect(stdout).toContain(`instead of "${term}", use "`);
+  expect(stdout.match(/^ {2}\w+(?:\(\w+\))?: [a-z].*$/gm)).toHaveLength(3);
 });
