@@ -140,7 +140,7 @@ const layers: Record<string, Layer> = {
   alerts: { files: /^alerts\//, imports: ['client'] },
   // The test model implements the specification independently, so it must not import server code.
   model: { files: /^test\/system\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
-  tests: { files: /^test\//, imports: ['everything'] },
+  tests: { files: /^(test|evaluation)\//, imports: ['everything'] },
 };
 
 /** The order of the files and subfolders of a folder. A file can import only from those before its own. */
@@ -166,12 +166,12 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   ],
   [
     /new (PrismaClient|Pool)\(|\bopen(System|Tenant)Database\(/,
-    /^(server\/src\/database\/client|test)\//,
+    /^(server\/src\/database\/client|test|evaluation)\//,
     'only database/client opens connections',
   ],
   [
     /\$(query|execute)Raw|import (?!type)[^;]*\bPrisma\b[^;]*generated\/prisma/,
-    /^(server\/src\/database\/client|test|tools)\//,
+    /^(server\/src\/database\/client|test|evaluation|tools)\//,
     'statements run on the tenant client or the system client',
   ],
   [
@@ -182,7 +182,7 @@ const confined: [text: RegExp, files: RegExp, why: string][] = [
   [
     /process\.env/,
     // These files include the code samples of the contract, which contain `process.env` as text.
-    /^(server\/src\/(main|testing\/index|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|(alerts|client)\/bin\/|testing\/|test\/|tools\/)/,
+    /^(server\/src\/(main|testing\/index|cli\/lib\/(run-command|help))\.ts|contract\/.*samples|examples\/|(alerts|client)\/bin\/|testing\/|test\/|evaluation\/|tools\/)/,
     'config/env.ts reads the settings',
   ],
 ];
@@ -227,10 +227,13 @@ function layerOf(file: string): string | undefined {
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  for await (const file of glob('{alerts,contract,server,client,testing,examples,prisma,test,tools}/**/*.ts', {
-    cwd: root,
-    exclude: (name) => /node_modules|^dist$|^generated$/.test(name),
-  })) {
+  for await (const file of glob(
+    '{alerts,contract,server,client,testing,examples,evaluation,prisma,test,tools}/**/*.ts',
+    {
+      cwd: root,
+      exclude: (name) => /node_modules|^dist$|^generated$/.test(name),
+    },
+  )) {
     for (const fault of faultsOf(file, await readFile(join(root, file), 'utf8'))) {
       process.stderr.write(`${fault}\n`);
       process.exitCode = 1;

@@ -1,8 +1,8 @@
 import { type ClientOptions, ItsmClient, isItsmError, type PacedLimit, type RateLimitWait } from '@itsm-api/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createConcurrently } from '../../evaluation/bench/pacing.ts';
 import { startApi } from '../support/api.ts';
 import { createWorkspace, ticket } from '../support/workspace.ts';
-import { createConcurrently } from '../system/bench/pacing.ts';
 
 describe('concurrent client calls', () => {
   // The tests wait for real rate limit windows, so they run concurrently.

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { exceptions } from '../external-checks/exceptions.ts';
+import { exceptions } from '../../evaluation/external-checks/exceptions.ts';
 
 /* The tools don't run here, because they are no packages of the workspace: `pnpm external-checks` runs them. */
 

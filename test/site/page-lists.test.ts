@@ -58,7 +58,7 @@ describe('page lists', () => {
     expect(text).toContain(
       `for each of ${operations} operations in each run, ${(operations * 100).toLocaleString('en')} in total`,
     );
-    const rows = [...read('test/system/mutation/README.md').matchAll(/^\| .*\| +(\d+) \| +([\d.]+)% \|$/gm)];
+    const rows = [...read('evaluation/mutation/README.md').matchAll(/^\| .*\| +(\d+) \| +([\d.]+)% \|$/gm)];
     const mutations = rows.reduce((sum, [, count]) => sum + Number(count), 0);
     const detected = rows.map(([, , percent]) => Number(percent));
     expect(text).toContain(`Stryker made ${mutations} mutations in ${rows.length} files.`);

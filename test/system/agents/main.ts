@@ -7,12 +7,15 @@ const vitest = await startVitest('test', ['agents/tasks'], {
   watch: false,
   reporters: [],
 });
-const done = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
+const prefix = 'completes the task: ';
+const tests = vitest.state.getTestModules().flatMap((module) => [...module.children.allTests()]);
+const done = tests.filter(({ name }) => name.startsWith(prefix));
 const lines = done.map((test) => {
   const { cost } = test.meta() as { cost?: Cost };
+  const request = test.name.slice(prefix.length);
   return cost === undefined
-    ? `| ${test.name.replace('completes the task: ', '')} | failed | |`
-    : `| ${test.name.replace('completes the task: ', '')} | ${cost.calls} | ${cost.tokens.toLocaleString('en')} |`;
+    ? `| ${request} | failed | |`
+    : `| ${request} | ${cost.calls} | ${cost.tokens.toLocaleString('en')} |`;
 });
 await vitest.close();
 const costs = done.flatMap((test) => (test.meta() as { cost?: Cost }).cost ?? []);

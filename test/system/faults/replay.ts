@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathPrefix, type WebhookReplay } from '@itsm-api/contract';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import pg from 'pg';
+import { loadDeliveries } from '../../../evaluation/bench/load.ts';
 import { openInstallation } from '../../support/installation.ts';
 import { rawClient } from '../../support/raw-client.ts';
 import { type Supervised, supervise } from '../../support/server-process.ts';
 import { addWorkspace, type Subscription, subscribe, type Workspace } from '../../support/subscribed-workspaces.ts';
-import { loadDeliveries } from '../bench/load.ts';
 import { openReceiver } from './receiver.ts';
 
 export interface ReplayOptions {
