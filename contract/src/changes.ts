@@ -1,6 +1,8 @@
 import * as z from 'zod';
-import { type EndpointMeta, PerPage, success } from './endpoint.ts';
+import { type AgentTool, type EndpointMeta, IdParam, item, list, meta, NoQuery, PerPage, success } from './endpoint.ts';
 import { integerFromText, TimestampInput } from './fields.ts';
+import type { Group } from './limits.ts';
+import type { Scope } from './scopes.ts';
 
 /**
  * The query parameters of a change feed (docs/decisions/change-feed.md). Without `since` and `cursor`, the feed starts
@@ -62,6 +64,57 @@ export function changesOf<const Path extends string, Row extends z.ZodType>(
     metadata,
     query: ChangesQuery,
     responses: { 200: changesPage(row, 'The changed resources, ordered by their last change.') },
+  } as const;
+}
+
+interface Reads<Row, Query, Params> {
+  row: Row;
+  query: Query;
+  scope: Scope | 'any';
+  group: Group;
+  /** The MCP tools of the list and of the endpoint of one row. */
+  agents?: { list?: AgentTool; get?: AgentTool };
+  /** The schema of the path parameter `:id`. Default: a numeric id. */
+  params?: Params;
+  /** When the list doesn't begin with the newest rows. Default: never. */
+  unless?: string;
+}
+
+/**
+ * Returns the three endpoints that read a resource: its list, its change feed, and the endpoint of one row.
+ * @param path the path of the list, such as `/teams`
+ * @param one the name of a row with its article, such as `a team`
+ */
+export function readsOf<
+  const Path extends string,
+  Row extends z.ZodType,
+  Query extends z.ZodObject,
+  Params extends z.ZodType = typeof IdParam,
+>(path: Path, one: string, { row, query, scope, group, agents, params, unless }: Reads<Row, Query, Params>) {
+  const many = path.slice(1);
+  // Other parameters than `page` and `perPage` are filters.
+  const hasSeveralFilters = Object.keys(query.shape).length > 3;
+  const combined = ' Different filters combine with AND. Several values of one filter combine with OR.';
+  return {
+    list: {
+      method: 'GET',
+      path,
+      summary: `List ${many}`,
+      description: `Returns the newest ${many} first${unless ? `, unless ${unless}` : ''}.${hasSeveralFilters ? combined : ''}`,
+      metadata: meta({ scope, group, ...(agents?.list && { agent: agents.list }) }),
+      query,
+      responses: { 200: list(row) },
+    },
+    changes: changesOf(path, row, meta({ scope, group })),
+    get: {
+      method: 'GET',
+      path: `${path}/:id`,
+      summary: `Get ${one}`,
+      metadata: meta({ scope, group, ...(agents?.get && { agent: agents.get }) }),
+      pathParams: (params ?? IdParam) as Params,
+      query: NoQuery,
+      responses: { 200: item(row) },
+    },
   } as const;
 }
 

@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import { BulkItemError, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
-import { changesOf } from '../changes.ts';
+import { readsOf } from '../changes.ts';
 import {
   endpoints,
   filter,
   item,
-  list,
   listQuery,
   meta,
   NoQuery,
@@ -300,39 +299,18 @@ export type AssetQuery = z.output<typeof AssetQuery>;
 const AssetIdParam = z.object({ id: integerFromText(AssetId) });
 
 export const assets = endpoints({
-  list: {
-    method: 'GET',
-    path: '/assets',
-    summary: 'List assets',
-    description:
-      'Returns the newest assets first. ' +
-      'Different filters combine with AND. Several values of one filter combine with OR.',
-    metadata: meta({
-      scope: 'assets:read',
-      group: 'assets',
-      agent: {
+  ...readsOf('/assets', 'an asset', {
+    ...{ row: Asset, query: AssetQuery, params: AssetIdParam },
+    ...{ scope: 'assets:read', group: 'assets' },
+    agents: {
+      list: {
         tool: 'list_assets',
         when: 'Finds and counts assets.',
         short: ['id', 'assetTag', 'name', 'type', 'status', 'assignedToId', 'tags'],
       },
-    }),
-    query: AssetQuery,
-    responses: { 200: list(Asset) },
-  },
-  changes: changesOf('/assets', Asset, meta({ scope: 'assets:read', group: 'assets' })),
-  get: {
-    method: 'GET',
-    path: '/assets/:id',
-    summary: 'Get an asset',
-    metadata: meta({
-      scope: 'assets:read',
-      group: 'assets',
-      agent: { tool: 'get_asset', when: 'Returns every field.' },
-    }),
-    pathParams: AssetIdParam,
-    query: NoQuery,
-    responses: { 200: item(Asset) },
-  },
+      get: { tool: 'get_asset', when: 'Returns every field.' },
+    },
+  }),
   create: {
     method: 'POST',
     path: '/assets',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { changesOf } from '../changes.ts';
-import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
+import { readsOf } from '../changes.ts';
+import { filter, listQuery, search } from '../endpoint.ts';
 import {
   CalendarDate,
   Description,
@@ -87,34 +87,13 @@ export type ProjectPatch = z.output<typeof ProjectPatch>;
 export const ProjectQuery = listQuery({ status: filter(ProjectStatus), q: search('key, name and description') });
 export type ProjectQuery = z.output<typeof ProjectQuery>;
 
-export const projects = endpoints({
-  list: {
-    method: 'GET',
-    path: '/projects',
-    summary: 'List projects',
-    description:
-      'Returns the newest projects first. ' +
-      'Different filters combine with AND. Several values of one filter combine with OR.',
-    metadata: meta({
-      scope: 'projects:read',
-      group: 'projects',
-      agent: {
-        tool: 'list_projects',
-        when: 'Finds projects.',
-        short: ['id', 'key', 'name', 'status', 'priority', 'managerId', 'endDate'],
-      },
-    }),
-    query: ProjectQuery,
-    responses: { 200: list(Project) },
-  },
-  changes: changesOf('/projects', Project, meta({ scope: 'projects:read', group: 'projects' })),
-  get: {
-    method: 'GET',
-    path: '/projects/:id',
-    summary: 'Get a project',
-    metadata: meta({ scope: 'projects:read', group: 'projects' }),
-    pathParams: IdParam,
-    query: NoQuery,
-    responses: { 200: item(Project) },
+export const projects = readsOf('/projects', 'a project', {
+  ...{ row: Project, query: ProjectQuery, scope: 'projects:read', group: 'projects' },
+  agents: {
+    list: {
+      tool: 'list_projects',
+      when: 'Finds projects.',
+      short: ['id', 'key', 'name', 'status', 'priority', 'managerId', 'endDate'],
+    },
   },
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { changesOf } from '../changes.ts';
-import { endpoints, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
+import { readsOf } from '../changes.ts';
+import { listQuery } from '../endpoint.ts';
 import { Id, responseText, trimmedText, UserId, versionFields } from '../fields.ts';
 import { UserQuery } from './users.ts';
 
@@ -58,24 +58,4 @@ export type TeamPatch = z.output<typeof TeamPatch>;
 export const TeamQuery = listQuery({ active: UserQuery.shape.active });
 export type TeamQuery = z.output<typeof TeamQuery>;
 
-export const teams = endpoints({
-  list: {
-    method: 'GET',
-    path: '/teams',
-    summary: 'List teams',
-    description: 'Returns the newest teams first.',
-    metadata: meta({ scope: 'users:read', group: 'users' }),
-    query: TeamQuery,
-    responses: { 200: list(Team) },
-  },
-  changes: changesOf('/teams', Team, meta({ scope: 'users:read', group: 'users' })),
-  get: {
-    method: 'GET',
-    path: '/teams/:id',
-    summary: 'Get a team',
-    metadata: meta({ scope: 'users:read', group: 'users' }),
-    pathParams: IdParam,
-    query: NoQuery,
-    responses: { 200: item(Team) },
-  },
-});
+export const teams = readsOf('/teams', 'a team', { row: Team, query: TeamQuery, scope: 'users:read', group: 'users' });

@@ -1,13 +1,12 @@
 import * as z from 'zod';
 import { BulkItemError, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
-import { changesOf } from '../changes.ts';
+import { readsOf } from '../changes.ts';
 import {
   atLeastOne,
   endpoints,
   filter,
   idFilter,
   item,
-  list,
   listQuery,
   meta,
   NoBody,
@@ -588,39 +587,18 @@ export const TicketQuery = listQuery({
 export type TicketQuery = z.output<typeof TicketQuery>;
 
 export const tickets = endpoints({
-  list: {
-    method: 'GET',
-    path: '/tickets',
-    summary: 'List tickets',
-    description:
-      'Returns the newest tickets first, unless `sort` is `id`. ' +
-      'Different filters combine with AND. Several values of one filter combine with OR.',
-    metadata: meta({
-      scope: 'tickets:read',
-      group: 'tickets',
-      agent: {
+  ...readsOf('/tickets', 'a ticket', {
+    ...{ row: Ticket, query: TicketQuery, params: TicketIdParam, unless: '`sort` is `id`' },
+    ...{ scope: 'tickets:read', group: 'tickets' },
+    agents: {
+      list: {
         tool: 'list_tickets',
         when: 'Finds and counts tickets. To count, set perPage to 1.',
         short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'teamId', 'tags', 'updatedAt'],
       },
-    }),
-    query: TicketQuery,
-    responses: { 200: list(Ticket) },
-  },
-  changes: changesOf('/tickets', Ticket, meta({ scope: 'tickets:read', group: 'tickets' })),
-  get: {
-    method: 'GET',
-    path: '/tickets/:id',
-    summary: 'Get a ticket',
-    metadata: meta({
-      scope: 'tickets:read',
-      group: 'tickets',
-      agent: { tool: 'get_ticket', when: 'Returns every field.' },
-    }),
-    pathParams: TicketIdParam,
-    query: NoQuery,
-    responses: { 200: item(Ticket) },
-  },
+      get: { tool: 'get_ticket', when: 'Returns every field.' },
+    },
+  }),
   create: {
     method: 'POST',
     path: '/tickets',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { changesOf } from '../changes.ts';
-import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
+import { readsOf } from '../changes.ts';
+import { filter, listQuery, search } from '../endpoint.ts';
 import { Id, responseText, text, trimmedText, UserEmail, versionFields } from '../fields.ts';
 
 export const UserRole = z.enum(['ADMIN', 'AGENT', 'REQUESTER']).meta({
@@ -96,34 +96,13 @@ export const UserQuery = listQuery({
 });
 export type UserQuery = z.output<typeof UserQuery>;
 
-export const users = endpoints({
-  list: {
-    method: 'GET',
-    path: '/users',
-    summary: 'List users',
-    description:
-      'Returns the newest users first. ' +
-      'Different filters combine with AND. Several values of one filter combine with OR.',
-    metadata: meta({
-      scope: 'users:read',
-      group: 'users',
-      agent: {
-        tool: 'list_users',
-        when: 'Finds people by name, email address or role.',
-        short: ['id', 'name', 'email', 'role', 'active'],
-      },
-    }),
-    query: UserQuery,
-    responses: { 200: list(User) },
-  },
-  changes: changesOf('/users', User, meta({ scope: 'users:read', group: 'users' })),
-  get: {
-    method: 'GET',
-    path: '/users/:id',
-    summary: 'Get a user',
-    metadata: meta({ scope: 'users:read', group: 'users' }),
-    pathParams: IdParam,
-    query: NoQuery,
-    responses: { 200: item(User) },
+export const users = readsOf('/users', 'a user', {
+  ...{ row: User, query: UserQuery, scope: 'users:read', group: 'users' },
+  agents: {
+    list: {
+      tool: 'list_users',
+      when: 'Finds people by name, email address or role.',
+      short: ['id', 'name', 'email', 'role', 'active'],
+    },
   },
 });
