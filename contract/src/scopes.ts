@@ -15,6 +15,16 @@ export const scopes = {
 
 export type Scope = keyof typeof scopes;
 
+/** What each part of the scopes before the colon stands for, in words for people. */
+export const scopeResources: Record<Scope extends `${infer Resource}:${string}` ? Resource : never, string> = {
+  tickets: 'Tickets and comments',
+  assets: 'Assets',
+  projects: 'Projects and tasks',
+  users: 'Users and teams',
+  kb: 'Knowledge base',
+  webhooks: 'Webhooks and deliveries',
+};
+
 export const Scope = z
   .enum(Object.keys(scopes) as [Scope, ...Scope[]])
   .meta({ id: 'Scope', description: 'A permission of an API key.' });

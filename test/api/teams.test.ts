@@ -1,5 +1,5 @@
 import { NewTeam, type Team, TeamPatch } from '@itsm-api/contract';
-import { createTeam, updateTeam } from '@itsm-api/server/resources/teams/queries.ts';
+import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -25,12 +25,12 @@ describe('GET /teams', () => {
     const { id: userId } = await workspace.createUser();
     const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     const own = { id: expect.any(Number), createdAt: timestamp, updatedAt: timestamp, etag: expect.any(String) };
-    await createTeam(workspace.context, {
+    await teams.create(workspace.context, {
       name: 'Service desk',
       description: 'First contact',
       memberIds: [userId, workspace.userId, userId],
     });
-    await createTeam(workspace.context, { name: 'Network' });
+    await teams.create(workspace.context, { name: 'Network' });
     const { body } = await workspace.call('GET', '/teams');
     expect(body.data).toEqual([
       { ...own, name: 'Network', description: null, active: true, memberIds: [] },
@@ -48,7 +48,7 @@ describe('GET /teams', () => {
 
   it('filters teams by `active`', async () => {
     const [first, second] = [await workspace.createTeam(), await workspace.createTeam()];
-    await updateTeam(workspace.context, first.id, { active: false });
+    await teams.update(workspace.context, first.id, { active: false });
     expect(await listed('?active=true')).toEqual([second.id]);
     expect(await listed('?active=false')).toEqual([first.id]);
     expect(await listed('?active=true,false')).toEqual([second.id, first.id]);
@@ -66,7 +66,7 @@ describe('a new team', () => {
 
   it.each(['network', 'ＮＥＴＷＯＲＫ'])('rejects the name of an inactive team, as in %s', async (name) => {
     const { id } = await workspace.createTeam({ name: 'Network' });
-    await updateTeam(workspace.context, id, { active: false });
+    await teams.update(workspace.context, id, { active: false });
     await expect(workspace.createTeam({ name })).rejects.toMatchObject({
       code: 'VALIDATION_ERROR',
       details: [{ path: 'name', message: `${name} is already used by another team. Choose a different value.` }],
@@ -98,7 +98,7 @@ describe('a changed team', () => {
     const before = await workspace.createTeam({ description: 'First contact', memberIds: [workspace.userId] });
     for (const patch of [{ name: 'Service Desk' }, { description: null }, { active: false }, { memberIds: [] }]) {
       const current = await read(before.id);
-      const after = await updateTeam(workspace.context, before.id, TeamPatch.parse(patch));
+      const after = await teams.update(workspace.context, before.id, TeamPatch.parse(patch));
       expect(after).toEqual({ ...current, ...patch, updatedAt: expect.any(String), etag: expect.any(String) });
       expect(after.etag).not.toBe(current.etag);
       expect(await read(before.id)).toEqual(after);
@@ -107,13 +107,13 @@ describe('a changed team', () => {
 
   it('can change the case of its own name', async () => {
     const { id } = await workspace.createTeam({ name: 'network' });
-    await expect(updateTeam(workspace.context, id, { name: 'Network' })).resolves.toMatchObject({ name: 'Network' });
+    await expect(teams.update(workspace.context, id, { name: 'Network' })).resolves.toMatchObject({ name: 'Network' });
   });
 
   it('changes nothing if the values are the same', async () => {
     const team = await workspace.createTeam({ memberIds: [workspace.userId] });
     const { name, memberIds } = team;
-    expect(await updateTeam(workspace.context, team.id, { name, memberIds, active: true })).toEqual(team);
+    expect(await teams.update(workspace.context, team.id, { name, memberIds, active: true })).toEqual(team);
   });
 
   it('keeps inactive members, and can remove and not add them again', async () => {
@@ -121,15 +121,17 @@ describe('a changed team', () => {
     const { id } = await workspace.createTeam({ memberIds: [user.id] });
     await deactivateUser(workspace.context, user.id);
     const memberIds = [workspace.userId, user.id];
-    expect(await updateTeam(workspace.context, id, { memberIds })).toMatchObject({ memberIds });
-    await updateTeam(workspace.context, id, { memberIds: [workspace.userId] });
-    await expect(updateTeam(workspace.context, id, { memberIds })).rejects.toMatchObject({ code: 'INVALID_REFERENCE' });
+    expect(await teams.update(workspace.context, id, { memberIds })).toMatchObject({ memberIds });
+    await teams.update(workspace.context, id, { memberIds: [workspace.userId] });
+    await expect(teams.update(workspace.context, id, { memberIds })).rejects.toMatchObject({
+      code: 'INVALID_REFERENCE',
+    });
   });
 
   it('rejects a change if the team has changed since `ifMatch`', async () => {
     const { id, etag } = await workspace.createTeam();
     const context = { ...workspace.context, ifMatch: [etag] };
-    await updateTeam(context, id, { memberIds: [workspace.userId] });
-    await expect(updateTeam(context, id, { memberIds: [] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
+    await teams.update(context, id, { memberIds: [workspace.userId] });
+    await expect(teams.update(context, id, { memberIds: [] })).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
   });
 });

@@ -1,5 +1,5 @@
 import type { NewTicket, Team, Ticket } from '@itsm-api/contract';
-import { updateTeam } from '@itsm-api/server/resources/teams/queries.ts';
+import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 const addTeam = () => workspace.createTeam();
-const deactivate = ({ id }: Team) => updateTeam(workspace.context, id, { active: false });
+const deactivate = ({ id }: Team) => teams.update(workspace.context, id, { active: false });
 const patch = (id: number, body: object) => workspace.call('PATCH', `/tickets/${id}`, body);
 
 const message = 'must be an active team of this workspace';
@@ -119,7 +119,7 @@ describe('GET /tickets?teamId', () => {
     for (const fields of [...given, { teamId: ids[0], priority: 'HIGH' as const }]) {
       made.push(await owner.createTicket(fields));
     }
-    await updateTeam(owner.context, ids[0], { active: false });
+    await teams.update(owner.context, ids[0], { active: false });
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { getTeam } from '@itsm-api/server/resources/teams/queries.ts';
+import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
@@ -25,12 +25,12 @@ describe('/developer/teams', () => {
     const typed = { name: unique(), description: '', memberIds };
     const { headers } = await admin.submit('/developer/teams/new', 'create', typed);
     const here = headers.location ?? '';
-    expect(await getTeam(workspace.context, idIn(here))).toMatchObject({ memberIds: [first.id, second.id] });
+    expect(await teams.get(workspace.context, idIn(here))).toMatchObject({ memberIds: [first.id, second.id] });
     const { text } = await admin.get(here);
     expect(text).toContain('<h2>Members (2)</h2>');
     const change = { ...typed, memberIds: '', etag: await etagOf(admin, here) };
     expect((await admin.submit(here, 'change', change)).status).toBe(303);
-    expect(await getTeam(workspace.context, idIn(here))).toMatchObject({ memberIds: [], active: false });
+    expect(await teams.get(workspace.context, idIn(here))).toMatchObject({ memberIds: [], active: false });
   });
 
   it('keeps inactive members if an administrator saves the form again', async () => {
@@ -43,7 +43,7 @@ describe('/developer/teams', () => {
     expect(typed.trim().split('\n')).toEqual([active.email, String(inactive.id)]);
     const fields = { name, description: '', memberIds: typed, active: 'yes', etag: await etagOf(admin, here) };
     expect((await admin.submit(here, 'change', fields)).status).toBe(303);
-    expect(await getTeam(workspace.context, id)).toMatchObject({ memberIds, active: true });
+    expect(await teams.get(workspace.context, id)).toMatchObject({ memberIds, active: true });
   });
 
   it('shows an unknown member next to the field and keeps the entered values', async () => {

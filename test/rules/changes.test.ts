@@ -2,7 +2,7 @@ import { pathPrefix } from '@itsm-api/contract';
 import { openTemporary } from '@itsm-api/server/embedded-postgres/temporary.ts';
 import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { readCursor, writeCursor } from '@itsm-api/server/resources/sync/change-cursor.ts';
-import { updateTeam } from '@itsm-api/server/resources/teams/queries.ts';
+import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ZodObject } from 'zod';
@@ -153,7 +153,7 @@ const writers: Record<string, Writer> = {
     resource: 'teams',
     listOf: () => '/teams',
     make: () => workspace.createTeam(),
-    change: (id) => updateTeam(workspace.context, id, { memberIds: [workspace.userId] }),
+    change: (id) => teams.update(workspace.context, id, { memberIds: [workspace.userId] }),
   },
 };
 const idParameters = (id: number) => [workspace.tenantId, id];

@@ -37,7 +37,7 @@ import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { createDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
-import { createTeam } from '@itsm-api/server/resources/teams/queries.ts';
+import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import { createTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { createApproval } from '@itsm-api/server/resources/tickets/approvals/queries.ts';
 import { createUser } from '@itsm-api/server/resources/users/user-management.ts';
@@ -157,7 +157,7 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
       const { id } = project ?? (await addProject());
       return made(`/projects/${id}/tasks`, { title: 'Order cables', ...overrides });
     },
-    createTeam: (overrides = {}) => createTeam(context, { name: `Team ${unique()}`, ...overrides }),
+    createTeam: (overrides = {}) => teams.create(context, { name: `Team ${unique()}`, ...overrides }),
     createField: (overrides = {}) =>
       createDefinition(context, { resource: 'TICKET', key: `f${unique()}`, type: 'TEXT', label: 'Site', ...overrides }),
     createTicketCategory: (overrides = {}) =>

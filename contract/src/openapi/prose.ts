@@ -17,8 +17,8 @@ export const changelogPath = '/docs/changelog';
 
 /** The introduction of the OpenAPI document, in Markdown. */
 export const introduction = `
-Manage the tickets, assets, projects, tasks and webhook subscriptions of one workspace, and read its users, teams,
-ticket categories and articles. To form the URL of an endpoint, append \`${pathPrefix}\` and the path of the endpoint to the URL of your server.
+Manage the tickets, assets, projects, tasks and webhook subscriptions of one workspace, and read its other resources.
+To form the URL of an endpoint, append \`${pathPrefix}\` and the path of the endpoint to the URL of your server.
 Requests and responses are JSON.
 
 For additions and their dates, see [the changelog](${changelogPath}).

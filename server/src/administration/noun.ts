@@ -152,6 +152,20 @@ export function declareNoun<
   return noun;
 }
 
+/** Returns the operations of a noun whose rows have an id, from functions that take the id. */
+export function administered<Id, Row, Patch, Others extends object>(
+  functions: Others & {
+    get(context: Context, id: Id): Promise<Row>;
+    update(context: Context, id: Id, patch: Patch): Promise<Row>;
+  },
+) {
+  return {
+    ...functions,
+    get: (context: Context, { id }: { id: Id }) => functions.get(context, id),
+    update: (context: Context, { id }: { id: Id }, patch: Patch) => functions.update(context, id, patch),
+  };
+}
+
 /** Creates a converter of a field. `toValue` converts the output of the schema. */
 export function converter<Row, Value, Typed>(
   schema: z.ZodType<Typed>,

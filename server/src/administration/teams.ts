@@ -1,5 +1,5 @@
-import { NewTeam, Team, TeamPatch, TeamQuery } from '@itsm-api/contract';
-import { converter, declareNoun } from './noun.ts';
+import { maxTeamMembers, NewTeam, Team, TeamPatch, TeamQuery } from '@itsm-api/contract';
+import { administered, declareNoun } from './noun.ts';
 
 export const teams = declareNoun({
   ...{ path: 'teams', one: 'team', many: 'teams', audit: 'team', order: 'newest first' },
@@ -33,24 +33,10 @@ export const teams = declareNoun({
   },
   outcome: ({ memberIds: { length } }) => ` with ${length} ${length === 1 ? 'member' : 'members'}`,
   async load() {
-    const [queries, { findMemberIds, MemberList }, { findUsersById }] = await Promise.all([
+    const [{ teams }, { userListConverter }] = await Promise.all([
       import('../resources/teams/queries.ts'),
-      import('../resources/teams/member-list.ts'),
-      import('../resources/users/queries.ts'),
+      import('./user-converter.ts'),
     ]);
-    return {
-      list: queries.listTeams,
-      get: (context, { id }) => queries.getTeam(context, id),
-      create: queries.createTeam,
-      update: (context, { id }, patch) => queries.updateTeam(context, id, patch),
-      rows: queries.teamRows,
-      converters: {
-        memberIds: converter(MemberList, findMemberIds, async (context, { memberIds }: Team) => {
-          // The field accepts only email addresses of active users.
-          const members = await findUsersById(context, memberIds);
-          return members.map(({ id, email, active }) => (active ? email : id)).join('\n');
-        }),
-      },
-    };
+    return administered({ ...teams, converters: { memberIds: userListConverter('memberIds', maxTeamMembers) } });
   },
 });

@@ -1,5 +1,8 @@
-import { findUserId, getUser } from '../resources/users/queries.ts';
+import * as z from 'zod';
+import type { Context } from '../resources/shared/context.ts';
+import { findUserId, findUserIds, findUsersById } from '../resources/users/queries.ts';
 import { UserReference } from '../resources/users/user-reference.ts';
+import { invalidField } from '../shared/errors.ts';
 import { type Converter, converter } from './noun.ts';
 
 /** Returns the converter of a field that contains the id of a user. People type an email address or an id. */
@@ -7,12 +10,39 @@ export function userConverter<Name extends string>(name: Name): Converter<Record
   return converter(
     UserReference,
     (context, user) => findUserId(context, name, user),
-    async (context, row: Record<Name, number | null>) => {
-      const id = row[name];
-      if (id === null) return '';
-      const { active, email } = await getUser(context, id);
-      // The field accepts only email addresses of active users.
-      return active ? email : String(id);
-    },
+    (context, row: Record<Name, number | null>) => toText(context, [row[name]]),
   );
+}
+
+/**
+ * Returns the converter of a field that contains the ids of users. People type email addresses and ids, separated by
+ * commas or white space. The converter looks up only email addresses, and doesn't check ids.
+ * @param max the maximum number of users
+ */
+export function userListConverter<Name extends string>(
+  name: Name,
+  max: number,
+): Converter<Record<Name, number[]>, number[]> {
+  return converter(
+    z
+      .string()
+      .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
+      .pipe(z.array(UserReference).max(max, `must contain at most ${max} users`)),
+    async (context, users) => {
+      const emails = users.filter((user) => typeof user === 'string');
+      const ids = await findUserIds(context, emails);
+      const unknown = emails.find((email) => !ids.has(email));
+      if (unknown !== undefined) {
+        throw invalidField('INVALID_REFERENCE', name, `contains ${unknown}, but no active user has this address`);
+      }
+      return users.map((user) => (typeof user === 'string' ? (ids.get(user) as number) : user));
+    },
+    (context, row: Record<Name, number[]>) => toText(context, row[name]),
+  );
+}
+
+/** Returns users as text, one per line. The fields accept only email addresses of active users. */
+async function toText(context: Context, ids: readonly (number | null)[]): Promise<string> {
+  const users = await findUsersById(context, ids);
+  return users.map(({ id, email, active }) => (active ? email : id)).join('\n');
 }

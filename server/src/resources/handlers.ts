@@ -16,7 +16,7 @@ import type { UserContext } from './shared/context.ts';
 import type { Page } from './shared/lists.ts';
 import { type FeedRows, listChanges } from './sync/change-feed.ts';
 import { createTask, getTask, listTasks, taskRows, updateTask } from './tasks/queries.ts';
-import { getTeam, listTeams, teamRows } from './teams/queries.ts';
+import { teams } from './teams/queries.ts';
 import { listTicketCategories } from './ticket-categories/queries.ts';
 import {
   createApproval,
@@ -113,7 +113,7 @@ export const handlers: { [Resource in keyof Contract]: RouterImplementation<Cont
     update: async ({ request, params, body }) => ok(await updateTask(request.ctx, params.taskId, body)),
   },
   users: handlersOf({ list: listUsers, rows: userRows, get: getUser }),
-  teams: handlersOf({ list: listTeams, rows: teamRows, get: getTeam }),
+  teams: handlersOf(teams),
   fields: {
     list: async ({ request, query }) => page(await listDefinitions(request.ctx, query)),
   },

@@ -10,7 +10,7 @@ import {
   updateDefinition,
 } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
-import { createTeam, listTeams, updateTeam } from '@itsm-api/server/resources/teams/queries.ts';
+import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import {
   createTicketCategory,
   listTicketCategories,
@@ -279,8 +279,8 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   const users = (await listUsers(context, { page: 1, perPage: 100 })).data;
   for (const [index, name] of ['Network', 'Email', 'Dissolved'].entries()) {
     const memberIds = users.flatMap(({ id, active }) => (active ? [id] : [])).slice(index);
-    const { id } = await createTeam(context, { name, memberIds });
-    await updateTeam(context, id, { active: name !== 'Dissolved' });
+    const { id } = await teams.create(context, { name, memberIds });
+    await teams.update(context, id, { active: name !== 'Dissolved' });
   }
   for (const resource of ['ASSET', 'TICKET'] as const) {
     for (const key of ['contract', 'owner'])
@@ -319,7 +319,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     reader: await addKey(made, 'reader', { scopes: readScopes }),
     importer: await addKey(made, 'importer', { isImport: true }),
     users,
-    teams: (await listTeams(context, { page: 1, perPage: 100 })).data,
+    teams: (await teams.list(context, { page: 1, perPage: 100 })).data,
     fields: (await listDefinitions(context, { page: 1, perPage: 100 })).data,
     filters: Object.fromEntries(
       ['TICKET.site', 'TICKET.vip', 'ASSET.site', 'ASSET.vip'].map((name) => [

@@ -1,4 +1,4 @@
-import { type Endpoint, pathPrefix, Scope, scopes } from '@itsm-api/contract';
+import { type Endpoint, pathPrefix, Scope, scopeResources, scopes } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import type { FormState } from '../framework/page.ts';
 import { checkbox, renderError, renderHint } from './form-fields.ts';
@@ -24,18 +24,6 @@ export function listEndpoints(scope: Scope | 'any'): AllowedEndpoint[] {
       return { method, path: path.slice(pathPrefix.length).replace(/:(\w+)/g, '{$1}'), summary };
     });
 }
-
-/** The part of a scope before the colon. */
-type ScopeResource = Scope extends `${infer Resource}:${string}` ? Resource : never;
-
-const resources: Record<ScopeResource, string> = {
-  tickets: 'Tickets and comments',
-  assets: 'Assets',
-  projects: 'Projects and tasks',
-  users: 'Users and teams',
-  kb: 'Knowledge base',
-  webhooks: 'Webhooks and deliveries',
-};
 
 /**
  * Renders a table with one row per resource and a checkbox for each scope.
@@ -65,7 +53,7 @@ export function scopeTable(
     });
   };
   const isOffered = ([resource]: [string, string]) => offered.some((scope) => scope.startsWith(`${resource}:`));
-  const rows = Object.entries(resources).filter(isOffered);
+  const rows = Object.entries(scopeResources).filter(isOffered);
   return html`<fieldset id="field-scopes" class="scopes"><legend>${label}</legend>${renderHint('scopes', hint)}${renderError(sent, 'scopes')}
 <table>
 <thead><tr><th scope="col">Resource</th><th scope="col">Read</th><th scope="col">Write</th></tr></thead>

@@ -15,7 +15,7 @@ import * as z from 'zod';
 import { listTicketActivity } from '../../../resources/activities/queries.ts';
 import { findAssetNames } from '../../../resources/assets/queries.ts';
 import { redact } from '../../../resources/privacy/redaction.ts';
-import { getTeam } from '../../../resources/teams/queries.ts';
+import { teams } from '../../../resources/teams/queries.ts';
 import { listTicketApprovals } from '../../../resources/tickets/approvals/queries.ts';
 import { readContent, storeUploadedFile } from '../../../resources/tickets/attachments/file-transfer.ts';
 import { createAttachment, findFile, listAttachments } from '../../../resources/tickets/attachments/queries.ts';
@@ -108,7 +108,7 @@ export const ticket = page({
     const people = [ticket.requesterId, ticket.assigneeId, ...ticket.watcherUserIds, ...authors];
     const names = await findUserNames(visit.context, people);
     const assets = await findAssetNames(visit.context, ticket.assetIds);
-    const team = ticket.teamId === null ? null : await getTeam(visit.context, ticket.teamId);
+    const team = ticket.teamId === null ? null : await teams.get(visit.context, ticket.teamId);
     const text: ShowText = (name, value, length) =>
       renderText(value, length, query.whole === name, withQuery(address, { whole: name }));
     return {
