@@ -1,4 +1,4 @@
-# Image for the API, the workers and the command line (docs/operations.md, "In containers").
+# Image for the API, the workers and the command line (docs/operations/install-and-upgrade.md, "In containers").
 ARG NODE_IMAGE=node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS packages
@@ -16,10 +16,11 @@ WORKDIR /app
 COPY --from=packages /app ./
 COPY LICENSE package.json ./
 COPY prisma prisma
-COPY docs/changelog.md docs/guidelines.md docs/index.md docs/security.md docs/
+COPY docs/*.md docs/
 COPY docs/guides docs/guides
+COPY docs/operations docs/operations
 COPY client/README.md client/
-COPY examples/*.ts examples/
+COPY examples/*.ts examples/README.md examples/
 COPY contract/src contract/src
 COPY server/generated server/generated
 COPY server/src server/src

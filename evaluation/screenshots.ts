@@ -83,8 +83,8 @@ try {
   const signedIn = await signIn(server);
   if (values.readme) {
     const docs = join(import.meta.dirname, '../docs');
-    await shoot(sitePages.landing, join(docs, 'site.png'));
-    await shoot(areaPages['area-overview'], join(docs, 'developer-area.png'), { storageState: signedIn });
+    for (const [name, colorScheme] of [['developer-area', 'light'] as const, ['developer-area-dark', 'dark'] as const])
+      await shoot(areaPages['area-overview'], join(docs, `${name}.png`), { storageState: signedIn, colorScheme });
   } else {
     await mkdir(folder, { recursive: true });
     await shootAll({ ...sitePages, 'area-sign-in': '/developer/sign-in' });

@@ -2,10 +2,11 @@ import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { clientSources } from '../client/codegen/generate.ts';
-import { scheduleForReceivers, scheduleRules } from '../contract/src/openapi/schedule-text.ts';
+import { scheduleForReceivers } from '../contract/src/openapi/schedule-text.ts';
 import { openApiDocument } from '../contract/src/openapi.ts';
 import { envExample } from '../server/src/config/env.ts';
 import { jobNames, jobTable } from '../server/src/process/scheduled-jobs.ts';
+import { drawBadges } from './badges.ts';
 import { commandLineReference } from './command-line.ts';
 import { clientFolder, prismaClient } from './prisma-client.ts';
 import { publishedFolders } from './published-folders.ts';
@@ -16,7 +17,15 @@ import { publishedFolders } from './published-folders.ts';
  */
 const isCheck = process.argv.includes('--check');
 const root = fileURLToPath(new URL('..', import.meta.url));
+const { license, engines } = JSON.parse(await readFile(`${root}/client/package.json`, 'utf8'));
+const { openapi, info } = openApiDocument();
 const files: Record<string, string> = {
+  ...drawBadges({
+    license: ['license', license, '#2563eb'],
+    api: ['API', info.version, '#2563eb'],
+    openapi: ['OpenAPI', openapi.replace(/\.\d+$/, ''), '#15803d'],
+    node: ['Node.js', `${engines.node.replace('>=', '')} or later`, '#15803d'],
+  }),
   'contract/openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
   ...clientSources(),
   ...(await prismaClient()),
@@ -28,11 +37,6 @@ const files: Record<string, string> = {
   ].join('\n'),
   'docs/changelog.md': await withPart('docs/changelog.md', 'versions', tableOf(await listVersions())),
   'docs/command-line.md': await commandLineReference(),
-  'docs/decisions/webhook-deliveries.md': await withPart(
-    'docs/decisions/webhook-deliveries.md',
-    'schedule',
-    listOf(scheduleRules),
-  ),
   'docs/guides/verify-signatures.md': await withPart(
     'docs/guides/verify-signatures.md',
     'schedule',
@@ -42,8 +46,8 @@ const files: Record<string, string> = {
       scheduleForReceivers.trials,
     ]),
   ),
-  'docs/operations.md': await withPart(
-    'docs/operations.md',
+  'docs/operations/monitor-and-repair.md': await withPart(
+    'docs/operations/monitor-and-repair.md',
     'scheduled jobs',
     tableOf([['Job', 'Runs', 'What it does'], ...jobTable]),
   ),
@@ -97,7 +101,7 @@ async function listVersions(): Promise<string[][]> {
     const { name, version } = JSON.parse(await readFile(`${root}/${folder}/package.json`, 'utf8'));
     return [`\`${name}\``, version, `[Changes](../${folder}/CHANGELOG.md), [README](../${folder}/README.md)`];
   });
-  const api = ['API and server', openApiDocument().info.version, 'This page'];
+  const api = ['API and server', info.version, 'This page'];
   return [['Part', 'Version', 'Changes'], api, ...(await Promise.all(packages))];
 }
 

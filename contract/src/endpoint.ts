@@ -21,7 +21,7 @@ export type EndpointMeta = Partial<Deprecation> & { binary?: Binary } & (
 
 /**
  * The body of an endpoint that is a file instead of JSON in an envelope: the body of the request or of the successful
- * response (docs/decisions/attachments.md), or an OpenAPI document in the successful response
+ * response (docs/decisions/attachments-design.md), or an OpenAPI document in the successful response
  * (docs/decisions/api-documentation.md). The query of an endpoint with a file as the request body contains the name of
  * the file.
  */
@@ -137,7 +137,7 @@ export const PerPage = z
   .meta({ description: 'The number of items per page.', default: 20, example: 20 });
 
 /**
- * Returns the query schema of a list endpoint: `page`, `perPage` and the given filters (docs/decisions/pagination.md).
+ * Returns the query schema of a list endpoint: `page`, `perPage` and the given filters (docs/decisions/pagination-design.md).
  */
 export function listQuery<Filters extends z.ZodRawShape>(filters: Filters) {
   return z.strictObject({
@@ -241,7 +241,7 @@ export function list<Data extends z.ZodType>(data: Data) {
 
 /**
  * Returns true if an endpoint returns one resource or a document with an `ETag`. Only resources with the field `etag`
- * have an `ETag` (docs/decisions/optimistic-concurrency.md).
+ * have an `ETag` (docs/decisions/optimistic-concurrency-design.md).
  */
 export function isVersioned({ metadata, responses }: Pick<Endpoint, 'metadata' | 'responses'>): boolean {
   if (metadata.binary === 'document') return true;

@@ -229,7 +229,7 @@ export const ExternalId = z
     example: 'zendesk:4711',
   });
 
-/** The fields of every resource with a version (docs/decisions/optimistic-concurrency.md). */
+/** The fields of every resource with a version (docs/decisions/optimistic-concurrency-design.md). */
 export const versionFields = {
   createdAt: Timestamp.meta({ description: 'When the resource was created.' }),
   updatedAt: Timestamp.meta({ description: 'When the resource last changed.' }),

@@ -18,7 +18,7 @@ export const requestLimits = {
   namesInErrors: 100,
 } as const;
 
-/** Limits of attachments (docs/decisions/attachments.md). The server's settings can override the numbers of bytes. */
+/** Limits of attachments (docs/decisions/attachments-design.md). The server's settings can override the numbers of bytes. */
 export const attachmentLimits = {
   maxBytes: 25 * 2 ** 20,
   /** Maximum number of bytes of all attachments of a workspace. */

@@ -129,8 +129,8 @@ it('reports a solution for each problem that `itsm doctor` finds', async () => {
   expect(code).toBe(1);
   expect(stdout).toMatch(/^wrong {2}totals: Tenant \d+: .*\n {7}→ \S/m);
 
-  // The SQL statement from docs/operations.md must correct the wrong total.
-  const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  // The SQL statement from docs/operations/monitor-and-repair.md must correct the wrong total.
+  const page = await readFile(new URL('../../docs/operations/monitor-and-repair.md', import.meta.url), 'utf8');
   const sql = /## When a total is wrong\n.*?```sql\n(.*?)```/s.exec(page)?.[1] ?? '';
   await execute(database.url, sql.replaceAll('= 12', `= ${tenantId}`));
   expect((await examine()).of('totals')).toMatchObject([{ level: 'ok' }]);

@@ -275,9 +275,35 @@ describe('installed client package', () => {
     }
   });
 
-  it('runs the sample programs of the README with the installed client package', async () => {
-    const readme = await readFile(join(root, 'README.md'), 'utf8');
-    const [sync = '', receive = ''] = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block]) => block);
+  it('syncs tickets and verifies webhooks with the installed client package', async () => {
+    const sync = `
+      import { readFile, writeFile } from 'node:fs/promises';
+      import { ItsmClient } from '@itsm-api/client';
+      const client = new ItsmClient({ baseUrl: process.env.ITSM_URL, apiKey: process.env.ITSM_KEY });
+      const copy = JSON.parse(await readFile('tickets.json', 'utf8').catch(() => '{ "tickets": {} }'));
+      const changes = client.tickets.changes({ cursor: copy.cursor });
+      let changed = 0;
+      for await (const ticket of changes) {
+        copy.tickets[ticket.id] = ticket;
+        changed += 1;
+      }
+      copy.cursor = changes.cursor;
+      await writeFile('tickets.json', JSON.stringify(copy));
+      console.log(changed + ' changed, ' + Object.keys(copy.tickets).length + ' in all');`;
+    const receive = `
+      import { createServer } from 'node:http';
+      import { buffer } from 'node:stream/consumers';
+      import { unwrap } from '@itsm-api/client/webhooks';
+      createServer(async (request, response) => {
+        try {
+          const event = await unwrap(await buffer(request), request.headers, process.env.WEBHOOK_SECRET);
+          response.writeHead(204).end();
+          console.log(event.type, event.ticket?.ticketNumber, 'is genuine');
+        } catch (error) {
+          response.writeHead(400).end();
+          console.log(error.message);
+        }
+      }).listen(4000, '127.0.0.1');`;
     await writeFile(join(project, 'sync.mjs'), sync);
     const env = { ...process.env, ITSM_URL: baseUrl, ITSM_KEY: workspace.key, WEBHOOK_SECRET: 'secret' };
     const synced = async () => (await execute(process.execPath, ['sync.mjs'], { cwd: project, env })).stdout;

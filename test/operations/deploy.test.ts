@@ -106,18 +106,19 @@ it('reports unknown metrics, unknown labels and syntax errors in PromQL expressi
 });
 
 it('has a valid query and a runbook link in each alert', async () => {
-  const headings = [...(await readText('docs/operations.md')).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
+  const headings = [...(await readText('docs/operations/monitor-and-repair.md')).matchAll(/^#+ (.+)$/gm)].map(
+    ([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-'),
   );
   expect(rules.length).toBeGreaterThan(5);
   for (const { alert, expr, labels, annotations } of rules) {
     expect(findMismatches(expr), alert).toEqual([]);
     expect(['page', 'ticket'], alert).toContain(labels.severity);
     const [page, anchor] = annotations.runbook.split('#');
-    expect(page, alert).toBe('docs/operations.md');
+    expect(page, alert).toBe('docs/operations/monitor-and-repair.md');
     expect(headings, alert).toContain(anchor);
   }
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);

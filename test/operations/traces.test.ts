@@ -300,7 +300,7 @@ describe('OpenTelemetry packages', () => {
     // The install command must name the package versions that the tests use.
     const packages = Object.entries(packageJson.devDependencies).map((each) => each.join('@'));
     const command = `npx -y pnpm@12.21.0 --filter @itsm-api/server add --save-prod ${packages.filter((each) => each.startsWith('@opentelemetry/')).join(' ')}`;
-    const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+    const operations = await readFile(join(import.meta.dirname, '../../docs/operations/monitor-and-repair.md'), 'utf8');
     expect(operations).toContain(`\n${command}\n`);
     expect(server.output()).toBe(
       `OTEL_*: tracing is enabled, but OpenTelemetry is not installed; run \`${command}\`, or set OTEL_SDK_DISABLED=true\n`,

@@ -83,7 +83,7 @@ afterAll(async () => {
 /** Returns the paths of the pictures in the README. */
 async function listPictures(): Promise<string[]> {
   const readme = await readFile(join(root, 'README.md'), 'utf8');
-  return [...readme.matchAll(/!\[[^\]]*\]\((docs\/[^)]+)\)/g)].map(([, path = '']) => path);
+  return [...readme.matchAll(/(?:srcset|src)="(docs\/[^"]+\.png)"/g)].map(([, path = '']) => path);
 }
 
 /** Copies the files of the repository, with one more changeset and outdated pictures, to a new Git repository. */

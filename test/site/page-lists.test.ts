@@ -22,12 +22,20 @@ describe('page lists', () => {
     ['docs/guides/rate-limits.md', 'endpoint groups', code(groups)],
     ['docs/guides/roles.md', 'roles', code(UserRole.options)],
     ['docs/decisions/errors.md', 'error codes', code(codes)],
-    ['README.md', 'guides', guides.map((name) => `docs/guides/${name}`)],
-    ['docs/guides/client-examples.md', 'examples', examples.map((name) => `examples/${name}`)],
+    ['docs/README.md', 'guides', guides.map((name) => `guides/${name}`)],
+    ['examples/README.md', 'examples', examples.map((name) => `(${name})`)],
     ['docs/decisions/README.md', 'decisions', filesIn('docs/decisions', '.md').filter((name) => name !== 'README.md')],
   ])('lists in %s all %s', (page, _, names) => {
     const text = read(page);
     expect(names.filter((name) => !text.includes(name))).toEqual([]);
+  });
+
+  it('gives each page in docs a base name of its own', () => {
+    const names = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => name.replace(/^.*\//, ''))
+      .filter((name) => name !== 'README.md');
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   it('has a page on the site for each example', () => {
@@ -67,7 +75,7 @@ describe('page lists', () => {
     );
   });
 
-  it.each(['README.md', 'docs/index.md', 'docs/guides/verify-signatures.md', 'examples/webhook-receiver.ts'])(
+  it.each(['docs/index.md', 'docs/guides/verify-signatures.md', 'examples/webhook-receiver.ts'])(
     'responds in %s with 400 to a webhook with an invalid signature',
     (page) => {
       const statuses = [...read(page).matchAll(/writeHead\((.*?)\)\.end/g)].map(([, status = '']) => status);

@@ -53,13 +53,25 @@ describe('site pages', async () => {
     expect(pages.map(([path]) => path)).toEqual(
       expect.arrayContaining([
         ...['/', '/docs/', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/changelog'],
-        ...['/docs/security', '/docs/guidelines'],
+        ...['/docs/security', '/docs/guidelines', '/docs/examples', '/docs/scaling', '/docs/command-line'],
+        ...['/docs/operations/install-and-upgrade', '/docs/operations/monitor-and-repair'],
       ]),
     );
     const guides = await readdir(new URL('../../docs/guides', import.meta.url));
     const shown = pages.filter(([path]) => path.startsWith('/docs/guides/')).map(([path]) => `${basename(path)}.md`);
     expect(shown.sort()).toEqual(guides.sort());
   });
+
+  it.each(['plan-changes', 'type-your-fields', 'client-examples'])(
+    'redirects the earlier address of the guide %s to a page and its Markdown',
+    async (name) => {
+      for (const extension of ['', '.md']) {
+        const { status, headers } = await api.call({ method: 'GET', path: `/docs/guides/${name}${extension}` });
+        expect(status).toBe(301);
+        await get(headers.location ?? '');
+      }
+    },
+  );
 
   it('has no broken links on any page of the site', () => {
     const broken = pages.flatMap(([path, { text }]) =>

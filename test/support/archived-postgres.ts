@@ -9,7 +9,7 @@ import { pathOf, skipUnlessInstalled } from './programs.ts';
 
 /**
  * A PostgreSQL server that archives its WAL. It is an installed PostgreSQL, because the embedded PostgreSQL lacks
- * `pg_basebackup` and `pg_verifybackup`. The commands and settings are those of docs/operations.md.
+ * `pg_basebackup` and `pg_verifybackup`. The commands and settings are those of docs/operations/back-up-and-restore.md.
  */
 export interface ArchivedPostgres {
   /** The URL of the database `itsm`. The URL stays the same after a recovery. */

@@ -69,10 +69,10 @@ export async function openRedis(): Promise<TestRedis> {
   };
 }
 
-/** Returns the Redis permissions that docs/operations.md documents for the user in REDIS_URL. */
+/** Returns the Redis permissions that docs/operations/install-and-upgrade.md documents for the user in REDIS_URL. */
 export async function documentedRights(): Promise<string[]> {
-  const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+  const page = await readFile(join(import.meta.dirname, '../../docs/operations/install-and-upgrade.md'), 'utf8');
   const rights = /`ACL SETUSER itsm on >password ([^`]+)`/.exec(page)?.[1];
-  if (rights === undefined) throw new Error('docs/operations.md names no rights.');
+  if (rights === undefined) throw new Error('docs/operations/install-and-upgrade.md names no rights.');
   return rights.split(/\s+/);
 }

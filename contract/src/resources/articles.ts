@@ -5,7 +5,7 @@ import { Id, longText, responseText, Title, trimmedText, versionFields } from '.
 
 /**
  * The status of an article in the developer area and on the command line. The API shows no drafts
- * (docs/decisions/articles.md).
+ * (docs/decisions/articles-design.md).
  */
 export const ArticleStatus = z.enum(['DRAFT', 'PUBLISHED', 'ARCHIVED']);
 export type ArticleStatus = z.output<typeof ArticleStatus>;

@@ -135,7 +135,7 @@ export type CustomFieldDefinitionPatch = z.output<typeof CustomFieldDefinitionPa
 
 /**
  * Returns the schema of the list filter by custom fields, such as `customFields[site]=berlin,bonn`. The server checks
- * that the workspace has such filters (docs/decisions/custom-fields.md#filters).
+ * that the workspace has such filters (docs/decisions/custom-fields-design.md#filters).
  */
 export function customFieldFilter() {
   const Values = filter(z.string().min(1).max(100)).unwrap();

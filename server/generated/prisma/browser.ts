@@ -60,7 +60,7 @@ export type CategoryConfig = Prisma.CategoryConfigModel
 export type ApiKey = Prisma.ApiKeyModel
 /**
  * Model CustomFieldDefinition
- * The definition of a custom field. A definition is never deleted (docs/decisions/custom-fields.md).
+ * The definition of a custom field. A definition is never deleted (docs/decisions/custom-fields-design.md).
  */
 export type CustomFieldDefinition = Prisma.CustomFieldDefinitionModel
 /**
@@ -216,7 +216,7 @@ export type CsvUpload = Prisma.CsvUploadModel
 export type Project = Prisma.ProjectModel
 /**
  * Model Article
- * An article of the knowledge base, in Markdown (docs/decisions/articles.md).
+ * An article of the knowledge base, in Markdown (docs/decisions/articles-design.md).
  */
 export type Article = Prisma.ArticleModel
 /**

@@ -50,7 +50,9 @@ export const Settings = z.object({
   ),
   OPERATIONS_PORT: numberBetween(0, 65_535)
     .optional()
-    .describe('The port for health checks and metrics (docs/operations.md). 0 selects a free port. Off if empty.'),
+    .describe(
+      'The port for health checks and metrics (docs/operations/monitor-and-repair.md). 0 selects a free port. Off if empty.',
+    ),
   OPERATIONS_HOST: z
     .string()
     .default('127.0.0.1')
@@ -63,10 +65,10 @@ export const Settings = z.object({
     .optional()
     .describe('The PostgreSQL database. If empty, the server starts an embedded PostgreSQL in DATA_DIR.'),
   CELL: wholeNumber(0, 999, 0).describe(
-    'The number of this cell, if you run several cells (docs/operations.md). It makes tenant ids unique across all cells.',
+    'The number of this cell, if you run several cells (docs/operations/cells.md). It makes tenant ids unique across all cells.',
   ),
   DATABASE_POOL_SIZE: wholeNumber(1, 1000, 20).describe(
-    'Maximum PostgreSQL connections for requests. A process needs more in total (docs/operations.md, "Connection budget").',
+    'Maximum PostgreSQL connections for requests. A process needs more in total (docs/operations/install-and-upgrade.md, "Connection budget").',
   ),
   STATEMENT_TIMEOUT_MS: wholeNumber(1, 600_000, 10_000).describe(
     'Maximum duration of a statement in milliseconds. PostgreSQL cancels longer statements.',
@@ -99,7 +101,7 @@ export const Settings = z.object({
     .string()
     .optional()
     .describe(
-      'The folder of attachments (docs/operations.md, "Store attachments"). All processes need the same folder. Default: the folder attachments in DATA_DIR.',
+      'The folder of attachments (docs/operations/install-and-upgrade.md, "Store attachments"). All processes need the same folder. Default: the folder attachments in DATA_DIR.',
     ),
   ATTACHMENTS_S3_BUCKET: z
     .string()
@@ -188,7 +190,7 @@ export const Settings = z.object({
     .string()
     .optional()
     .describe(
-      'The OpenTelemetry collector for traces, such as http://127.0.0.1:4318 (docs/operations.md). Off if empty. The other OTEL_* variables work as OpenTelemetry documents them.',
+      'The OpenTelemetry collector for traces, such as http://127.0.0.1:4318 (docs/operations/monitor-and-repair.md). Off if empty. The other OTEL_* variables work as OpenTelemetry documents them.',
     ),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
     .string()
@@ -210,7 +212,7 @@ export const Settings = z.object({
     isEncryptionKey,
     'must be 32 bytes in base64 (`openssl rand -base64 32`)',
   ).describe(
-    'The key that encrypts the signing secrets of webhooks: 32 bytes in base64. Required with DATABASE_URL. To rotate it, see docs/operations.md.',
+    'The key that encrypts the signing secrets of webhooks: 32 bytes in base64. Required with DATABASE_URL. To rotate it, see docs/operations/install-and-upgrade.md.',
   ),
   WEBHOOK_ALLOW_PRIVATE_TARGETS: z
     .enum(['true', 'false'])

@@ -8,7 +8,7 @@ import { lazy } from '../shared/lazy.ts';
 import { policy } from './inlined-assets.ts';
 import { listOfPages, sourceOf, withLinksToMarkdown } from './page-source.ts';
 import { addReference } from './reference.ts';
-import { linkToMarkdown, markdownPath, type Page, pages, reference } from './site-pages.ts';
+import { linkToMarkdown, markdownPath, type Page, pages, redirects, reference } from './site-pages.ts';
 
 /**
  * Serves the documentation: the OpenAPI document in three formats, the JSON Schemas of events, all pages as HTML and
@@ -23,6 +23,10 @@ export async function addSite(app: FastifyInstance): Promise<void> {
       serve(scope, `/schemas/${type}.json`, json, () => JSON.stringify(eventJsonSchema(type)));
     }
     for (const page of pages) addPage(scope, page);
+    for (const [from, to] of Object.entries(redirects)) {
+      scope.get(from, (_request, reply) => reply.redirect(to, 301));
+      scope.get(`${from}.md`, (_request, reply) => reply.redirect(`${to}.md`, 301));
+    }
     serve(scope, '/llms.txt', { 'content-type': 'text/plain; charset=utf-8' }, listOfPages);
     serve(scope, '/docs/search.json', json, async () => {
       const { searchIndex } = await import('./search-index.ts');

@@ -67,14 +67,16 @@ export const groups: Group[] = [
       guide('sync-assets', 'Sync an asset inventory', 'Create and update assets from an inventory list.'),
       guide('comments-and-activity', 'Comments and activity', 'Add comments, and see who changed what and when.'),
       guide('due-dates', 'Track due dates', 'Set resolution targets and due dates, and find overdue tickets.'),
-      guide('plan-changes', 'Plan changes', 'Plan the window of a change, and find the changes of a period.'),
-      guide('approve-changes', 'Approve changes', 'Request approvals of a change, and decide about it.'),
+      guide(
+        'approve-changes',
+        'Plan and approve changes',
+        'Plan the window of a change, and decide about its approvals.',
+      ),
       guide('route-tickets', 'Route tickets with teams and tags', 'Set teams and tags, and route tickets by keywords.'),
       guide('relate-tickets', 'Relate tickets and assets', 'Add assets to tickets, and link tickets to each other.'),
       guide('attachments', 'Attach files', 'Upload files to tickets, and download them.'),
       guide('articles', 'Use the knowledge base', 'Import articles, find a solution, and copy all articles.'),
-      guide('custom-fields', 'Store custom fields', 'Add your own fields to tickets and assets.'),
-      guide('type-your-fields', 'Type your own fields', 'Generate TypeScript types for your custom fields.'),
+      guide('custom-fields', 'Store custom fields', 'Add your own fields to tickets and assets, and type them.'),
     ],
   },
   {
@@ -99,7 +101,12 @@ export const groups: Group[] = [
         about: 'Typed calls with rate limits, retries, lists, change feeds and webhooks.',
         source: 'client/README.md',
       },
-      guide('client-examples', 'Run the client examples', 'Programs to start from, and how the client is built.'),
+      {
+        path: '/docs/examples',
+        title: 'Client examples',
+        about: 'Programs to start from, and how to run them.',
+        source: 'examples/README.md',
+      },
       example('sync-tickets', 'Export tickets to a file', 'Writes all tickets to a file.'),
       example('follow-tickets', 'Follow ticket changes', 'Keeps a copy of all tickets up to date.'),
       example('migrate-tickets', 'Import tickets', 'Imports the tickets of another service desk.'),
@@ -115,6 +122,41 @@ export const groups: Group[] = [
       guide('alerts', 'Create tickets from alerts', 'Receive the alerts of Prometheus Alertmanager and Grafana.'),
       guide('test-your-integration', 'Test your integration', 'Run a server with its own PostgreSQL in your tests.'),
       guide('agents', 'Connect AI agents', 'Use the MCP server with Claude, VS Code, Cursor or your own agent.'),
+    ],
+  },
+  {
+    title: 'Operate',
+    pages: [
+      operations('install-and-upgrade', 'Install and upgrade', 'Set up processes, PostgreSQL, Redis and attachments.'),
+      operations(
+        'back-up-and-restore',
+        'Back up and restore',
+        'Back up the database, the attachments and single tenants.',
+      ),
+      operations('cells', 'Run several cells', 'Divide tenants over several databases, and move them.'),
+      operations(
+        'monitor-and-repair',
+        'Monitor and repair',
+        'Health checks, metrics, traces, and what to do about alerts.',
+      ),
+      {
+        path: '/docs/scaling',
+        title: 'Scaling',
+        about: 'How much load processes and databases can handle, and when to add some.',
+        source: 'docs/scaling.md',
+      },
+      {
+        path: '/docs/managed-postgresql',
+        title: 'Managed PostgreSQL',
+        about: 'What the service needs from a managed PostgreSQL, and which services have it.',
+        source: 'docs/managed-postgresql.md',
+      },
+      {
+        path: '/docs/command-line',
+        title: 'Command line',
+        about: 'The arguments, options and examples of each `itsm` command.',
+        source: 'docs/command-line.md',
+      },
     ],
   },
   {
@@ -149,6 +191,13 @@ export const groups: Group[] = [
   },
 ];
 
+/** The paths of pages that moved, and where their content is. */
+export const redirects: Record<string, string> = {
+  '/docs/guides/plan-changes': '/docs/guides/approve-changes',
+  '/docs/guides/type-your-fields': '/docs/guides/custom-fields',
+  '/docs/guides/client-examples': '/docs/examples',
+};
+
 export const pages: Page[] = [landing, ...groups.flatMap((group) => group.pages)];
 
 /** Returns the path of a page's Markdown. The path ends with `.md`, or with `index.md` for a folder. */
@@ -167,4 +216,8 @@ function guide(name: string, title: string, about: string): Page {
 
 function example(name: string, title: string, about: string): Page {
   return { path: `/docs/examples/${name}`, title, about, source: `examples/${name}.ts` };
+}
+
+function operations(name: string, title: string, about: string): Page {
+  return { path: `/docs/operations/${name}`, title, about, source: `docs/operations/${name}.md` };
 }

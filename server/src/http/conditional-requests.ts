@@ -4,7 +4,7 @@ import { ApiError } from '../shared/errors.ts';
 import { includesEtag, parseEtags } from '../shared/etag.ts';
 
 /**
- * Adds support for conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency.md). If `If-None-Match`
+ * Adds support for conditional requests (RFC 9110 §13, docs/decisions/optimistic-concurrency-design.md). If `If-None-Match`
  * matches the current ETag, the server responds to a read with 304. For writes, a hook stores the ETags from `If-Match`
  * in `ctx.ifMatch`. The handler locks the row and then compares these ETags with the current one.
  */

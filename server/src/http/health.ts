@@ -6,7 +6,7 @@ export const healthPaths = ['/livez', '/readyz'];
 
 /**
  * Adds the health checks. `/livez` returns 200 while the process runs. `/readyz` returns 200 if the process accepts
- * requests, otherwise 503 (docs/operations.md).
+ * requests, otherwise 503 (docs/operations/monitor-and-repair.md).
  */
 export function addHealth(app: FastifyInstance, lifecycle: Lifecycle): void {
   app.get('/livez', (_request, reply) => reply.type('text/plain').send('ok'));

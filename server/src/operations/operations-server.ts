@@ -13,7 +13,7 @@ export interface OperationsServerOptions {
 const maxCheckMs = 1000;
 
 /**
- * Creates the server for operators (docs/operations.md). The server isn't part of the contract. It listens on an
+ * Creates the server for operators (docs/operations/monitor-and-repair.md). The server isn't part of the contract. It listens on an
  * internal address, because it requires no API key and has no rate limits. The caller adds more routes and then starts
  * the server.
  */

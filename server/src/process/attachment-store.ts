@@ -9,7 +9,7 @@ import type { AttachmentStorage } from '../storage/attachment-storage.ts';
 
 /*
  * Ensures that a process uses only the store of attachments that belongs to its database
- * (docs/decisions/attachments.md, "Storage").
+ * (docs/decisions/attachments-design.md, "Storage").
  */
 
 /** The error for a store that doesn't belong to the installation of the database. */

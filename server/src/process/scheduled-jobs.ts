@@ -44,7 +44,7 @@ const times = {
 };
 
 /**
- * All scheduled jobs, except the ones of pg-boss. The queues, the schedules and the table in docs/operations.md derive
+ * All scheduled jobs, except the ones of pg-boss. The queues, the schedules and the table in docs/operations/monitor-and-repair.md derive
  * from this list. Each job skips tenants in maintenance (docs/decisions/maintenance.md).
  */
 const scheduledJobs: ScheduledJob[] = [
@@ -159,5 +159,5 @@ export async function runJobs(name: string, sources: JobSources): Promise<void> 
 /** The names that `runJobs` accepts. */
 export const jobNames = ['retention', ...scheduledJobs.map(({ name }) => name)];
 
-/** The rows of the table of scheduled jobs in docs/operations.md. */
+/** The rows of the table of scheduled jobs in docs/operations/monitor-and-repair.md. */
 export const jobTable = scheduledJobs.map(({ name, cron, about }) => [`\`${name}\``, times[cron], about]);

@@ -197,7 +197,7 @@ const maxTrialBytes = 1e9;
 
 const trialAdvice =
   'The embedded PostgreSQL is for trials and tests: it has no backups, replicas or upgrades. ' +
-  'Use your own database (README.md, "Use your own database").';
+  'Use your own database (docs/operations/install-and-upgrade.md).';
 
 /**
  * Returns whether the server uses the embedded PostgreSQL for more than a trial: with a lot of data, or at a public

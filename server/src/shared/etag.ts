@@ -3,7 +3,7 @@ import { ApiError } from './errors.ts';
 /** The value of `If-Match` or `If-None-Match`: a list of entity tags, or `*` for any entity tag. */
 export type Etags = readonly string[] | '*';
 
-/** A resource with its entity tag (docs/decisions/optimistic-concurrency.md). */
+/** A resource with its entity tag (docs/decisions/optimistic-concurrency-design.md). */
 export interface Versioned {
   etag: string;
 }

@@ -7,7 +7,7 @@ import { MissingFileError } from '../shared/errors.ts';
 import { openDirectory } from './directory-driver.ts';
 import { openBucket } from './s3-driver.ts';
 
-/** Stores the files of attachments in a directory or an S3 bucket (docs/decisions/attachments.md, "Storage"). */
+/** Stores the files of attachments in a directory or an S3 bucket (docs/decisions/attachments-design.md, "Storage"). */
 export interface AttachmentStorage {
   /**
    * Streams `body` to a new temporary key and resolves to the key. If the body fails or doesn't have `length` bytes,

@@ -1,7 +1,7 @@
 import { startVitest } from 'vitest/node';
 import type { Cost } from './agent.ts';
 
-/* `pnpm agents` runs the tasks in tasks.test.ts and prints the table of costs for docs/agents.md. */
+/* `pnpm agents` runs the tasks in tasks.test.ts and prints the table of costs for docs/agent-costs.md. */
 const vitest = await startVitest('test', ['agents/tasks'], {
   root: new URL('..', import.meta.url).pathname,
   watch: false,

@@ -26,8 +26,8 @@ for (const task of tasks)
     expect(tokens / calls).toBeLessThan(2000);
   });
 
-it('agrees with the tasks and the size of the list of tools in docs/agents.md', () => {
-  const page = readFileSync(new URL('../../../docs/agents.md', import.meta.url), 'utf8');
+it('agrees with the tasks and the size of the list of tools in docs/agent-costs.md', () => {
+  const page = readFileSync(new URL('../../../docs/agent-costs.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| (.+?) +\| +\d+ \| +[\d,]+ \|$/gm)].map(([, request]) => request);
   expect(rows).toEqual([...tasks.map(({ request }) => request), `all ${tasks.length}`]);
   expect(page).toContain(`for ${tasks.length} typical tasks`);

@@ -7,11 +7,13 @@ import { formatIdempotency, isCreatedOnce, runIdempotency } from './idempotency.
 import { commands } from './moves/commands.ts';
 import { runMoves } from './moves/moves.ts';
 import { formatMoves, isUnnoticed } from './moves/report.ts';
+import { recordRun } from './record.ts';
 import { formatReplay, isReplayed, runReplay } from './replay.ts';
 import { formatRolling, hasNoFailures, type RollingOptions, runRolling } from './rolling.ts';
 import { formatSilence, isWithinLimits, runSilence } from './silence.ts';
 
-const usage = `Causes faults that occur in production, and checks requests, events and deliveries.
+const usage = `Causes faults that occur in production, and checks requests, events and deliveries. With --record,
+writes the results to docs/measurements.md.
 
   pnpm faults [--kills 200] [--events 10000] [--json]
       Kills the API, the worker and PostgreSQL at random times, while clients write tickets, pause subscriptions and
@@ -62,6 +64,7 @@ const options = {
   tenants: { type: 'string', default: '200' },
   moves: { type: 'string', default: '20' },
   json: { type: 'boolean', default: false },
+  record: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
 
@@ -210,6 +213,9 @@ if (values.help || run === undefined) {
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
   const { table, report, good } = await run();
   process.stdout.write(values.json ? `${JSON.stringify(report, null, 2)}\n` : table);
+  const name = positionals[0] ?? 'kills';
+  const command = ['pnpm', 'faults', ...process.argv.slice(2).filter((each) => each !== '--record')].join(' ');
+  if (values.record && good) await recordRun(name, command, table);
   for (const crash of report.crashes) process.stderr.write(`\nA server process ended unexpectedly:\n${crash}\n`);
   process.exitCode = good ? 0 : 1;
 }

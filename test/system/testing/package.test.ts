@@ -14,9 +14,9 @@ const root = join(import.meta.dirname, '../../..');
 const env = { ...process.env, PATH: [dirname(process.execPath), process.env.PATH].join(delimiter) };
 
 let folder: string;
-/** A copy of `examples/integration` with the packed packages, as the README describes it. */
+/** A copy of `examples/integration` with the packed packages, as the guide describes it. */
 let project: string;
-/** The section of the README with the commands, and the warnings of these commands. */
+/** The section of the guide with the commands, and the warnings of these commands. */
 let section: string;
 let warnings: string;
 
@@ -26,8 +26,8 @@ beforeAll(async () => {
   // If the test runs as root, PostgreSQL runs as another user, which reads its programs in this folder.
   await chmod(folder, 0o755);
   for (const name of ['client', 'testing']) await pnpm(['pack', '--pack-destination', folder], join(root, name));
-  const readme = await readFile(join(root, 'README.md'), 'utf8');
-  [section = ''] = /^## Test your integration$.*?^## /ms.exec(readme) ?? [];
+  const guide = await readFile(join(root, 'docs/guides/test-your-integration.md'), 'utf8');
+  [section = ''] = /^## Run the example$.*?^## /ms.exec(guide) ?? [];
   const [, steps = ''] = /```sh\n(.*?)```/s.exec(section) ?? [];
   const commands = steps
     .replace('npx -y pnpm@12.21.0 pack:testing', '')

@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model Article
- * An article of the knowledge base, in Markdown (docs/decisions/articles.md).
+ * An article of the knowledge base, in Markdown (docs/decisions/articles-design.md).
  */
 export type ArticleModel = runtime.Types.Result.DefaultSelection<Prisma.$ArticlePayload>
 

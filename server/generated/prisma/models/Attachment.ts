@@ -881,7 +881,7 @@ export type $AttachmentPayload<ExtArgs extends runtime.Types.Extensions.Internal
     size: bigint
     sha256: string
     /**
-     * The key of the content in the storage (docs/decisions/attachments.md).
+     * The key of the content in the storage (docs/decisions/attachments-design.md).
      */
     storageKey: string
     uploaderId: bigint

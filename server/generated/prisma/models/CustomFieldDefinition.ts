@@ -16,7 +16,7 @@ import type * as Prisma from "../internal/prismaNamespace.ts"
 
 /**
  * Model CustomFieldDefinition
- * The definition of a custom field. A definition is never deleted (docs/decisions/custom-fields.md).
+ * The definition of a custom field. A definition is never deleted (docs/decisions/custom-fields-design.md).
  */
 export type CustomFieldDefinitionModel = runtime.Types.Result.DefaultSelection<Prisma.$CustomFieldDefinitionPayload>
 

@@ -4469,7 +4469,7 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     linkCount: number
     /**
      * The version of the row, which a trigger increments. It is part of the ETag
-     * (docs/decisions/optimistic-concurrency.md).
+     * (docs/decisions/optimistic-concurrency-design.md).
      */
     version: number
     createdAt: Date

@@ -28,7 +28,7 @@ export const AllowedNetworks = z.preprocess(
 );
 
 /**
- * Checks that a client may use an API key from its IP address (docs/decisions/api-keys.md).
+ * Checks that a client may use an API key from its IP address (docs/decisions/api-keys-design.md).
  * @param networks the allowed networks; if empty, every address is allowed
  * @param client the request. `ip` is the address that `TRUST_PROXY` yields.
  * @throws ApiError ADDRESS_NOT_ALLOWED

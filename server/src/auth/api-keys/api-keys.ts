@@ -65,7 +65,7 @@ export const KeyRotation = z.strictObject({
 export type KeyRotation = z.output<typeof KeyRotation>;
 
 /**
- * The public properties of an API key. The database stores only a hash of the key itself (docs/decisions/api-keys.md).
+ * The public properties of an API key. The database stores only a hash of the key itself (docs/decisions/api-keys-design.md).
  */
 export interface Key {
   id: number;

@@ -8,7 +8,7 @@ const shape = /^itsm_[0-9A-Za-z]{38}$/;
 /**
  * Generates an API key: `itsm_`, 32 random base62 characters, and a CRC-32 checksum in 6 more characters. With the
  * checksum, secret scanners can recognize keys, and the server can reject mistyped keys without a database query
- * (docs/decisions/api-keys.md).
+ * (docs/decisions/api-keys-design.md).
  */
 export function newKey(): string {
   const random = Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');

@@ -26,7 +26,7 @@ export interface KeyIdentity {
   isInMaintenance: boolean;
   /** Whether the server also rejects the tenant's reads. */
   isUnavailable: boolean;
-  /** Whether the tenant has rules for custom fields (docs/decisions/custom-fields.md). */
+  /** Whether the tenant has rules for custom fields (docs/decisions/custom-fields-design.md). */
   hasFieldRules: boolean;
   /** The networks from which the API key works. If empty, it works from every address. */
   networks: readonly Network[];
@@ -73,7 +73,7 @@ interface LookupOptions {
 
 /**
  * Creates a lookup that finds API keys by hash and caches them. A listener removes revoked keys from the cache within a
- * second (docs/decisions/api-keys.md). While the listener is disconnected, each request queries the database.
+ * second (docs/decisions/api-keys-design.md). While the listener is disconnected, each request queries the database.
  */
 export function createKeyLookup({ databases, now, onRejected, onUnavailable, onAvailable }: LookupOptions): KeyLookup {
   const { requests, keyLookups, options } = databases;

@@ -8,7 +8,7 @@ import { type AuditContext, auditChanges, recordAudit } from '../../resources/au
 import { transaction } from '../../resources/shared/context.ts';
 import { invalidField } from '../../shared/errors.ts';
 
-/* The rules of a workspace for the expiry of new and rotated API keys (docs/decisions/api-keys.md). */
+/* The rules of a workspace for the expiry of new and rotated API keys (docs/decisions/api-keys-design.md). */
 
 export const dayMs = 86_400_000;
 const daysError = 'must be a whole number of days from 1 to 3650';

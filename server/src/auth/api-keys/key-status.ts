@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 
-/** The statuses of an API key and their descriptions (docs/decisions/api-keys.md). */
+/** The statuses of an API key and their descriptions (docs/decisions/api-keys-design.md). */
 export const keyStatuses = {
   active: 'valid for at least 30 days',
   expiring: 'expires within 30 days',

@@ -153,7 +153,7 @@ export const checks: Check[] = [
     async check({ databases }) {
       const damage = await findDamage(databases.system.pool);
       if (damage === undefined) return [ok('PostgreSQL has not reported damaged pages.')];
-      return [wrong(damage, 'See docs/operations.md, "When data files are damaged".')];
+      return [wrong(damage, 'See docs/operations/monitor-and-repair.md, "When data files are damaged".')];
     },
   },
   {
@@ -181,7 +181,7 @@ export const checks: Check[] = [
         return [
           wrong(
             `Redis can't count rate limits: ${reason}`,
-            'See docs/operations.md, "When Redis is away". Until Redis is available, each process counts on its own.',
+            'See docs/operations/monitor-and-repair.md, "When Redis is away". Until Redis is available, each process counts on its own.',
           ),
         ];
       }
@@ -244,7 +244,9 @@ export const checks: Check[] = [
       const overQuota = await findOverQuota(databases.system.prisma);
       if (overQuota.length === 0) return [ok('No subscription has reached WEBHOOK_MAX_PENDING_DELIVERIES.')];
       const message = `WEBHOOK_MAX_PENDING_DELIVERIES prevents new deliveries for ${formatList(overQuota)}.`;
-      return [wrong(message, 'See docs/operations.md, "A workspace has too many pending deliveries".')];
+      return [
+        wrong(message, 'See docs/operations/monitor-and-repair.md, "A workspace has too many pending deliveries".'),
+      ];
     },
   },
   {
@@ -299,7 +301,7 @@ export const checks: Check[] = [
     async check({ databases }) {
       const found = await findUnnormalizedTags(databases.options, maxTags + 1);
       if (found.length === 0) return [ok('All asset tags are normalized.')];
-      const advice = 'See docs/operations.md, "When two asset tags look the same".';
+      const advice = 'See docs/operations/monitor-and-repair.md, "When two asset tags look the same".';
       const notes = found.slice(0, maxTags).map(({ tenantId, assetId, assetTag, otherId }) => ({
         ...note(
           `Tenant ${tenantId}: the tag of the asset ${assetId} ` +
@@ -320,7 +322,7 @@ export const checks: Check[] = [
       return found.map(({ tenantId, ...total }) => ({
         ...wrong(
           `Tenant ${tenantId}: ${total.what}: stored ${total.kept}, counted ${total.counted}.`,
-          'See docs/operations.md, "When a total is wrong".',
+          'See docs/operations/monitor-and-repair.md, "When a total is wrong".',
         ),
         details: [{ tenantId: serializeId(tenantId), ...total }],
       }));
@@ -340,7 +342,7 @@ const minRedisMajor = 7;
 /** The minimum free space of the folder for attachments. */
 const minFreeBytes = 2 ** 30;
 const storeAdvice =
-  'Until the problem is solved, uploads and downloads get 503. See docs/operations.md, "Store attachments".';
+  'Until the problem is solved, uploads and downloads get 503. See docs/operations/install-and-upgrade.md, "Store attachments".';
 
 /** Returns the path, or its first parent that exists. */
 function existingPartOf(path: string): string {

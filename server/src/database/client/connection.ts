@@ -88,7 +88,7 @@ export class Connection extends pg.Client implements WatchedConnection {
         utc,
         ...(role === undefined ? [] : [`SET ROLE ${role}`]),
         // Makes PostgreSQL reuse query plans, because planning the query for a page of tickets takes longer than
-        // executing it (docs/decisions/pagination.md).
+        // executing it (docs/decisions/pagination-design.md).
         ...(role === requestRole ? ['SET plan_cache_mode = force_generic_plan'] : []),
         // Limits each query to one CPU core of the database server (docs/decisions/rate-and-concurrency-limits.md).
         ...(role === requestRole ? ['SET max_parallel_workers_per_gather = 0'] : []),

@@ -4,7 +4,7 @@ import type { Context } from '../../resources/shared/context.ts';
 import { ApiError } from '../../shared/errors.ts';
 
 /*
- * Optimistic concurrency for forms (docs/decisions/optimistic-concurrency.md). Each form sends the ETag that the
+ * Optimistic concurrency for forms (docs/decisions/optimistic-concurrency-design.md). Each form sends the ETag that the
  * resource had when the server rendered the page. Therefore, a form can't overwrite later changes by other users.
  */
 

@@ -5,7 +5,7 @@ import { runCheck } from '../operations-server.ts';
 import { createTenantUsage, type TenantUsage } from './tenant-usage.ts';
 
 /**
- * The metrics of a process (docs/operations.md). Prometheus stores a time series for each value of a label, so no label
+ * The metrics of a process (docs/operations/monitor-and-repair.md). Prometheus stores a time series for each value of a label, so no label
  * contains a tenant, key or path. `/tenants` lists the tenants with the highest usage.
  */
 export interface Metrics {

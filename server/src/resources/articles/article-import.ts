@@ -34,7 +34,7 @@ interface ImportedArticle extends NewArticle {
 const Path = text(1, 500);
 
 /**
- * Imports Markdown files as articles, in one transaction (docs/decisions/articles.md). Publishes new articles. Updates
+ * Imports Markdown files as articles, in one transaction (docs/decisions/articles-design.md). Publishes new articles. Updates
  * articles whose files have changed since the last import, and keeps their status.
  * @throws ApiError VALIDATION_ERROR if the tenant would have too many articles
  */

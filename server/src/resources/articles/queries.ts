@@ -42,7 +42,7 @@ interface ListedQuery extends PageQuery {
   q?: string | undefined;
 }
 
-/** Returns a page of published articles (docs/decisions/articles.md). */
+/** Returns a page of published articles (docs/decisions/articles-design.md). */
 export async function listArticles(context: Context, query: ArticleQuery): Promise<Page<ArticleSummary>> {
   const { data, meta } = await readArticles(context, query, { status: ['PUBLISHED'], category: query.category });
   return { data: data.map((article) => ({ ...article, status: 'PUBLISHED' })), meta };

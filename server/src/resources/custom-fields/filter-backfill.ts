@@ -9,7 +9,7 @@ import { toTenantId } from '../../shared/tenant-id.ts';
 
 /*
  * Copies the values of filterable custom fields to the tables that the filters read, and deletes the copies of fields
- * that are no longer filterable (docs/decisions/custom-fields.md#filters).
+ * that are no longer filterable (docs/decisions/custom-fields-design.md#filters).
  *
  * Triggers copy the values of each new and changed row, but a transaction that was running when a definition changed
  * may not have seen the change. The job therefore first waits for these transactions. It locks the rows that it copies,

@@ -79,7 +79,7 @@ export async function findRulesFor(
 }
 
 /**
- * Checks the custom fields of a request (docs/decisions/custom-fields.md). A value that is null is always valid,
+ * Checks the custom fields of a request (docs/decisions/custom-fields-design.md). A value that is null is always valid,
  * because it removes the field. Requests with an import key can omit required fields.
  * @param rules the rules of the resource; undefined if every value is valid
  * @throws ApiError VALIDATION_ERROR with a detail for each invalid or missing field

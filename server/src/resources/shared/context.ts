@@ -40,7 +40,7 @@ export interface Context extends Services, ActorContext {
   db: TenantClient;
   /**
    * Whether the workspace has rules for custom fields. Undefined if the caller doesn't know
-   * (docs/decisions/custom-fields.md).
+   * (docs/decisions/custom-fields-design.md).
    */
   hasFieldRules?: boolean;
   /** Whether an administrator overrides the policy for changes in the developer area (docs/decisions/changes.md). */
@@ -56,7 +56,7 @@ export interface Context extends Services, ActorContext {
 
 /** The context for code that acts for a user. API requests have a user, but the command line doesn't. */
 export interface UserContext extends Context {
-  /** The id of the user that the API key acts for. New rows store this id (docs/decisions/api-keys.md). */
+  /** The id of the user that the API key acts for. New rows store this id (docs/decisions/api-keys-design.md). */
   userId: bigint;
   /** The id of the request's API key. */
   keyId: bigint;

@@ -22,11 +22,11 @@ interface PageSource<Row> {
   find(range: Range): Promise<Row[]>;
 }
 
-/** The maximum number of rows that a list counts if no counter stores the total (docs/decisions/pagination.md). */
+/** The maximum number of rows that a list counts if no counter stores the total (docs/decisions/pagination-design.md). */
 export const maxCounted = 100_000;
 
 /**
- * Reads one page of a list (docs/decisions/pagination.md). If the page is past the end, returns an empty page without
+ * Reads one page of a list (docs/decisions/pagination-design.md). If the page is past the end, returns an empty page without
  * querying rows.
  */
 export async function readPage<Row>(query: PageQuery, { count, find }: PageSource<Row>): Promise<Page<Row>> {

@@ -6,7 +6,7 @@ import { readBacklog } from '../../webhooks/maintenance/backlog.ts';
 import { toNameKey } from '../shared/name-key.ts';
 import { readSchemaVersion } from './tenant-rows.ts';
 
-/** The state of a cell (docs/operations.md, "Cells"). */
+/** The state of a cell (docs/operations/cells.md). */
 export interface CellStatus {
   /** The name of the last migration, which identifies the release. */
   schemaVersion: string;

@@ -10,7 +10,7 @@ export interface HighSequence {
 export const highSequence = {
   message: ({ name, lastId }: HighSequence) =>
     `The sequence ${name} is at ${lastId}, above 2^48. Imports accept ids up to 2^52.`,
-  advice: 'See docs/operations.md, "When a sequence is too high".',
+  advice: 'See docs/operations/monitor-and-repair.md, "When a sequence is too high".',
 };
 
 /**

@@ -8,7 +8,7 @@ import { type TicketRow, type TicketValues, toTicketRow } from './sql.ts';
 /*
  * Reads pages of tickets with the exact total, in one statement and one snapshot. The cost doesn't grow with the
  * tenant's number of tickets. Each combination of filters has its own statement. For measurements of each strategy, see
- * docs/decisions/pagination.md.
+ * docs/decisions/pagination-design.md.
  */
 
 /** The filters for which the table `ticket_counts` stores counters. */
@@ -36,7 +36,7 @@ export interface TicketPage {
 /**
  * The column and value type for each filter. Each column has an index `(tenant_id, column, id DESC)` and counters in
  * `ticket_counts`. In addition, one index contains all of these columns, and another index contains all of them except
- * the assignee. The index columns are in the order of this object (docs/decisions/pagination.md).
+ * the assignee. The index columns are in the order of this object (docs/decisions/pagination-design.md).
  */
 export const filterColumns: Record<FilterName, { column: string; type: Sql }> = {
   assigneeId: { column: 'assignee_id', type: sql`bigint` },

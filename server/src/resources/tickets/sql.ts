@@ -8,7 +8,7 @@ import { hasNumber, type NumberParts, parseTicketNumber } from '../shared/ticket
 import { ticketColumnNames, ticketValues } from './columns.ts';
 
 /*
- * Reads tickets in SQL. Each read is one statement (docs/decisions/pagination.md), whereas Prisma would need separate
+ * Reads tickets in SQL. Each read is one statement (docs/decisions/pagination-design.md), whereas Prisma would need separate
  * round trips and snapshots for the count and the page. Every statement filters by tenant. PostgreSQL
  * returns tickets as JSON, because parsing twenty columns per row would take twice as long. For statements that write
  * tickets, see mutations.ts.

@@ -9,7 +9,7 @@ export interface UserKey {
   lastFour: string;
 }
 
-/** What to do with the API keys of a user who loses rights (docs/decisions/api-keys.md). */
+/** What to do with the API keys of a user who loses rights (docs/decisions/api-keys-design.md). */
 export interface KeyChoice {
   /** Whether to keep the API keys. By default, the server revokes the keys. */
   keepKeys?: boolean | undefined;

@@ -2,7 +2,7 @@ import { attachmentLimits } from '@itsm-api/contract';
 import type { TenantId } from '../tenant-id.ts';
 import { type Rejection, TenantLimitExceeded } from './tenant-limiter.ts';
 
-/** Limits the concurrent uploads and downloads of each tenant in this process (docs/decisions/attachments.md). */
+/** Limits the concurrent uploads and downloads of each tenant in this process (docs/decisions/attachments-design.md). */
 export interface TransferLimiter {
   /**
    * Counts an upload or a download. The caller must call the returned function when the transfer has ended. More calls

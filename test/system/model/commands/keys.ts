@@ -6,7 +6,7 @@ import { kind } from './command.ts';
 
 /**
  * The time after which the server must reject a revoked key, in milliseconds. The server needs at most one second
- * (docs/decisions/api-keys.md). The rest is a margin for busy machines.
+ * (docs/decisions/api-keys-design.md). The rest is a margin for busy machines.
  */
 const stopsWithinMs = 2000;
 const maxWaitMs = 30_000;

@@ -2,7 +2,7 @@ import type { Article } from '@itsm-api/contract';
 import { anyOf, type ListQuery } from './lists.ts';
 import { holdsWords } from './search.ts';
 
-/** Returns a page of the list of articles: title matches first, then newest first (docs/decisions/articles.md). */
+/** Returns a page of the list of articles: title matches first, then newest first (docs/decisions/articles-design.md). */
 export function articlePage(articles: readonly Article[], query: ListQuery) {
   const { page = 1, perPage = 20, q, category } = query;
   const holds = (...texts: (string | null)[]) =>

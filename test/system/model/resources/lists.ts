@@ -1,6 +1,6 @@
 import type { CustomFields } from '@itsm-api/contract';
 
-/* Models lists (docs/decisions/pagination.md). */
+/* Models lists (docs/decisions/pagination-design.md). */
 
 /** The query parameters of a list. Filters are arrays of values. */
 export type ListQuery = Readonly<Record<string, unknown>> & { page?: number; perPage?: number; sort?: string };

@@ -2,7 +2,7 @@ import type { Project } from '@itsm-api/contract';
 import { anyOf, type ListQuery } from './lists.ts';
 import { holdsWords } from './search.ts';
 
-/** Returns true if a project matches a list query (docs/decisions/pagination.md). */
+/** Returns true if a project matches a list query (docs/decisions/pagination-design.md). */
 export function isProjectIn(project: Project, query: ListQuery): boolean {
   return (
     anyOf(query.status, project.status) &&

@@ -11,7 +11,7 @@ import type { Context } from '../../shared/context.ts';
 import { type AttachmentFile, checkQuota, findFile, type StoredFile } from './queries.ts';
 
 /*
- * Receives and sends the content of attachments (docs/decisions/attachments.md). These functions hold no database
+ * Receives and sends the content of attachments (docs/decisions/attachments-design.md). These functions hold no database
  * connection while bytes arrive or leave.
  */
 

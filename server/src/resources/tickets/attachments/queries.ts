@@ -115,7 +115,7 @@ function quotaExceeded({ attachmentLimits: { quotaBytes } }: Context): ApiError 
 }
 
 /**
- * Attaches a stored file to a ticket. Changes the ticket, and emits `ticket.updated` (docs/decisions/attachments.md).
+ * Attaches a stored file to a ticket. Changes the ticket, and emits `ticket.updated` (docs/decisions/attachments-design.md).
  * @throws ApiError NOT_FOUND if the ticket doesn't exist; QUOTA_EXCEEDED
  */
 export function createAttachment(
