@@ -29,6 +29,10 @@ describe('/developer/approvals', () => {
     const { text } = await agent.get(list);
     expect(text).toContain(`href="${list}/${own.id}"`);
     expect(text).not.toContain(`href="${list}/${other.id}"`);
+    const href = `href="${list}/${own.id}"`;
+    expect((await agent.get('/developer/overview')).text).toContain(href);
+    expect((await agent.get(`/developer/tickets/${own.ticketId}`)).text).toContain(`${href}>Decide</a>`);
+    expect((await agent.get(`/developer/tickets/${other.ticketId}`)).text).toContain('>Details</a>');
     const withdrawn = await agent.submit(`${list}/${own.id}`, 'decide', {
       ...{ decision: 'APPROVED', comment: '', etag: await etagOf(agent, `${list}/${own.id}`) },
     });
@@ -42,6 +46,7 @@ describe('/developer/approvals', () => {
     const submit = async (decision: string, comment = '') =>
       agent.submit(path, 'decide', { decision, comment, etag: await etagOf(agent, path) });
     expect((await submit('')).status).toBe(400);
+    expect((await agent.get(path)).text).toMatch(/value="APPROVED">Approve<.*value="REJECTED">Reject</s);
     expect((await submit('REJECTED', 'Too\r\nrisky.')).headers.location).toBe(list);
     expect(await read(id)).toMatchObject({ decision: 'REJECTED', comment: 'Too\nrisky.' });
     expect((await agent.get(`/developer/tickets/${ticketId}`)).text).toContain('Too\nrisky.');

@@ -46,6 +46,7 @@ export const samples: Record<string, Sample> = {
   '/developer/articles': {},
   '/developer/articles/new': {},
   '/developer/articles/:id': { params: async (workspace) => ({ id: (await workspace.createArticle()).id }) },
+  '/developer/tickets': {},
   '/developer/tickets/:id': { params: async (workspace) => ({ id: (await workspace.createAttachment()).ticketId }) },
   '/developer/attachments/:id/content': {
     params: async (workspace) => ({ id: (await workspace.createAttachment()).id }),

@@ -17,6 +17,37 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
+describe('/developer/tickets', () => {
+  it('lists the newest tickets first, with links to their pages and the names of assignees', async () => {
+    const [first, second] = [await workspace.createTicket({ assigneeId: agentId }), await workspace.createTicket()];
+    const { text } = await agent.get('/developer/tickets');
+    const cells = (id: number) => new RegExp(`href="/developer/tickets/${id}">[\\s\\S]*?</tr>`).exec(text)?.[0];
+    expect(cells(first.id)).toContain('>Agent<');
+    expect(cells(second.id)).toContain('>Unassigned<');
+    expect(text.indexOf(second.ticketNumber)).toBeLessThan(text.indexOf(first.ticketNumber));
+  });
+
+  it('finds tickets by number, text and filters', async () => {
+    const teamId = (await workspace.createTeam({ name: 'Network <b>team' })).id;
+    const fields = { title: 'Printer <jam>', priority: 'CRITICAL', teamId, assigneeId: agentId } as const;
+    const found = await workspace.createTicket(fields);
+    await workspace.createTicket({ title: 'Other' });
+    for (const query of [
+      `q=${found.ticketNumber}`,
+      'q=jam&status=&priority=&type=&assigneeId=&teamId=',
+      'priority=CRITICAL&assigneeId=me',
+      `teamId=${teamId}&status=OPEN&type=INCIDENT`,
+    ]) {
+      const { text } = await agent.get(`/developer/tickets?${query}`);
+      expect(text, query).toContain('Printer &lt;jam&gt;');
+      expect(text, query).toContain('1 in total');
+    }
+    const none = await agent.get('/developer/tickets?teamId=none&priority=CRITICAL');
+    expect(none.text).toContain('No tickets match your search. <a href="/developer/tickets">Show all tickets</a>');
+    expect(none.text).toContain('Network &lt;b&gt;team</option>');
+  });
+});
+
 describe('/developer/tickets/:id', () => {
   it('shows a ticket page with comments and activity for a ticket ID or a ticket number', async () => {
     const watcher = await workspace.createUser({ name: 'Wanda <b>Watcher</b>' });
@@ -37,6 +68,20 @@ describe('/developer/tickets/:id', () => {
     expect(text).toContain('<code>status</code> from OPEN to IN_PROGRESS');
     expect(text).not.toMatch(/<script>alert|<i>site|<b>W/);
     expect((await agent.get(`/developer/tickets/${ticketNumber}`)).text).toContain('For ourselves');
+  });
+
+  it('shows the labels of defined custom fields and of their options', async () => {
+    await workspace.createField({
+      ...{ key: 'affectedSites', label: 'Affected <sites>', type: 'MULTI_SELECT' },
+      options: [
+        { value: 'b', label: 'Berlin' },
+        { value: 'l', label: 'Leipzig' },
+      ],
+    });
+    const { id } = await workspace.createTicket({ customFields: { affectedSites: ['b', 'l'], other: ['x', 1] } });
+    const { text } = await agent.get(`/developer/tickets/${id}`);
+    expect(text).toContain('<dt>Affected &lt;sites&gt;</dt><dd>Berlin, Leipzig</dd>');
+    expect(text).toContain('<dt>other</dt><dd>x, 1</dd>');
   });
 
   it('lets an administrator redact a ticket, comments and attachments', async () => {

@@ -11,7 +11,7 @@ import {
   startReceiver,
   startSender,
 } from '../support/receiver.ts';
-import { type Fields, signIn, type Visitor } from '../support/visitor.ts';
+import { etagOf, type Fields, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /* Tests the webhook pages as an administrator in a browser without scripts. */
@@ -74,14 +74,14 @@ describe('/developer/webhooks/new', () => {
     expect((await admin.get(list)).text).toContain(`127.0.0.1:${receiver.port}/hook`);
   });
 
-  it('shows webhook form errors next to the fields and clears the entered secret', async () => {
+  it('shows all errors of a webhook form at once, next to the fields and clears the entered secret', async () => {
     const before = (await mine.call('GET', '/webhooks')).body.meta.totalCount;
     const typed = { url: 'ftp://<script>x', events: ['ticket.created'], filter: 'priority=', secret: 'x'.repeat(300) };
     const rejected = await admin.submit(`${list}/new`, 'create', typed);
     expect(rejected.status).toBe(400);
     expect(rejected.text).toContain('value="ftp://&lt;script&gt;x"');
     expect(rejected.text).not.toContain('x'.repeat(300));
-    for (const name of ['filter', 'secret']) expect(rejected.text).toContain(`id="error-${name}"`);
+    for (const name of ['url', 'filter', 'secret']) expect(rejected.text).toContain(`id="error-${name}"`);
     const url = 'https://hooks.example.com/';
     for (const [field, sent, message] of [
       ['url', { url: 'http://169.254.169.254/', events: ['ticket.created'] }, 'has a host that this server blocks'],
@@ -100,6 +100,31 @@ describe('/developer/webhooks/new', () => {
       expect(/id="error-(\w+)">([^<]*)/.exec(text)?.slice(1), field).toEqual([field, expect.stringContaining(message)]);
     }
     expect((await mine.call('GET', '/webhooks')).body.meta.totalCount).toBe(before);
+  });
+
+  it('creates a filter from selected values and from text, and shows both again', async () => {
+    const fields = {
+      ...{
+        url: 'https://hooks.example.com/',
+        events: 'ticket.created',
+        secret: '',
+        'filter.priority': ['HIGH', 'LOW'],
+      },
+      ...{ 'filter.status': 'OPEN', filter: 'assigneeId=null\r\npriority=CRITICAL' },
+    };
+    const { headers } = await admin.submit(`${list}/new`, 'create', fields);
+    const path = String(headers.location).split('?')[0] as string;
+    const read = async () => (await mine.call('GET', path.replace('/developer', ''))).body.data.filter;
+    const filter = { priority: ['CRITICAL', 'HIGH', 'LOW'], status: ['OPEN'], assigneeId: [null] };
+    expect(await read()).toEqual(filter);
+    const { text } = await admin.get(path);
+    expect(text).toMatch(/name="filter.priority" value="LOW" checked/);
+    expect(text).toContain('>\nassigneeId=null</textarea>');
+    const etag = await etagOf(admin, path);
+    const change = { url: fields.url, events: fields.events, 'filter.priority': 'URGENT', filter: '', etag };
+    expect((await admin.submit(path, 'change', change)).text).toContain('id="error-filter">priority');
+    await admin.submit(path, 'change', { ...change, 'filter.priority': [] });
+    expect(await read()).toBeNull();
   });
 });
 

@@ -51,6 +51,8 @@ export interface Converter<Row, Value> {
   /** @throws ApiError INVALID_REFERENCE */
   toValue(context: Context, typed: unknown): Value | Promise<Value>;
   toText(context: Context, row: Row): string | Promise<string>;
+  /** Returns the lines that the form of a row offers as checkboxes, or undefined if there are too many. */
+  choices?(context: Context, row: Row | undefined): Promise<readonly { value: string; label: string }[] | undefined>;
 }
 
 /** The functions that read and write a noun. The endpoints use the same functions. */
@@ -171,6 +173,7 @@ export function converter<Row, Value, Typed>(
   schema: z.ZodType<Typed>,
   toValue: (context: Context, typed: Typed) => Value | Promise<Value>,
   toText: Converter<Row, Value>['toText'],
+  choices?: Converter<Row, Value>['choices'],
 ): Converter<Row, Value> {
-  return { schema, toValue, toText };
+  return { schema, toValue, toText, ...(choices && { choices }) };
 }

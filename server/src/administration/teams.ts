@@ -11,7 +11,7 @@ export const teams = declareNoun({
     memberIds: {
       ...{ label: 'Members', option: '--members <users>', suggest: 'users', lines: 8 },
       about: 'email addresses or IDs of all members, separated by commas',
-      hint: 'Email addresses or IDs of active users, one per line.',
+      hint: 'Agents and administrators. To add other users, use the command line.',
     },
     active: { label: 'Active: requests can set this team as the team of a ticket' },
   },

@@ -19,6 +19,7 @@ import { overview } from './pages/overview/overview-page.ts';
 import { requests } from './pages/requests/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
 import { attachmentContent, ticket } from './pages/tickets/detail.ts';
+import { tickets } from './pages/tickets/list.ts';
 import { usage } from './pages/usage/usage-page.ts';
 import { newServiceAccount, newUser, user } from './pages/users/detail.ts';
 import { users } from './pages/users/list.ts';
@@ -35,10 +36,10 @@ export const pages: readonly AnyPage[] = [
   ...[usage, requests],
   ...[webhooks, newWebhook, webhook, webhookReplay],
   ...[deliveries, delivery],
+  ...[tickets, ticket, attachmentContent],
   ...[approvals, approval],
   ...[users, newUser, newServiceAccount, user],
   ...[...administered.flat(), newAsset, asset],
-  ...[ticket, attachmentContent],
   ...[articles, newArticle, article],
   ...[settings, audit, account, signIn, workspaces, join],
 ];

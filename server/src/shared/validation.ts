@@ -31,16 +31,19 @@ export function validationError(details: ErrorDetail[]): ApiError {
 
 /** Runs all checks, even if a check fails. @throws ApiError VALIDATION_ERROR with the details of all failed checks */
 export function checkAll(...checks: (() => void)[]): void {
-  const details = checks.flatMap((check) => {
-    try {
-      check();
-      return [];
-    } catch (error) {
-      if (error instanceof ApiError && error.details !== undefined) return error.details;
-      throw error;
-    }
-  });
+  const details = checks.flatMap(errorsOf);
   if (details.length > 0) throw validationError(details);
+}
+
+/** Runs a check, and returns the details of the ApiError that it throws. */
+export function errorsOf(check: () => void): readonly ErrorDetail[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof ApiError && error.details !== undefined) return error.details;
+    throw error;
+  }
 }
 
 /**

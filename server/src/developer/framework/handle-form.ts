@@ -5,10 +5,9 @@ import { apiErrorOf, type ErrorSources } from '../../http/error-handler.ts';
 import { recordAudit } from '../../resources/audit/audit-entry.ts';
 import { transaction } from '../../resources/shared/context.ts';
 import { ApiError } from '../../shared/errors.ts';
-import { unknownField } from '../../shared/validation.ts';
 import { storeFlash } from './cookies.ts';
 import type { AnyForm, AnyPage, FormState, PageRequest, PageResponse } from './page.ts';
-import { parsePageRequest, parseWith } from './parse-request.ts';
+import { parseFields, parsePageRequest } from './parse-request.ts';
 import type { RequestContext, UserContext } from './request-context.ts';
 
 export interface Submission {
@@ -43,7 +42,7 @@ export async function storeFormFile(page: AnyPage, { visit, request }: Submissio
   const { form } = findForm(page, request);
   if (form.store === undefined || (await (visit as UserContext).reloadUser()) === undefined) return undefined;
   const pageRequest = parsePageRequest(page, { visit, request });
-  return form.store({ ...pageRequest, fields: parseWith(form.fields, getValues(request), unknownField) });
+  return form.store({ ...pageRequest, fields: parseFields(form, visit, getValues(request)) });
 }
 
 /**
@@ -57,7 +56,7 @@ export async function handleForm(page: AnyPage, submission: Submission, stored?:
   const pageRequest = parsePageRequest(page, { visit, request });
   const values = getValues(request);
   try {
-    const fields = parseWith(form.fields, values, unknownField);
+    const fields = parseFields(form, visit, values);
     const done = await runWithAudit(form, { ...pageRequest, fields }, stored);
     if ('found' in done) {
       const sent = { values: getTextValues(values), errors: {}, found: done.found };

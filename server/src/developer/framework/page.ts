@@ -101,9 +101,10 @@ export interface Form<
   Checked = unknown,
 > {
   /**
-   * The schema of the submitted fields. A field is a string, or an array of strings if its name occurs several times.
+   * The schema of the submitted fields, or a function that returns the schema for a visitor. A field is a string, or an
+   * array of strings if its name occurs several times.
    */
-  fields: z.ZodType<Fields>;
+  fields: z.ZodType<Fields> | ((visit: Visiting) => z.ZodType<Fields>);
   /** The action in the audit log, or null if the form leaves no audit entry. */
   audit: string | null;
   /** The roles that may submit the form. Default: all roles that may open the page. */

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
+import type * as z from 'zod';
 import { ApiError } from '../../shared/errors.ts';
-import { detailsOf, validationError } from '../../shared/validation.ts';
+import { detailsOf, unknownField, validationError } from '../../shared/validation.ts';
 import type { AnyForm, AnyPage, PageRequest } from './page.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -42,10 +43,18 @@ function parseParameters(schema: NonNullable<AnyPage['params']>, params: unknown
 }
 
 /**
+ * Parses the submitted fields of a form.
+ * @throws ApiError VALIDATION_ERROR with a detail for each invalid field
+ */
+export function parseFields({ fields }: AnyForm, visit: RequestContext, values: unknown): unknown {
+  return parseWith(typeof fields === 'function' ? fields(visit) : fields, values, unknownField);
+}
+
+/**
  * Parses a value with a schema.
  * @throws ApiError VALIDATION_ERROR with a detail for each invalid field
  */
-export function parseWith(schema: AnyForm['fields'], value: unknown, unknownName: string): unknown {
+export function parseWith(schema: z.ZodType, value: unknown, unknownName: string): unknown {
   const result = schema.safeParse(value);
   if (!result.success) throw validationError(detailsOf(result.error.issues, unknownName));
   return result.data;

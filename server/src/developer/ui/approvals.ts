@@ -8,6 +8,14 @@ export function decisionBadge({ decision }: Pick<Approval, 'decision'>): SafeHtm
   return badge(decision, kinds[decision]);
 }
 
+/** Returns true if the signed-in user can decide. An approver can approve after a rejection, but not the reverse. */
+export function canDecide(
+  { context }: Pick<UserContext, 'context'>,
+  { decision, approverId }: Pick<Approval, 'decision' | 'approverId'>,
+): boolean {
+  return decision !== 'APPROVED' && approverId === Number(context.userId);
+}
+
 /** Renders the planned window of a change, or returns null if it has none. */
 export function renderPlannedWindow(
   visit: Pick<UserContext, 'time'>,

@@ -70,17 +70,3 @@ export function toPatch(before: CustomFields, lines: CustomFields): CustomFields
   const changed = Object.entries(lines).filter(([name, value]) => before[name] !== value);
   return Object.fromEntries([...removed, ...changed]);
 }
-
-/**
- * Returns the names and values of all custom fields as texts, for a list of facts.
- * @param maxLength the number of UTF-16 code units after which a value is cut
- */
-export function formatCustomFields(fields: CustomFields, maxLength: number): Record<string, string> {
-  const entries = Object.entries(fields).map(([name, value]): [string, string] => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    // Adds quotation marks to the names of custom fields, because a custom field can have the same name as a ticket
-    // field.
-    return [`“${name}”`, text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text];
-  });
-  return Object.fromEntries(entries);
-}

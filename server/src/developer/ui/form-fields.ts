@@ -114,11 +114,12 @@ export function checkboxes(
     hint,
     options,
     values = [],
-  }: Omit<Field, 'value'> & { options: readonly Option[]; values?: readonly string[] },
+    isLong = false,
+  }: Omit<Field, 'value'> & { options: readonly Option[]; values?: readonly string[]; isLong?: boolean },
 ): SafeHtml {
   const chosen = sent?.values[name] ?? (sent === undefined ? values : []);
   sent?.labels?.set(name, label);
-  return html`<fieldset id="field-${name}"><legend>${label}</legend>${renderHint(name, hint)}${renderError(sent, name)}
+  return html`<fieldset id="field-${name}" ${isLong ? html`class="long"` : ''}><legend>${label}</legend>${renderHint(name, hint)}${renderError(sent, name)}
 ${options.map(({ value, label }) => checkbox(name, value, label, chosen.includes(value)))}</fieldset>`;
 }
 
@@ -137,8 +138,17 @@ export function fileField(sent: FormState | undefined, field: Field & { accept?:
   );
 }
 
-export function submit(text: string, kind: 'main' | 'plain' | 'danger' = 'main'): SafeHtml {
-  return html`<button type="submit" class="button ${kind}">${text}</button>`;
+/**
+ * Renders the button that submits a form.
+ * @param field the field that the button adds to the form
+ */
+export function submit(
+  text: string,
+  kind: 'main' | 'plain' | 'danger' = 'main',
+  field?: { name: string; value: string },
+): SafeHtml {
+  const sent = field === undefined ? '' : html`name="${field.name}" value="${field.value}"`;
+  return html`<button type="submit" class="button ${kind}" ${sent}>${text}</button>`;
 }
 
 function renderField(
@@ -197,6 +207,11 @@ export function withoutBlanks<Schema extends z.ZodType>(schema: Schema) {
 /** Returns the schema of a multi-line text. It converts CRLF, which browsers send, to LF. */
 export function unixLines<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (typeof value === 'string' ? value.replaceAll('\r\n', '\n') : value), schema);
+}
+
+/** Returns the schema of checkboxes or of a text area. It passes the values on as lines of one text. */
+export function joined<Schema extends z.ZodType>(schema: Schema) {
+  return z.preprocess((value) => (Array.isArray(value) ? value.join('\n') : (value ?? '')), schema);
 }
 
 /** Returns a schema for checkboxes that share a name. The schema converts their values to an array. */

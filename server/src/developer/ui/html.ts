@@ -55,7 +55,12 @@ export function emptyState(what: Cell): SafeHtml {
 
 /** Renders names and values as a description list. Omits values that are null. */
 export function facts(lines: Record<string, Cell>): SafeHtml {
-  const entries = Object.entries(lines).filter(([, value]) => value !== null);
+  return factList(Object.entries(lines));
+}
+
+/** Renders names, which can be equal, and values as a description list. Omits values that are null. */
+export function factList(lines: readonly (readonly [name: string, value: Cell])[]): SafeHtml {
+  const entries = lines.filter(([, value]) => value !== null);
   return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 

@@ -11,7 +11,10 @@ import { presentTicket } from './presenter.ts';
 import { selectTicket, selectTicketsAfter, type TicketValues, ticketsOfPage, toTicketRow } from './sql.ts';
 
 /** Returns a page of tickets, newest first by default (spec §4). @throws ApiError QUERY_TOO_BROAD, VALIDATION_ERROR */
-export async function listTickets({ db, userId }: UserContext, query: TicketQuery): Promise<Page<Ticket>> {
+export async function listTickets(
+  { db, userId }: Pick<UserContext, 'db' | 'userId'>,
+  query: TicketQuery,
+): Promise<Page<Ticket>> {
   const { page, perPage, sort, assigneeId, teamId, ...others } = query;
   const customFields = await findFieldFilters(db, 'TICKET', query.customFields);
   const filters = { ...others, ...parseAssignees(assigneeId, userId), ...parseTeams(teamId), customFields };

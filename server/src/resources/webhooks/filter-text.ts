@@ -47,7 +47,7 @@ export const FilterText = z.string().transform((text, { addIssue }): unknown => 
 /** Formats a webhook filter as text that `FilterText` can parse. */
 export function filterText(filter: WebhookFilter | null): string {
   if (filter === null) return '';
-  const pairs = Object.entries(filter).map(([field, values]) => `${field}=${values.join(',')}`);
+  const pairs = Object.entries(filter).map(([field, values]) => `${field}=${values.map(String).join(',')}`);
   const isSame = isDeepStrictEqual(FilterText.safeParse(pairs.join('\n')).data, filter);
   return isSame ? pairs.join('\n') : JSON.stringify(filter, null, 2);
 }

@@ -22,6 +22,25 @@ export function checkFilter({ events, filter }: FilterInput): void {
   if (first !== undefined) throw validationError(details.filter(isFirstOfItsPath));
 }
 
+/** The fields of events with a fixed set of values, and their values. Fields of several resources have all values. */
+export const enumeratedFields: Readonly<Record<string, readonly string[]>> = findEnumeratedFields();
+
+function findEnumeratedFields(): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const { payload } of Object.values(events)) {
+    for (const [name, schema] of Object.entries((payload as z.ZodObject).shape)) {
+      const values = enumerationOf(schema as z.ZodType);
+      if (values.length > 0) found[name] = [...new Set([...(found[name] ?? []), ...values])];
+    }
+  }
+  return found;
+}
+
+function enumerationOf(schema: z.ZodType): string[] {
+  if (schema instanceof z.ZodNullable) return enumerationOf(schema.unwrap() as z.ZodType);
+  return schema instanceof z.ZodEnum ? schema.options.map(String) : [];
+}
+
 /** Returns the schema for the values of a field in the event's payload, or undefined if filters can't use the field. */
 function findFieldSchema(event: EventType, field: string): z.ZodType | undefined {
   const { shape } = events[event].payload as z.ZodObject;

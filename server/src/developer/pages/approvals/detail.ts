@@ -7,15 +7,17 @@ import { getTicket } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
-import { decisionBadge, renderPlannedWindow } from '../../ui/approvals.ts';
+import { canDecide, decisionBadge, renderPlannedWindow } from '../../ui/approvals.ts';
 import { attachmentTable } from '../../ui/attachment-table.ts';
-import { formatCustomFields } from '../../ui/custom-fields.ts';
+import { customFieldList } from '../../ui/custom-field-list.ts';
 import { PageNumber, perPage } from '../../ui/filtered-list.ts';
-import { emptyAsNull, renderForm, selectField, submit, textArea, unixLines } from '../../ui/form-fields.ts';
+import { emptyAsNull, renderForm, submit, textArea, unixLines } from '../../ui/form-fields.ts';
 import { facts, folded, html, pager, type SafeHtml, section } from '../../ui/html.ts';
 
 const path = '/developer/approvals';
 const { decision, comment } = Decision.shape;
+/** An approver must see the whole values of custom fields. */
+const wholeValue = Number.POSITIVE_INFINITY;
 const adviceAfterChange = 'Reload the page and check them.';
 
 /**
@@ -38,7 +40,6 @@ export const approval = page({
     const uploaders = attachments.data.map(({ uploaderId }) => uploaderId);
     const people = [approval.createdById, approval.approverId, ticket.requesterId, ...uploaders];
     const names = await findUserNames(context, people);
-    const canDecide = approval.decision !== 'APPROVED' && approval.approverId === Number(context.userId);
     const canWithdraw = visit.user.account.role === 'ADMIN';
     return {
       title: `Approve ${ticket.ticketNumber}: ${ticket.title}`,
@@ -49,20 +50,19 @@ ${facts({
   Priority: ticket.priority,
   'Planned window': renderPlannedWindow(visit, ticket),
   Assets: assets.join(', ') || null,
-  // An approver must see the whole values.
-  ...formatCustomFields(ticket.customFields, Number.POSITIVE_INFINITY),
   Requester: names.get(ticket.requesterId) ?? null,
   Approver: names.get(approval.approverId) ?? null,
   'Requested by': names.get(approval.createdById) ?? null,
   Requested: visit.time(approval.createdAt),
   Decided: approval.decidedAt && visit.time(approval.decidedAt),
 })}
+${await customFieldList(visit, 'TICKET', ticket.customFields, wholeValue)}
 ${section('Description', html`<div class="prose">${ticket.description}</div>`)}
 ${approval.note && section('Note', html`<div class="prose">${approval.note}</div>`)}
 ${approval.comment && section('Comment', html`<div class="prose">${approval.comment}</div>`)}
 ${section(`Attachments (${attachments.meta.totalCount})`, html`${attachmentTable(visit, attachments.data, names)}${pager(attachments.meta, address, { label: 'Pages of attachments' })}`)}
 ${
-  canDecide
+  canDecide(visit, approval)
     ? section(
         'Your decision',
         renderForm(request, 'decide', (sent) => decisionFields(sent, approval)),
@@ -123,16 +123,13 @@ ${
 
 function decisionFields(sent: FormState | undefined, approval: Approval): SafeHtml {
   const isRejected = approval.decision === 'REJECTED';
-  const options = [
-    { value: '', label: 'Choose' },
-    { value: 'APPROVED', label: 'Approve' },
-    ...(isRejected ? [] : [{ value: 'REJECTED', label: 'Reject' }]),
-  ];
   const hint = isRejected
     ? "You have rejected this change. An approval replaces your comment, and you can't take it back."
     : "You can approve the change after a rejection, but you can't take back an approval.";
-  return html`${etagField(approval)}${selectField(sent, { name: 'decision', label: 'Decision', options, required: true })}
-${textArea(sent, { name: 'comment', label: 'Comment', hint })}${submit('Decide')}`;
+  const button = (value: Decision['decision'], text: string, kind: 'main' | 'danger') =>
+    submit(text, kind, { name: 'decision', value });
+  return html`${etagField(approval)}${textArea(sent, { name: 'comment', label: 'Comment (optional)', hint })}
+<div class="actions" id="field-decision">${button('APPROVED', 'Approve', 'main')}${isRejected ? null : button('REJECTED', 'Reject', 'danger')}</div>`;
 }
 
 function withdrawalFields(approval: Approval): SafeHtml {

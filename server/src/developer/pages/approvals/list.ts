@@ -34,7 +34,7 @@ export const approvals = page({
     return {
       title: 'My approvals',
       body: html`<p class="lead">The changes that wait for your decision, newest first.</p>
-${table('Approvals', ['Change', 'Planned start', 'Requested by', 'Requested'], rows, 'No change waits for your decision.')}
+${table('Approvals', ['Change', 'Planned start', 'Requested by', 'Requested'], rows, html`<p>No change waits for your decision.</p><p><a href="/developer/tickets?type=CHANGE">Show all changes</a></p>`)}
 ${pager(list.meta, address)}`,
     };
   },

@@ -35,7 +35,7 @@ export const articles = page({
     const none =
       q === '' && status === undefined
         ? html`No articles yet. <a href="${path}/new">Write an article</a>, or import a folder with <code>itsm articles import</code>.`
-        : 'No articles match your search.';
+        : html`No articles match your search. <a href="${path}">Show all articles</a>`;
     const options = withAnyOption(ArticleStatus.options, 'Any');
     return {
       title: 'Articles',

@@ -70,7 +70,7 @@ export const audit = page({
 newest first. To export the log, run <code>itsm audit export</code>.</p>
 ${filters(query, visit)}
 ${isFiltered ? html`<p><a class="button plain" href="${path}">Clear filters</a></p>` : null}
-${table('Audit log', heads, rows, isFiltered ? 'No entries match your filters.' : 'No entries.')}
+${table('Audit log', heads, rows, isFiltered ? 'No entries match your filters. Clear them to see all entries.' : 'No entries yet. Changes in the developer area appear here.')}
 ${uncountedPager({ page: query.page, hasMore }, address)}`,
     };
   },

@@ -6,7 +6,7 @@ import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { UncountedPageNumber } from '../../ui/filtered-list.ts';
 import { type Option, optional, selectField, submit } from '../../ui/form-fields.ts';
-import { html, type SafeHtml, uncountedPager } from '../../ui/html.ts';
+import { html, linkButton, type SafeHtml, uncountedPager } from '../../ui/html.ts';
 import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
 import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
 
@@ -42,7 +42,8 @@ export const deliveries = page({
       names: createNameRenderer(visit, webhooks.data),
       empty: filtered
         ? html`<p>No deliveries match your filters.</p><p><a href="/developer/deliveries">Show all deliveries</a></p>`
-        : html`<p>No deliveries yet. Each event that a webhook subscribes to creates a delivery.</p>`,
+        : html`<p>No deliveries yet. Each event that a webhook subscribes to creates a delivery.</p>
+<p>${linkButton('/docs/guides/manage-webhooks', 'Learn how to create a webhook')}</p>`,
     });
     return {
       title: 'Deliveries',

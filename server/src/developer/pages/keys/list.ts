@@ -119,4 +119,5 @@ function emptySearch(): SafeHtml {
   return html`<p>No API keys match your filters.</p><p><a href="/developer/keys">Show all API keys</a></p>`;
 }
 
-const emptyList = html`<p>No API keys yet. Create one to call the API from a program.</p>`;
+const emptyList = html`<p>No API keys yet. Create one to call the API from a program.</p>
+<p>${linkButton('/developer/keys/new', 'Create API key', 'main')}</p>`;

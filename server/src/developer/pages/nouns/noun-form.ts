@@ -4,7 +4,18 @@ import type { RequestField } from '../../../administration/noun-fields.ts';
 import type { Context } from '../../../resources/shared/context.ts';
 import type { FormState } from '../../framework/page.ts';
 import { withAnyOption } from '../../ui/filtered-list.ts';
-import { checkbox, checked, emptyAsNull, selectField, textArea, textField, unixLines } from '../../ui/form-fields.ts';
+import {
+  checkbox,
+  checkboxes,
+  checked,
+  emptyAsNull,
+  joined,
+  type Option,
+  selectField,
+  textArea,
+  textField,
+  unixLines,
+} from '../../ui/form-fields.ts';
 import { html, type SafeHtml } from '../../ui/html.ts';
 
 /** Returns the schemas of the submitted fields of a noun. */
@@ -12,7 +23,9 @@ export function formShape({ converters = {} }: Operations, fields: readonly Requ
   return Object.fromEntries(
     fields.map(({ name, schema, isBoolean, isNullable }) => {
       if (isBoolean) return [name, checked];
-      const typed = unixLines(converters[name]?.schema ?? schema);
+      const converter = converters[name];
+      const typed = unixLines(converter?.schema ?? schema);
+      if (converter?.choices !== undefined) return [name, joined(typed)];
       return [name, isNullable ? emptyAsNull(typed.nullable()) : typed];
     }),
   );
@@ -33,18 +46,34 @@ export async function renderFields(
       row === undefined ? fallback : (converters[name]?.toText(context, row) ?? row[name]),
     ),
   );
+  const choices = await Promise.all(fields.map(({ name }) => converters[name]?.choices?.(context, row)));
   return (sent) =>
     html`${fields.map((field, index) =>
       field.isHidden === true
         ? html`<input type="hidden" name="${field.name}" value="">`
-        : renderField(sent, field, values[index]),
+        : renderField(sent, field, values[index], choices[index]),
     )}`;
 }
 
-function renderField(sent: FormState | undefined, field: RequestField, given: unknown): SafeHtml {
+function renderField(
+  sent: FormState | undefined,
+  field: RequestField,
+  given: unknown,
+  listed: readonly Option[] | undefined,
+): SafeHtml {
   const { name, label, hint, isRequired, isBoolean, isNullable, isDate, choices, lines } = field;
   if (isBoolean) return checkbox(name, 'yes', label, sent === undefined ? given === true : name in sent.values);
   const input = { name, label, hint, required: isRequired, value: given == null ? undefined : String(given) };
+  if (listed !== undefined) {
+    return checkboxes(sent, {
+      name,
+      label,
+      hint,
+      options: listed,
+      values: String(given ?? '').split('\n'),
+      isLong: true,
+    });
+  }
   if (choices !== undefined) {
     const options = choices.map((value) => ({ value, label: value }));
     return selectField(sent, { ...input, options: isNullable ? withAnyOption(choices, 'None') : options });

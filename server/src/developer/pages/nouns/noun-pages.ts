@@ -50,9 +50,9 @@ export async function nounPages(noun: NounDeclaration): Promise<AnyPage[]> {
   };
   const hasFiles = operations.rows !== undefined && operations.csv !== undefined;
   const none = (isFiltered: boolean) => {
-    if (isFiltered) return `No ${many} match your search.`;
-    if (!hasFiles) return `No ${many} yet.`;
-    return html`No ${many} yet. <a href="${path}/new">Create ${withArticle(one)}</a> or <a href="${path}/import">import a CSV file</a>.`;
+    if (isFiltered) return html`No ${many} match your search. <a href="${path}">Show all ${many}</a>`;
+    const file = hasFiles ? html` or <a href="${path}/import">import a CSV file</a>` : null;
+    return html`No ${many} yet. <a href="${path}/new">Create ${withArticle(one)}</a>${file}.`;
   };
   const Key = z.strictObject(keyShape(noun));
   const all = html`<p><a href="${path}">All ${many}</a></p>`;

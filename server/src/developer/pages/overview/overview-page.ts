@@ -1,7 +1,9 @@
 import { maxActiveWebhooks } from '@itsm-api/contract';
 import { countValidKeys, maxAgentKeys } from '../../../auth/api-keys/api-keys.ts';
 import { listKeys } from '../../../auth/api-keys/key-list.ts';
+import { listApprovals } from '../../../resources/tickets/approvals/queries.ts';
 import { getStoredBytes } from '../../../resources/tickets/attachments/queries.ts';
+import { getTicket } from '../../../resources/tickets/queries.ts';
 import { findKeyNames, keysNearLimits } from '../../../resources/usage/queries.ts';
 import { countActiveWebhooks, listWebhooks } from '../../../resources/webhooks/queries.ts';
 import { page } from '../../framework/page.ts';
@@ -41,7 +43,12 @@ export const overview = page({
   menu: 'Overview',
   roles: ['ADMIN', 'AGENT'],
   async show({ visit }) {
-    const cards = [await findFailingWebhooks(visit), await findExpiringKeys(visit), await findLimitedKeys(visit)];
+    const cards = [
+      await findWaitingApprovals(visit),
+      await findFailingWebhooks(visit),
+      await findExpiringKeys(visit),
+      await findLimitedKeys(visit),
+    ];
     const quotas = isAdmin(visit) ? await getWorkspaceQuotas(visit) : await getAgentQuotas(visit);
     const fullQuotas = quotas.filter(({ used, max }) => used >= max * attentionShare).length;
     const count = cards.reduce((sum, card) => sum + card.count, fullQuotas);
@@ -78,6 +85,23 @@ ${
 /** Renders a badge with the number of items. */
 function renderCount(count: number): SafeHtml {
   return count === 0 ? badge('OK', 'good') : badge(String(count), 'warn');
+}
+
+/** Finds the changes that wait for the decision of the signed-in user. */
+async function findWaitingApprovals({ context, time }: UserContext): Promise<Card> {
+  const waiting = { approverId: ['me' as const], decision: ['PENDING' as const] };
+  const { data, meta } = await listApprovals(context, { page: 1, perPage: maxShown, ...waiting });
+  const items = data.map(async ({ id, ticketId, createdAt }) => {
+    const { ticketNumber, title } = await getTicket(context, ticketId);
+    return html`<a href="/developer/approvals/${id}">${ticketNumber}: ${title}</a> <small>requested ${time(createdAt)}</small>`;
+  });
+  return {
+    title: 'Changes that wait for your decision',
+    count: meta.totalCount,
+    items: await Promise.all(items),
+    none: 'No change waits for your decision.',
+    more: ['/developer/approvals', 'Show my approvals'],
+  };
 }
 
 async function findFailingWebhooks(visit: UserContext): Promise<Card> {

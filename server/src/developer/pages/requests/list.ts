@@ -13,7 +13,7 @@ import { loggedErrorCodes } from '../../../usage/logged-error-codes.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { type Option, optional, selectField, submit, textField } from '../../ui/form-fields.ts';
-import { badge, type Cell, facts, html, type SafeHtml, table, withQuery } from '../../ui/html.ts';
+import { badge, type Cell, facts, html, linkButton, type SafeHtml, table, withQuery } from '../../ui/html.ts';
 import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
 import { formatKeyName, isAdmin, listVisibleKeys } from '../usage/usage-page.ts';
 
@@ -110,7 +110,8 @@ function renderEmpty(query: Query): SafeHtml {
   }
   return Object.keys(query).length > 0
     ? html`<p>No requests match your filters.</p>${all}`
-    : html`<p>No requests yet. Each request with an API key appears here.</p>`;
+    : html`<p>No requests yet. Each request with an API key appears here.</p>
+<p>${linkButton('/docs/guides/first-request', 'Send your first request')}</p>`;
 }
 
 function pagination({ after }: Query, next: string | undefined, address: string): SafeHtml | null {

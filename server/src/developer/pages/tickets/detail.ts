@@ -28,9 +28,9 @@ import { invalidField } from '../../../shared/errors.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
 import { activityTable } from '../../ui/activity-table.ts';
-import { decisionBadge, renderPlannedWindow } from '../../ui/approvals.ts';
+import { canDecide, decisionBadge, renderPlannedWindow } from '../../ui/approvals.ts';
 import { attachmentTable } from '../../ui/attachment-table.ts';
-import { formatCustomFields } from '../../ui/custom-fields.ts';
+import { customFieldList } from '../../ui/custom-field-list.ts';
 import { PageNumber } from '../../ui/filtered-list.ts';
 import {
   checkboxes,
@@ -49,12 +49,14 @@ import {
   facts,
   folded,
   html,
+  linkButton,
   pager,
   type SafeHtml,
   section,
   table,
   withQuery,
 } from '../../ui/html.ts';
+import { statusBadge } from './status-badge.ts';
 
 /** The numbers of comments and of activities per page. */
 const [commentsShown, activitiesShown] = [10, 20];
@@ -73,7 +75,7 @@ const AttachedFile = FileInForm.refine(({ content }) => content.length > 0, {
 const [longText, shortText] = [16_384, 2048];
 
 /**
- * The page of a ticket, to which the page of a delivery links. The URL contains the ticket's ID or number. The page
+ * The page of a ticket. The URL contains the ticket's ID or number. The page
  * can only attach files, redact the ticket and override the policy for changes.
  */
 export const ticket = page({
@@ -113,7 +115,9 @@ export const ticket = page({
       renderText(value, length, query.whole === name, withQuery(address, { whole: name }));
     return {
       title: `${ticket.ticketNumber}: ${ticket.title}`,
-      body: html`${renderFacts(visit, ticket, { names, team, assets })}
+      body: html`<p><a href="/developer/tickets">All tickets</a></p>
+${renderFacts(visit, ticket, { names, team, assets })}
+${await customFieldList(visit, 'TICKET', ticket.customFields, 500)}
 ${section('Description', text('description', ticket.description, longText))}
 ${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
 ${approvals.data.length > 0 ? section(`Approvals (${approvals.data.length})`, approvalTable(visit, approvals.data, names)) : null}
@@ -223,7 +227,7 @@ function renderFacts(
 ): SafeHtml {
   const person = (id: number | null) => (id === null ? null : (names.get(id) ?? `user ${id}`));
   return facts({
-    Status: badge(ticket.status, ticket.status === 'OPEN' ? 'warn' : 'plain'),
+    Status: statusBadge(ticket.status),
     Priority: ticket.priority,
     Type: ticket.type,
     Category: ticket.category,
@@ -235,7 +239,6 @@ function renderFacts(
     Assets: assets.join(', ') || null,
     Tags: ticket.tags.join(', ') || null,
     Parent: ticket.parentId && html`<a href="/developer/tickets/${ticket.parentId}">ticket ${ticket.parentId}</a>`,
-    ...formatCustomFields(ticket.customFields, 500),
     Due:
       ticket.dueAt && html`${visit.time(ticket.dueAt)} ${isOverdue(visit, ticket) ? badge('overdue', 'warn') : null}`,
     'Planned window': renderPlannedWindow(visit, ticket),
@@ -261,12 +264,15 @@ function overrideFields(sent: FormState | undefined): SafeHtml {
 
 function approvalTable(visit: UserContext, approvals: readonly Approval[], names: ReadonlyMap<number, string>) {
   const rows = approvals.map((approval) => [
-    html`<a href="/developer/approvals/${approval.id}">${names.get(approval.approverId)}</a>`,
+    names.get(approval.approverId) ?? '',
     decisionBadge(approval),
     approval.comment,
     visit.time(approval.decidedAt),
+    canDecide(visit, approval)
+      ? linkButton(`/developer/approvals/${approval.id}`, 'Decide', 'main')
+      : html`<a href="/developer/approvals/${approval.id}">Details</a>`,
   ]);
-  return table('Approvals', ['Approver', 'Decision', 'Comment', 'Decided'], rows, '');
+  return table('Approvals', ['Approver', 'Decision', 'Comment', 'Decided', ''], rows, '');
 }
 
 /** Returns true if the filter `overdue` finds the ticket. */
@@ -279,7 +285,8 @@ function commentList(
   comments: readonly Comment[],
   { names, text }: { names: ReadonlyMap<number, string>; text: ShowText },
 ): SafeHtml {
-  if (comments.length === 0) return emptyState('No comments yet.');
+  if (comments.length === 0)
+    return emptyState(html`No comments yet. <a href="/docs/guides/comments-and-activity">Add one with the API</a>.`);
   return html`<ol class="comments">${comments.map(({ id, authorId, body, visibility, createdAt }) => {
     return html`<li id="comment-${id}"><p>${names.get(authorId) ?? `user ${authorId}`}, ${visit.time(createdAt)}
  ${visibility === 'INTERNAL' ? badge('internal', 'warn') : null}</p>${text(String(id), body, shortText)}</li>`;

@@ -45,8 +45,7 @@ export const users = page({
       list.data.map(({ id }) => id),
     );
     const rows = list.data.map((user) => [
-      html`<a href="${path}/${user.id}">${user.name}</a> ${user.kind === 'SERVICE' ? badge('service account') : null}`,
-      user.email,
+      html`<a href="${path}/${user.id}">${user.name}</a> ${user.kind === 'SERVICE' ? badge('service account') : null}<br><small>${user.email}</small>`,
       user.role,
       renderStatus(user, signIns.get(user.id)),
       canSignIn(user) ? time(signIns.get(user.id)?.lastSignInAt ?? null) : null,
@@ -67,7 +66,7 @@ export const users = page({
 <p class="actions">${linkButton(`${path}/new`, 'Invite a user', 'main')}
 ${linkButton(`${path}/new-service-account`, 'Create a service account')}</p>
 ${searchForm(path, words, 'Name or email', filters)}
-<div id="found">${table('Users', ['Name', 'Email', 'Role', 'Status', 'Last sign-in', 'Created'], rows, renderEmptyList(words, 'No users match your search.'))}
+<div id="found">${table('Users', ['User', 'Role', 'Status', 'Last sign-in', 'Created'], rows, renderEmptyList(words, html`No users match your search. <a href="${path}">Show all users</a>`))}
 ${pager(list.meta, address)}</div>`,
     };
   },

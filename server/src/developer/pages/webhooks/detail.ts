@@ -15,7 +15,7 @@ import { checkboxes, optional, renderForm, submit, textField } from '../../ui/fo
 import { code, facts, folded, html, linkButton, notice, type SafeHtml, section } from '../../ui/html.ts';
 import { deliveryTable, isPending, pendingReload } from '../deliveries/delivery-table.ts';
 import { renderResult } from '../deliveries/detail.ts';
-import { SecretField, secretField, WebhookFields, webhookFields } from './fields.ts';
+import { SecretField, secretField, webhookFields, webhookSchema } from './fields.ts';
 import { renderHealth } from './webhook-health.ts';
 import { describeProgress } from './webhook-replay.ts';
 
@@ -24,6 +24,8 @@ const Params = z.object({ id: integerFromText() });
 const Query = z.strictObject({ test: optional(integerFromText()) });
 /** A new signing secret, which the page shows only once. */
 const Flash = z.object({ secret: z.string() });
+
+const ChangedFields = webhookSchema({ etag: Etag });
 
 const shownDeliveries = 10;
 const shownReplays = 5;
@@ -75,7 +77,7 @@ ${part('Edit webhook', 'change', change(request, webhook))}${part('Rotate signin
     resume: form({ params: Params, fields: z.object({}), audit: 'webhook.changed', run: setPaused(false) }),
     change: form({
       params: Params,
-      fields: WebhookFields.extend({ etag: Etag }),
+      fields: ChangedFields,
       audit: 'webhook.changed',
       async run({ visit, params: { id }, fields: { etag, ...patch } }) {
         await changeIfUnchanged(visit.context, etag, (context) => updateWebhook(context, id, patch));
@@ -192,7 +194,7 @@ function reactivation(request: WebhookRequest): SafeHtml {
 
 function lastDeliveries(visit: UserContext, { id }: TrackedWebhook, found: readonly Delivery[]): SafeHtml {
   const more = linkButton(`/developer/deliveries?subscription=${id}`, 'All deliveries of this webhook');
-  return html`<div id="deliveries" data-watched>${deliveryTable(visit, found, { empty: 'No deliveries yet.' })}</div>
+  return html`<div id="deliveries" data-watched>${deliveryTable(visit, found, { empty: 'No deliveries yet. To see one, send a test event.' })}</div>
 ${found.length === 0 ? null : html`<p>${more}</p>`}`;
 }
 

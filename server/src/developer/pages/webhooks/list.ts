@@ -7,10 +7,11 @@ import { PageNumber } from '../../ui/filtered-list.ts';
 import { optional, renderForm, submit } from '../../ui/form-fields.ts';
 import { html, linkButton, pager, table } from '../../ui/html.ts';
 import { shortenUrl } from '../deliveries/list.ts';
-import { SecretField, secretField, WebhookFields, webhookFields } from './fields.ts';
+import { SecretField, secretField, webhookFields, webhookSchema } from './fields.ts';
 import { renderHealth } from './webhook-health.ts';
 
 const perPage = 50;
+const NewFields = webhookSchema({ secret: SecretField });
 
 /** The page that lists webhooks and their health. */
 export const webhooks = page({
@@ -65,7 +66,7 @@ ${renderForm(request, 'create', (sent) => html`${webhookFields(sent)}${secretFie
   },
   forms: {
     create: form({
-      fields: WebhookFields.extend({ secret: SecretField }),
+      fields: NewFields,
       audit: 'webhook.created',
       async run({ visit, fields }) {
         const { id, url, secret } = await createWebhook(visit.context, fields);
