@@ -2,7 +2,7 @@ import { glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { clientSources } from '../client/codegen/generate.ts';
-import { scheduleForReceivers } from '../contract/src/openapi/schedule-text.ts';
+import { scheduleForReceivers, scheduleRules } from '../contract/src/openapi/schedule-text.ts';
 import { openApiDocument } from '../contract/src/openapi.ts';
 import { envExample } from '../server/src/config/env.ts';
 import { jobNames, jobTable } from '../server/src/process/scheduled-jobs.ts';
@@ -37,6 +37,11 @@ const files: Record<string, string> = {
   ].join('\n'),
   'docs/changelog.md': await withPart('docs/changelog.md', 'versions', tableOf(await listVersions())),
   'docs/command-line.md': await commandLineReference(),
+  'docs/decisions/webhook-deliveries.md': await withPart(
+    'docs/decisions/webhook-deliveries.md',
+    'schedule',
+    listOf(scheduleRules),
+  ),
   'docs/guides/verify-signatures.md': await withPart(
     'docs/guides/verify-signatures.md',
     'schedule',

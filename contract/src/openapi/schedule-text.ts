@@ -31,7 +31,7 @@ export const scheduleForReceivers = {
 };
 
 /** All rules of the delivery schedule as list items, for docs/decisions/webhook-deliveries.md. */
-const scheduleRules = [
+export const scheduleRules = [
   `An attempt succeeds if the receiver responds with a 2xx and the complete body within ${inWords(attemptTimeout)}. The connection timeout is ${inWords(connectTimeout)}.`,
   `A delivery has up to ${attempts} attempts. The delays between them are ${waits.map(inWords).join(', ')}, with a jitter of ±${100 * jitter} %. The server respects \`Retry-After\` up to ${inWords(maxRetryAfter)}.`,
   `After ${breaker.failures} consecutive failures, the circuit breaker of the subscription opens for ${inWords(breaker.firstOpening)}. Each time the circuit opens again, this time doubles, up to ${inWords(breaker.maxOpening)}. After this time, the circuit is half-open, and a worker sends one delivery. A success closes the circuit, and a failure opens it again.`,
