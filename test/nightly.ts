@@ -14,6 +14,8 @@ const parts: Record<string, Part> = {
   conformance: { args: ['test', 'openapi/conformance'], env: { CONFORMANCE_RUNS: '1000' } },
   names: { args: ['test', 'openapi/hostile-names'], env: { GENERATOR_DOCUMENTS: '100' } },
   packages: { args: ['test:release'] },
+  runtimes: { args: ['test', 'client/package'] },
+  image: { args: ['test', 'start/image'] },
   model: { args: ['model'] },
   faults: { args: ['faults'] },
   idempotency: { args: ['faults', 'idempotency'] },
@@ -42,7 +44,10 @@ const failed: string[] = [];
 for (const [name, { args, env }] of Object.entries(parts)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
   process.stderr.write(`\n${name}\n`);
-  const child = spawn('npx', ['-y', 'pnpm@12.21.0', ...args], { stdio: 'inherit', env: { ...process.env, ...env } });
+  const child = spawn('npx', ['-y', 'pnpm@12.21.0', ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, NIGHTLY: 'true', ...env },
+  });
   const [status] = await once(child, 'exit');
   if (status !== 0) failed.push(name);
 }

