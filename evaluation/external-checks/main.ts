@@ -10,7 +10,7 @@ import { cloudEvents } from './tools/cloud-events.ts';
 import { openapiFetch, orval } from './tools/generated-clients.ts';
 import { htmlValidate, linkinator } from './tools/html.ts';
 import { mcpConformance } from './tools/mcp-conformance.ts';
-import { ibm, owasp, redocly } from './tools/openapi.ts';
+import { ibm, owasp, redocly, spectral } from './tools/openapi.ts';
 import { perl } from './tools/openapi-client-perl.ts';
 import { portman } from './tools/portman.ts';
 import { structuredHeaders } from './tools/structured-headers.ts';
@@ -21,6 +21,7 @@ import { structuredHeaders } from './tools/structured-headers.ts';
  */
 const tools: Record<string, ExternalCheck> = {
   redocly,
+  spectral,
   ibm,
   owasp,
   portman,

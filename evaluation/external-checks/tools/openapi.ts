@@ -1,10 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathPrefix } from '@itsm-api/contract';
 import {
   type ExternalCheck,
   inFolder,
   load,
   openApiPath,
+  type Result,
   run,
   toRuleResult,
   versionReader,
@@ -35,6 +37,11 @@ const toFinding = (rule: string, { path, message }: Finding) => ({ rule, message
 
 type Rules = Record<string, string | { severity?: string; recommended?: boolean }>;
 
+interface Ruleset {
+  rules: Rules;
+  extends?: { rules: Rules };
+}
+
 /** Counts the rules that are not switched off. */
 function countActive(rules: Rules): number {
   const active = Object.values(rules).filter((rule) => {
@@ -44,7 +51,7 @@ function countActive(rules: Rules): number {
 }
 
 /** Counts the active rules of a ruleset. A ruleset can switch off rules of the ruleset that it extends. */
-function countRules(ruleset: { rules: Rules; extends?: { rules: Rules } }): number {
+function countRules(ruleset: Ruleset): number {
   return countActive({ ...ruleset.extends?.rules, ...ruleset.rules });
 }
 
@@ -61,19 +68,48 @@ export const ibm: ExternalCheck = {
   },
 };
 
+/**
+ * Runs Spectral, and returns the result of its rules.
+ * @param extended the name of the rules in Spectral's configuration
+ * @param documents the paths of the OpenAPI documents
+ */
+function runSpectral(extended: string, ruleset: Ruleset, documents: string[]): Promise<Result> {
+  return inFolder(async (folder) => {
+    const [rules, results] = [join(folder, 'rules.yaml'), join(folder, 'results.json')];
+    await writeFile(rules, JSON.stringify({ extends: [extended] }));
+    const options = ['--ruleset', rules, '--format', 'json', '--output', results, '-v'];
+    await run('spectral', ['lint', ...documents, ...options]);
+    const found = JSON.parse(await readFile(results, 'utf8')) as (Finding & { code: string })[];
+    const findings = found.map((finding) => toFinding(finding.code, finding));
+    return toRuleResult(countRules(ruleset), findings);
+  });
+}
+
+/** Spectral with its own rules for OpenAPI. */
+export const spectral: ExternalCheck = {
+  name: 'Spectral OpenAPI',
+  about: 'The OpenAPI documents 3.1 and 3.0, and the document of a workspace. A check is a rule.',
+  version: versionReader('@stoplight/spectral-rulesets'),
+  run: ({ origin, key }) =>
+    inFolder(async (folder) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const paths = ['/openapi.json', '/openapi-3.0.json', `${pathPrefix}/openapi.json`];
+      const files = paths.map(async (path, index) => {
+        const file = join(folder, `${index}.json`);
+        await writeFile(file, await (await fetch(`${origin}${path}`, { headers })).text());
+        return file;
+      });
+      return runSpectral('spectral:oas', load('@stoplight/spectral-rulesets').oas, await Promise.all(files));
+    }),
+};
+
 /** Spectral with the rules for the OWASP API Security Top 10 of 2023. */
 export const owasp: ExternalCheck = {
   name: 'Spectral OWASP',
   about: 'The OpenAPI document. A check is a rule.',
   version: versionReader('@stoplight/spectral-owasp-ruleset'),
-  run: () =>
-    inFolder(async (folder) => {
-      const [rules, results] = [join(folder, 'rules.yaml'), join(folder, 'results.json')];
-      const ruleset = load.resolve('@stoplight/spectral-owasp-ruleset');
-      await writeFile(rules, JSON.stringify({ extends: [ruleset] }));
-      await run('spectral', ['lint', openApiPath, '--ruleset', rules, '--format', 'json', '--output', results, '-v']);
-      const found = JSON.parse(await readFile(results, 'utf8')) as (Finding & { code: string })[];
-      const findings = found.map((finding) => toFinding(finding.code, finding));
-      return toRuleResult(countRules(load(ruleset)), findings);
-    }),
+  run: () => {
+    const ruleset = load.resolve('@stoplight/spectral-owasp-ruleset');
+    return runSpectral(ruleset, load(ruleset), [openApiPath]);
+  },
 };
