@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lastLine, postgresUser, run } from '@itsm-api/server/embedded-postgres/binaries.ts';
 import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
-import { query } from './database.ts';
-import { createDatabase, steadyPort } from './postgres-server.ts';
+import { query, withDatabase } from './database.ts';
+import { steadyPort } from './postgres-server.ts';
 import { pathOf, skipUnlessInstalled } from './programs.ts';
 
 /**
@@ -83,7 +83,7 @@ export async function openArchivedPostgres(
   });
   await start();
   stops.push(() => lose().catch(() => undefined));
-  await createDatabase(url.replace(/itsm$/, 'postgres'));
+  await query(withDatabase(url, 'postgres'), 'CREATE DATABASE itsm');
 
   return {
     url,

@@ -6,12 +6,12 @@ import { disposable } from '../../server/src/embedded-postgres/temporary.ts';
 import { migrateDatabase } from '../../server/src/process/ensure-schema.ts';
 import { endsWithin } from '../../server/src/shared/timeout.ts';
 import { execute, query, withDatabase } from './database.ts';
-import { openPrepared, preparedDatabase } from './prepared-postgres.ts';
+import { openPrepared } from './prepared-postgres.ts';
 
 interface Server {
   url: string;
   description: string;
-  /** True if the server has the database `preparedDatabase`. */
+  /** True if the server has the migrated database `itsm`. */
   isPrepared?: boolean;
   stop(): Promise<unknown>;
 }
@@ -36,9 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     description = `PostgreSQL ${await readVersion(server.url)}, ${server.description}`;
     console.log(`Testing on ${description}.`);
     const { isPrepared } = server;
-    const create = isPrepared
-      ? `ALTER DATABASE ${preparedDatabase} RENAME TO ${template}`
-      : `CREATE DATABASE ${template}`;
+    const create = isPrepared ? `ALTER DATABASE itsm RENAME TO ${template}` : `CREATE DATABASE ${template}`;
     await execute(server.url, create);
     await migrateDatabase(withDatabase(server.url, template));
     // PostgreSQL can't clone a database that has open connections.
@@ -78,7 +76,8 @@ async function openServer(): Promise<Server> {
 
 async function openEmbedded(reason: string): Promise<Server> {
   const { url, stop } = await openPrepared();
-  return { url, description: `embedded (${reason})`, isPrepared: true, stop };
+  const adminUrl = withDatabase(url, 'postgres');
+  return { url: adminUrl, description: `embedded (${reason})`, isPrepared: true, stop };
 }
 
 async function openContainer(): Promise<Server> {

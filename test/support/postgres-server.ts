@@ -13,7 +13,8 @@ import {
   stopCluster,
 } from '@itsm-api/server/embedded-postgres/cluster.ts';
 import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
-import pg from 'pg';
+import { execute } from './database.ts';
+import { copyPrepared } from './prepared-postgres.ts';
 
 /** A PostgreSQL server in a temporary folder. Its settings ensure that commits survive a crash. */
 export interface Postgres {
@@ -40,18 +41,26 @@ export interface Postgres {
 
 const maxStartMs = 60_000;
 
+/** Starts a PostgreSQL server with the migrated database `itsm`. */
 export async function openPostgres(settings: Record<string, string> = {}): Promise<Postgres> {
-  const cluster = await prepareCluster(temporaryDataDir(), settings);
-  const port = await steadyPort();
-  const postgres = postgresOf(cluster, port);
+  const cluster = await createCluster(settings);
+  const postgres = postgresOf(cluster, await steadyPort());
   await postgres.start();
-  await createDatabase(urlOf(cluster, port, 'postgres'));
+  // Copies of one database have the same id, by which an installation recognizes its attachments.
+  await execute(postgres.url, 'UPDATE installation SET installation_id = gen_random_uuid()');
   return postgres;
 }
 
-/** Returns the URL of a database on the PostgreSQL server with the given port. */
-export function urlOf({ password }: Cluster, port: number, database: string): string {
-  return `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`;
+/** Returns a stopped cluster in a temporary folder, with the migrated database `itsm`. */
+export async function createCluster(settings: Record<string, string>): Promise<Cluster> {
+  const dataDir = temporaryDataDir();
+  await copyPrepared(dataDir);
+  return prepareCluster(dataDir, settings);
+}
+
+/** Returns the URL of the database on the PostgreSQL server with the given port. */
+export function urlOf({ password }: Cluster, port: number): string {
+  return `postgresql://postgres:${password}@127.0.0.1:${port}/itsm`;
 }
 
 /** Returns a PostgreSQL server for the files of a cluster. The server is not running yet. */
@@ -93,7 +102,7 @@ export function postgresOf(cluster: Cluster, port: number): Postgres {
   };
 
   return {
-    url: urlOf(cluster, port, 'itsm'),
+    url: urlOf(cluster, port),
     kill() {
       killed = postmaster(cluster);
       return kill(cluster, 'SIGKILL');
@@ -148,16 +157,6 @@ async function askForPort({ dataDir }: Cluster, port: number): Promise<void> {
 async function portOfLast({ dataDir }: Cluster): Promise<number | undefined> {
   const text = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '');
   return Number(text.split('\n')[3]) || undefined;
-}
-
-export async function createDatabase(adminUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: adminUrl });
-  await client.connect();
-  try {
-    await client.query('CREATE DATABASE itsm');
-  } finally {
-    await client.end();
-  }
 }
 
 function kill(cluster: Cluster, name: 'SIGKILL' | 'SIGQUIT'): boolean {

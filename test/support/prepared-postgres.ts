@@ -2,27 +2,30 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Embedded } from '../../server/src/embedded-postgres/embedded.ts';
-import { openPrepared as openCopy } from '../../server/src/embedded-postgres/prepared.ts';
+import { copyPrepared as copyFiles } from '../../server/src/embedded-postgres/prepared.ts';
+import { openTemporary } from '../../server/src/embedded-postgres/temporary.ts';
 import { migrateDatabase } from '../../server/src/process/ensure-schema.ts';
-import { execute, withDatabase } from './database.ts';
-
-/** The migrated database of the server that `openPrepared` starts. */
-export const preparedDatabase = 'prepared';
 
 const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'test/node_modules/.cache/itsm-postgres');
 
 /**
- * Starts an embedded PostgreSQL with a migrated database, in a temporary folder. Copies the files from a cache, because
- * creating and migrating them takes two seconds. If a migration or the version of PostgreSQL changes, renews the cache.
+ * Starts an embedded PostgreSQL with the migrated database `itsm`, in a temporary folder. Copies the files from a cache,
+ * because creating and migrating them takes two seconds. If a migration or the version of PostgreSQL changes, renews the
+ * cache.
  */
-export async function openPrepared(): Promise<Embedded> {
+export function openPrepared(): Promise<Embedded> {
+  return openTemporary(copyPrepared);
+}
+
+/** Copies the files of a stopped PostgreSQL with the migrated database `itsm` to a folder, which must not exist. */
+export async function copyPrepared(folder: string): Promise<void> {
   const hash = await hashInputs();
-  return openCopy(join(cache, hash), async (url) => {
+  const prepare = async (url: string) => {
     await removeOutdated(hash);
-    await execute(url, `CREATE DATABASE ${preparedDatabase}`);
-    await migrateDatabase(withDatabase(url, preparedDatabase));
-  });
+    await migrateDatabase(url);
+  };
+  await copyFiles(join(cache, hash), prepare, folder);
 }
 
 /** Removes the entries of the cache for other migrations. Keeps drafts with the same hash for concurrent test runs. */
@@ -34,7 +37,8 @@ async function removeOutdated(hash: string): Promise<void> {
 /** Returns a hash of the files that determine the content of a migrated database. */
 async function hashInputs(): Promise<string> {
   const hash = createHash('sha256');
-  for (const path of ['pnpm-lock.yaml', 'prisma/migrations', 'server/src/database']) {
+  const own = 'test/support/prepared-postgres.ts';
+  for (const path of [own, 'pnpm-lock.yaml', 'prisma/migrations', 'server/src/database']) {
     const names = path.includes('.') ? [''] : (await readdir(join(root, path), { recursive: true })).sort();
     for (const name of names) hash.update(name).update(await readFile(join(root, path, name)).catch(() => ''));
   }

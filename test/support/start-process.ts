@@ -4,6 +4,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compiled } from './compiled.ts';
+import { copyPrepared } from './prepared-postgres.ts';
 
 const main = join(import.meta.dirname, '../../server/src/main.ts');
 const running: Started[] = [];
@@ -34,6 +35,13 @@ export async function dataDir(): Promise<string> {
   // If the test runs as root, PostgreSQL runs as a different user, which needs access to the folder.
   await chmod(folder, 0o755);
   folders.push(folder);
+  return folder;
+}
+
+/** Creates a folder for `DATA_DIR` that contains a migrated database. A start with it takes less time. */
+export async function migratedDataDir(): Promise<string> {
+  const folder = join(await dataDir(), 'migrated');
+  await copyPrepared(folder);
   return folder;
 }
 

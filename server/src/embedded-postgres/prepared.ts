@@ -11,9 +11,18 @@ import { disposable, openTemporary } from './temporary.ts';
  * @param folder the path of the prepared files; it must change if the result of `prepare` changes
  * @param prepare fills the new PostgreSQL at the URL
  */
-export async function openPrepared(folder: string, prepare: (url: string) => Promise<unknown>): Promise<Embedded> {
+export function openPrepared(folder: string, prepare: (url: string) => Promise<unknown>): Promise<Embedded> {
+  return openTemporary((copy) => copyPrepared(folder, prepare, copy));
+}
+
+/** Copies the prepared files to the folder `copy`, which must not exist. The parameters are those of `openPrepared`. */
+export async function copyPrepared(
+  folder: string,
+  prepare: (url: string) => Promise<unknown>,
+  copy: string,
+): Promise<void> {
   if (!(await isPrepared(folder))) await create(folder, prepare);
-  return openTemporary((copy) => copyFiles(folder, copy));
+  await copyFiles(folder, copy);
 }
 
 /** Ignores the folder of another user, because it could contain any code. */

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Cluster, prepareCluster } from '@itsm-api/server/embedded-postgres/cluster.ts';
+import type { Cluster } from '@itsm-api/server/embedded-postgres/cluster.ts';
 import { temporaryDataDir } from '@itsm-api/server/embedded-postgres/temporary.ts';
 import type pg from 'pg';
-import { createDatabase, postgresOf, steadyPort, urlOf } from '../../support/postgres-server.ts';
+import { createCluster, postgresOf, steadyPort, urlOf } from '../../support/postgres-server.ts';
 import { type Candidate, startPostgresHaproxy } from './haproxy.ts';
 import { attachStandby, leave, type Member, turnOffSynchronousCommits, withAdmin } from './standby.ts';
 
@@ -53,12 +53,11 @@ const behindMs = 500;
  * @param synchronous true if commits wait for the standby
  */
 export async function openPair(stops: (() => Promise<unknown>)[], synchronous: boolean): Promise<Pair> {
-  const cluster = await prepareCluster(temporaryDataDir(), settings);
+  const cluster = await createCluster(settings);
   const first = await addMember(cluster, stops);
   const second = await addMember({ ...cluster, name: 'the other', dataDir: temporaryDataDir() }, stops);
   const roles = { primary: first, standby: second };
   await first.postgres.start();
-  await createDatabase(urlOf(cluster, first.port, 'postgres'));
   await attachStandby(first, second);
   if (!synchronous) await turnOffSynchronousCommits(first);
 
@@ -82,7 +81,7 @@ export async function openPair(stops: (() => Promise<unknown>)[], synchronous: b
   let thaw: (() => void) | undefined;
   stops.push(async () => thaw?.());
   return {
-    url: urlOf(cluster, haproxy.port, 'itsm'),
+    url: urlOf(cluster, haproxy.port),
     async lose(loss) {
       const primary = roles.primary.postgres;
       const standby = roles.standby.postgres;

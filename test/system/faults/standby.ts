@@ -110,7 +110,7 @@ export async function withAdmin<Result>(
   { cluster, port }: Member,
   work: (client: pg.Client) => Promise<Result>,
 ): Promise<Result> {
-  const connectionString = urlOf(cluster, port, 'itsm');
+  const connectionString = urlOf(cluster, port);
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 5000, application_name: 'administrator' });
   client.on('error', () => undefined);
   try {
