@@ -16,6 +16,7 @@ const parts: Record<string, Part> = {
   packages: { args: ['test:release'] },
   runtimes: { args: ['test', 'client/package'] },
   image: { args: ['test', 'start/image'] },
+  system: { args: ['test:system'] },
   model: { args: ['model'] },
   faults: { args: ['faults'] },
   idempotency: { args: ['faults', 'idempotency'] },

@@ -8,7 +8,6 @@ import { openPair } from './pair.ts';
 
 /* Runs a short version of `pnpm faults failover`. */
 it('loses no acknowledged change when the PostgreSQL primary fails and its standby is promoted', {
-  timeout: 300_000,
   ...skipUnlessHaproxy(),
 }, async () => {
   const report = await runFailovers({
@@ -32,7 +31,7 @@ it('loses no acknowledged change when the PostgreSQL primary fails and its stand
   expect(failover?.firstWrite).toBeLessThan(20_000);
 });
 
-it('reports the standby of a cell and its replication lag', { timeout: 120_000, ...skipUnlessHaproxy() }, async () => {
+it('reports the standby of a cell and its replication lag', skipUnlessHaproxy(), async () => {
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const pair = await openPair(stops, false);

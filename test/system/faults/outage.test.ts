@@ -7,13 +7,11 @@ import { spawnServer } from '../../support/server-process.ts';
 import { addWorkspace, subscribe } from '../../support/subscribed-workspaces.ts';
 import { openReceiver } from './receiver.ts';
 
-const outageMs = 12_000;
+const outageMs = 7000;
 /** The minimum time between log lines about an outage, in milliseconds. */
 const logIntervalMs = 5000;
 
-it('sends Retry-After and logs only a few lines during a PostgreSQL outage', {
-  timeout: 120_000,
-}, async () => {
+it('sends Retry-After and logs only a few lines during a PostgreSQL outage', async () => {
   const stops: (() => Promise<unknown>)[] = [];
   try {
     const { postgres, runtime, apiUrl, env } = await openInstallation(stops);
@@ -58,7 +56,7 @@ it('sends Retry-After and logs only a few lines during a PostgreSQL outage', {
     const outage = await sendFor(outageMs);
     await postgres.start();
     const startedAt = Date.now();
-    await expect.poll(async () => (await send('1')).status, { timeout: 30_000, interval: 50 }).toBe(200);
+    await expect.poll(async () => (await send('1')).status, { interval: 50 }).toBe(200);
     const backAfter = Date.now() - startedAt;
     expect(new Set((await sendFor(2000)).map(({ status }) => status))).toEqual(new Set([200, 201]));
 
@@ -81,9 +79,7 @@ it('sends Retry-After and logs only a few lines during a PostgreSQL outage', {
     }
 
     // The worker delivers all acknowledged changes from before and after the outage.
-    await expect
-      .poll(() => new Set(receiver.arrivals.map(({ change }) => change)).size, { timeout: 30_000 })
-      .toBe(created.length);
+    await expect.poll(() => new Set(receiver.arrivals.map(({ change }) => change)).size).toBe(created.length);
     expect(created.length).toBeGreaterThan(10);
 
     for (const stop of stops.splice(-1)) await stop();

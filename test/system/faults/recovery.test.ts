@@ -9,7 +9,6 @@ import { spawnServer } from '../../support/server-process.ts';
 import { addWorkspace } from '../../support/subscribed-workspaces.ts';
 
 it('returns all rows for a cursor that the server issued after the time of a recovery', {
-  timeout: 120_000,
   ...skipUnlessPostgres(),
 }, async () => {
   const stops: (() => Promise<unknown>)[] = [];

@@ -2,10 +2,8 @@ import { expect, it } from 'vitest';
 import { formatSilence, runSilence } from './silence.ts';
 
 /* Runs a short version of `pnpm faults silence`. */
-it('keeps working and can shut down while all PostgreSQL connections hang', {
-  timeout: 240_000,
-}, async () => {
-  const report = await runSilence({ statementTimeoutMs: 4000, perSecond: 20, silences: 1 });
+it('keeps working and can shut down while all PostgreSQL connections hang', async () => {
+  const report = await runSilence({ statementTimeoutMs: 2000, perSecond: 10, silences: 1 });
   console.log(formatSilence(report));
   const { silences, maxAllowedMs, withoutResponse, endedAfter, crashes, lost, deliveries } = report;
   expect(deliveries).toBeGreaterThan(0);

@@ -35,8 +35,8 @@ interface Episode {
 }
 
 const clients = 8;
-/** The number of commands in a round. A checkpoint follows each round. */
-const perRound = 500;
+/** The number of rounds. A checkpoint follows each round. */
+const rounds = 4;
 /**
  * The maximum time until the deliveries of an episode have arrived, in milliseconds. If a worker is killed during an
  * attempt, another worker repeats the attempt after 30 seconds.
@@ -53,6 +53,7 @@ export async function runEpisode(system: System, options: EpisodeOptions): Promi
   for (const part of ['first', 'second', 'third']) world.workspaces.push(await system.addWorkspace(`${name} ${part}`));
   const expectedEvents = world.workspaces.map(() => new ExpectedEvents());
   const failed: Victim[] = [];
+  const perRound = Math.ceil(commands.length / rounds);
   let done = 0;
 
   for (let begin = 0; begin < commands.length && world.findings.length === 0; begin += perRound) {

@@ -7,7 +7,7 @@ import { openEmbedded } from '../../../server/src/embedded-postgres/embedded.ts'
 import { processCommandLine } from '../../cli/itsm.ts';
 import { startApi } from '../../support/api.ts';
 import { cloneDatabase, query } from '../../support/database.ts';
-import { dataDir, postgresPid, start, stopStarted } from '../../support/start-process.ts';
+import { dataDir, migratedDataDir, postgresPid, start, stopStarted } from '../../support/start-process.ts';
 import { createWorkspace } from '../../support/workspace.ts';
 
 /* Tests servers with an embedded PostgreSQL: the first start, stops, crashes, and the processes that remain. */
@@ -25,9 +25,7 @@ async function totals(address: string, key: string): Promise<Record<string, numb
 }
 
 describe('start', () => {
-  it('creates a demo workspace only on the first start, and stops PostgreSQL even after a crash', {
-    timeout: 120_000,
-  }, async () => {
+  it('creates a demo workspace only on the first start, and stops PostgreSQL even after a crash', async () => {
     const DATA_DIR = await dataDir();
     const first = start({ DATA_DIR });
     const address = await first.ready;
@@ -88,20 +86,20 @@ describe('start', () => {
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
   });
 
-  it('prints a warning instead of the API key if other hosts can reach the server', {
-    timeout: 60_000,
-  }, async () => {
-    const server = start({ DATA_DIR: await dataDir(), HOST: '0.0.0.0', PUBLIC_URL: 'https://itsm.example.com' });
+  it('prints a warning instead of the API key if other hosts can reach the server', async () => {
+    const server = start({
+      DATA_DIR: await migratedDataDir(),
+      HOST: '0.0.0.0',
+      PUBLIC_URL: 'https://itsm.example.com',
+    });
     await server.ready;
     expect(server.output()).toContain('The embedded PostgreSQL is for trials and tests');
     expect(server.output()).not.toMatch(/itsm_/);
     expect(server.output()).toContain("itsm keys create --tenant 'Acme Corporation' --user ");
   });
 
-  it('restarts a stopped embedded PostgreSQL, and exits with an error if the restart fails', {
-    timeout: 90_000,
-  }, async () => {
-    const DATA_DIR = await dataDir();
+  it('restarts a stopped embedded PostgreSQL, and exits with an error if the restart fails', async () => {
+    const DATA_DIR = await migratedDataDir();
     const server = start({ DATA_DIR, OPERATIONS_PORT: '0' });
     const address = await server.ready;
     const key = /itsm_\w{38}/.exec(server.output())?.[0] ?? '';
@@ -111,13 +109,13 @@ describe('start', () => {
 
     // Stops PostgreSQL with SIGINT, as an administrator would. PostgreSQL then removes the file that contains its port.
     process.kill(pid, 'SIGINT');
-    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain('ended and was started again');
-    await expect.poll(statusOf, { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => server.output()).toContain('ended and was started again');
+    await expect.poll(statusOf).toBe(200);
 
     await rename(join(DATA_DIR, 'postgres/postgresql.conf'), join(DATA_DIR, 'postgresql.conf'));
     process.kill((await postgresPid(DATA_DIR)) ?? 0, 'SIGKILL');
     const health = async () => (await fetch(`${operations}/readyz`)).json();
-    await expect.poll(health, { timeout: 10_000 }).toMatchObject({
+    await expect.poll(health).toMatchObject({
       status: 'degraded',
       checks: { database: { ok: false, error: expect.stringContaining('ECONNREFUSED') } },
     });
@@ -125,8 +123,8 @@ describe('start', () => {
     expect(server.output()).toContain(`PostgreSQL in ${DATA_DIR} did not start: `);
   });
 
-  it('reports damaged PostgreSQL files, but still serves data from intact files', { timeout: 90_000 }, async () => {
-    const DATA_DIR = await dataDir();
+  it('reports damaged PostgreSQL files, but still serves data from intact files', async () => {
+    const DATA_DIR = await migratedDataDir();
     const before = start({ DATA_DIR });
     await before.ready;
     const key = /itsm_\w{38}/.exec(before.output())?.[0] ?? '';
@@ -148,7 +146,7 @@ describe('start', () => {
     const operations = /"operations":"(http[^"]+)"/.exec(server.output())?.[1] ?? '';
     const health = async () => (await fetch(`${operations}/readyz`)).json();
     const message = expect.stringMatching(/^Data files are damaged: \d+ page reads failed, the last at 20\S+Z\.$/);
-    await expect.poll(health, { timeout: 10_000 }).toMatchObject({
+    await expect.poll(health).toMatchObject({
       status: 'degraded',
       checks: { database: { ok: false, error: message } },
     });
@@ -158,19 +156,17 @@ describe('start', () => {
     );
   });
 
-  it('shuts down cleanly on SIGINT during the start, and can start again', {
-    timeout: 60_000,
-  }, async () => {
+  it('shuts down cleanly on SIGINT during the start, and can start again', async () => {
     const DATA_DIR = await dataDir();
     const interrupted = start({ DATA_DIR });
-    await expect.poll(() => postgresPid(DATA_DIR), { interval: 5, timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => postgresPid(DATA_DIR), { interval: 5 }).toBeGreaterThan(0);
     interrupted.process.kill('SIGINT');
     expect(await interrupted.exited, interrupted.output()).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
     await start({ DATA_DIR }).ready;
   });
 
-  it('exits immediately on a second signal while a request runs', { timeout: 60_000 }, async () => {
+  it('exits immediately on a second signal while a request runs', async () => {
     const database = await cloneDatabase();
     const api = await startApi({ databaseUrl: database.url });
     const { key } = await createWorkspace(api);
@@ -185,9 +181,9 @@ describe('start', () => {
     const request = fetch(`${address}/api/public/v1/assets`, { headers: { 'x-api-key': key } }).catch(() => undefined);
     const waiting = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
       WHERE NOT granted AND datname = current_database()`;
-    await expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
     server.process.kill('SIGTERM');
-    await expect.poll(() => server.output(), { timeout: 10_000 }).toContain('Stopping');
+    await expect.poll(() => server.output()).toContain('Stopping');
     await sleep(1500);
     expect(server.process.exitCode).toBeNull();
     server.process.kill('SIGTERM');

@@ -57,9 +57,7 @@ const samples: Sample[] = [
 ];
 
 describe.each(samples)('sync program of $source', ({ source, file, read }) => {
-  it('copies every ticket with the program in $source, even after a kill -9', {
-    timeout: 60_000,
-  }, async () => {
+  it('copies every ticket with the program in $source, even after a kill -9', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-sync-'));
     try {
       const program = await programOf(source, folder);
@@ -75,7 +73,7 @@ describe.each(samples)('sync program of $source', ({ source, file, read }) => {
         return read(await readFile(join(folder, file), 'utf8')).length;
       };
       // Transactions in other databases of the PostgreSQL server can delay the newest changes, so the test retries.
-      await expect.poll(finish, { timeout: 40_000 }).toBe(count);
+      await expect.poll(finish).toBe(count);
       await expect(access(join(folder, `${file}.part`))).rejects.toThrow('ENOENT');
     } finally {
       await rm(folder, { recursive: true });
@@ -84,9 +82,7 @@ describe.each(samples)('sync program of $source', ({ source, file, read }) => {
 });
 
 describe('sync program of docs/guides/sync-assets.md', () => {
-  it('creates each asset once, even after a kill -9, and then writes only the assets that differ', {
-    timeout: 120_000,
-  }, async () => {
+  it('creates each asset once, even after a kill -9, and then writes only the assets that differ', async () => {
     const own = await createWorkspace(api);
     const folder = await mkdtemp(join(tmpdir(), 'itsm-sync-'));
     try {
@@ -140,7 +136,7 @@ describe('sync program of docs/guides/sync-assets.md', () => {
         return all;
       };
       // Transactions in other databases of the PostgreSQL server can delay the newest changes.
-      const poll = { timeout: 30_000, interval: 500 };
+      const poll = { interval: 500 };
       await expect.poll(readTags, poll).toEqual(moved.map(({ assetTag }) => assetTag));
       const change = { location: { from: 'Berlin', to: 'Munich' } };
       await expect.poll(readChanges, poll).toEqual(moved.map(() => change));
@@ -153,7 +149,6 @@ describe('sync program of docs/guides/sync-assets.md', () => {
 describe('examples/inventory.ts', () => {
   it('turns the output of the installed lshw into an asset that the API accepts', {
     ...skipUnlessInstalled(['lshw']),
-    timeout: 120_000,
   }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'itsm-sync-'));
     try {

@@ -42,13 +42,13 @@ it('responds within the statement timeout plus 3 s while all database connection
   // Without a watchdog, the requests would take minutes.
   expect(Math.max(...waits)).toBeLessThan(timeouts.statementMs + 3000);
   await expect
-    .poll(async () => (await Promise.all(requests())).map(({ status }) => status), { timeout: 10_000 })
+    .poll(async () => (await Promise.all(requests())).map(({ status }) => status))
     .toEqual([200, 200, 200, 200]);
   expect(performance.now() - silentSince).toBeLessThan(30_000);
 
   // The server receives notifications about revoked API keys again. It can shut down even if the proxy drops all data.
   await api.prisma.apiKey.updateMany({ where: { tenantId: workspace.tenantId }, data: { revokedAt: new Date() } });
-  await expect.poll(async () => (await workspace.call('GET', '/tickets')).status, { timeout: 5000 }).toBe(401);
+  await expect.poll(async () => (await workspace.call('GET', '/tickets')).status).toBe(401);
   proxy.silence();
   await api.close();
   await proxy.close();
@@ -76,7 +76,7 @@ it('reports an error if the database connection is lost during the startup check
   const checked = checkConnection(proxy.url, timeouts).catch((error: Error) => error.message);
   const notifying =
     "SELECT FROM pg_stat_activity WHERE application_name = 'itsm-api start' AND query LIKE '%pg_notify%'";
-  await expect.poll(() => query(url, notifying), { interval: 20, timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(() => query(url, notifying), { interval: 20 }).toHaveLength(1);
   await proxy.close();
   expect(await checked).toMatch(/^DATABASE_URL: can't connect to PostgreSQL/);
 });
@@ -94,8 +94,8 @@ it("never reports a working listener if PostgreSQL notifications don't arrive", 
     onNotify: () => listeningStates.push(deaf.listening),
   });
   const hearing = listen({ url, channel: 'test', timeouts, watchdog, onNotify: () => undefined });
-  await expect.poll(() => hearing.listening, { timeout: 10_000 }).toBe(true);
-  await expect.poll(() => listeningStates.length, { timeout: 10_000 }).toBeGreaterThan(1);
+  await expect.poll(() => hearing.listening).toBe(true);
+  await expect.poll(() => listeningStates.length).toBeGreaterThan(1);
   expect(listeningStates).not.toContain(true);
   await Promise.all([deaf.close(), hearing.close()]);
   await proxy.close();
@@ -112,27 +112,27 @@ it('reports only one loss and one recovery of PostgreSQL notifications', async (
     onUnavailable: (reason) => reported.push((reason as Error).name),
     onAvailable: () => reported.push('back'),
   });
-  await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => listener.listening).toBe(true);
   swallows = true;
-  await expect.poll(() => reported, { timeout: 30_000 }).toEqual(['TimeoutError']);
+  await expect.poll(() => reported).toEqual(['TimeoutError']);
   await sleep(3000);
   swallows = false;
-  await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => listener.listening).toBe(true);
   expect(reported).toEqual(['TimeoutError', 'back']);
   await listener.close();
   await proxy.close();
   watchdog.close();
-}, 60_000);
+});
 
 it('calls onNotify for a PostgreSQL notification', async () => {
   const url = await workerDatabaseUrl();
   const watchdog = new ConnectionWatchdog();
   let notifications = 0;
   const listener = listen({ url, channel: 'test', timeouts, watchdog, onNotify: () => notifications++ });
-  await expect.poll(() => listener.listening, { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => listener.listening).toBe(true);
   const before = notifications;
   await execute(url, 'NOTIFY test');
-  await expect.poll(() => notifications, { timeout: 5000 }).toBeGreaterThan(before);
+  await expect.poll(() => notifications).toBeGreaterThan(before);
   await listener.close();
   watchdog.close();
 });
