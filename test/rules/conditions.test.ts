@@ -89,9 +89,11 @@ describe.each(keyedEndpoints.filter(({ route }) => acceptsIfMatch(route)))('$tit
   it("returns 412 without a change if If-Match doesn't match the current ETag", async () => {
     const { etag, send } = await createRow();
     const longer = ['-x', '-x-gzip', '-gzip-x', '-GZIP'].map((suffix) => mark(etag, ['', suffix]));
-    for (const tags of ['"other"', '"1", "2"', 'W/"other"', '"other-gzip"', ...longer]) {
+    // After a restore of the database, a version can have another time.
+    const earlier = [etag.replace(/-./, '-0'), etag.replace(/^"\d+/, '"99')];
+    for (const tags of ['"other"', '"1", "2"', 'W/"other"', '"other-gzip"', ...longer, ...earlier]) {
       const refused = await send(tags);
-      expect(refused.status).toBe(412);
+      expect(refused.status, tags).toBe(412);
       expect(errorOf(refused).code).toBe('PRECONDITION_FAILED');
       expect(refused.headers.etag).toBeUndefined();
     }
