@@ -1,21 +1,16 @@
 import type { AssetActivity, TicketActivity } from '@itsm-api/contract';
 import { updateAsset } from '@itsm-api/server/resources/assets/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { describe, expect } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 type Activity = TicketActivity | AssetActivity;
 
-let api: Api;
-let workspace: Workspace;
 let actor: Activity['actor'];
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   actor = { userId: workspace.userId, keyId: Number(workspace.context.keyId) };
 });
-afterAll(() => api.close());
 
 async function listActivity(path: string): Promise<Activity[]> {
   const { status, body, text } = await workspace.call('GET', `${path}/activity`);

@@ -3,18 +3,10 @@ import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { eraseUser } from '@itsm-api/server/resources/privacy/erasure.ts';
 import { redact } from '@itsm-api/server/resources/privacy/redaction.ts';
 import { createUser, deactivateUser, updateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { type Answer, errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 /** A user who can approve, with an API key. */
 interface Approver {
@@ -351,7 +343,7 @@ describe('DELETE /approvals/{id}', () => {
 
 describe('a material change', () => {
   let approver: Approver;
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     approver = await addApprover();
   });
 

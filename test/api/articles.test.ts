@@ -5,18 +5,10 @@ import {
   updateArticle,
 } from '@itsm-api/server/resources/articles/queries.ts';
 import { transaction } from '@itsm-api/server/resources/shared/context.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 const titlesIn = async ({ call }: Workspace, query = '') =>
   (await call('GET', `/articles${query}`)).body.data.map(({ title }: { title: string }) => title);

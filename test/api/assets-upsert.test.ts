@@ -3,21 +3,12 @@ import type { Schema } from '@itsm-api/contract/openapi';
 import { importAssets } from '@itsm-api/server/resources/assets/import-assets.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { valid } from '../openapi/arbitraries.ts';
 import { document } from '../openapi/operations.ts';
-import { type Api, startApi } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { pairsOf } from '../support/pairs.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 /** The result of one item. */
 // biome-ignore lint/suspicious/noExplicitAny: a test fails when what it reads isn't there

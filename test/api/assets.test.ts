@@ -1,18 +1,10 @@
 import { type Asset, AssetStatus, AssetType, assetTransitions, type CustomFields, NewAsset } from '@itsm-api/contract';
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/assets/${id}`, body);
 
@@ -30,7 +22,7 @@ describe('GET /assets', () => {
   let ada: number;
   let email: string;
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     owner = await createWorkspace(api);
     ({ id: ada, email } = await owner.createUser());
     made = [];
@@ -279,7 +271,7 @@ describe('PATCH /assets/:id', () => {
     type Holder = 'ada' | 'bo' | null;
     let users: Record<'ada' | 'bo', number>;
     const idOf = (holder: Holder) => (holder === null ? null : users[holder]);
-    beforeAll(async () => {
+    it.beforeAll(async () => {
       users = { ada: (await workspace.createUser()).id, bo: (await workspace.createUser()).id };
     });
 

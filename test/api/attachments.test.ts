@@ -3,24 +3,21 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attachment, pathPrefix } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect, vi } from 'vitest';
+import { errorOf, startApi } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
-/** The server has one database connection, so a transfer that held it would block all other requests. */
-let api: Api;
-let workspace: Workspace;
 let origin: string;
 
 const quotaBytes = 1_000_000;
 
-beforeAll(async () => {
-  const env = { DATABASE_POOL_SIZE: '1', ATTACHMENTS_MAX_BYTES: '300000', ATTACHMENTS_QUOTA_BYTES: String(quotaBytes) };
-  api = await startApi({ env });
-  workspace = await createWorkspace(api);
+// The server has one database connection, so a transfer that held it would block all other requests.
+const env = { DATABASE_POOL_SIZE: '1', ATTACHMENTS_MAX_BYTES: '300000', ATTACHMENTS_QUOTA_BYTES: String(quotaBytes) };
+const it = itBase.extend('options', { scope: 'file' }, { env });
+it.beforeAll(async () => {
   origin = await api.app.listen({ port: 0, host: '127.0.0.1' });
 });
-afterAll(() => api.close());
 
 const text = { 'content-type': 'text/plain' };
 const attach = (id: number | string, content: string | Buffer, headers: Record<string, string> = {}, name = 'a.txt') =>

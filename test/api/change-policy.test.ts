@@ -1,21 +1,18 @@
 import type { NewTicket, Ticket } from '@itsm-api/contract';
 import { decide } from '@itsm-api/server/resources/tickets/approvals/queries.ts';
 import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { describe, expect, vi } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
+import { createWorkspace, ticket } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 const now = '2026-11-20T10:00:00.000Z';
 const window = { plannedStartAt: '2026-11-20T09:00:00.000Z', plannedEndAt: '2026-11-20T11:00:00.000Z' };
 
-beforeAll(async () => {
-  api = await startApi({ now: () => new Date(now) });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { now: () => new Date(now) });
+it.beforeAll(async () => {
   await setChangePolicy(workspace.context, true);
 });
-afterAll(() => api.close());
 
 /** Creates a CHANGE with an approval. */
 async function createChange(

@@ -1,15 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
-import { comment, createWorkspace, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
+import { comment, createWorkspace } from '../support/workspace.ts';
 
 const post = (id: number, body: unknown) => workspace.call('POST', `/tickets/${id}/comments`, body);
 

@@ -10,21 +10,11 @@ import { countNonconforming } from '@itsm-api/server/resources/custom-fields/non
 import { createDefinition, updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { type Answer, errorOf } from '../support/api.ts';
 import { query } from '../support/database.ts';
-import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-beforeEach(async () => {
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { api, itInNewWorkspace as it, workspace } from '../support/fixture.ts';
+import { createWorkspace, ticket, unique } from '../support/workspace.ts';
 
 const options = [
   { value: 'berlin', label: 'Berlin' },

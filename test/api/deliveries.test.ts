@@ -1,18 +1,10 @@
 import type { Delivery, DeliveryState } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
 import { execute } from '../support/database.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  // In a shared database, workers of other tests would claim the deliveries.
-  api = await startApi({ ownDatabase: true });
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+const it = itBase.extend('options', { scope: 'file' }, { ownDatabase: true });
 
 /** Creates a subscription with one delivery for each given state. The first delivery is the oldest. */
 async function createDeliveries(...states: DeliveryState[]): Promise<{ id: number; made: Delivery[] }> {

@@ -8,20 +8,9 @@ import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-m
 import { importTicketCategories, updateTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-beforeEach(async () => {
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { api, itInNewWorkspace as it, workspace } from '../support/fixture.ts';
+import { createWorkspace, ticket, unique } from '../support/workspace.ts';
 
 const options = [
   { value: 'berlin', label: 'Berlin' },

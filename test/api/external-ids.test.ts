@@ -1,18 +1,12 @@
 import { importAssets } from '@itsm-api/server/resources/assets/import-assets.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
-import { comment, createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
+import { beforeEach, describe, expect } from 'vitest';
+import { type Answer, errorOf } from '../support/api.ts';
+import { itInNewWorkspace as it, workspace } from '../support/fixture.ts';
+import { comment, ticket, unique } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let ticketId: number;
 
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
 beforeEach(async () => {
-  workspace = await createWorkspace(api);
   ticketId = (await workspace.createTicket()).id;
 });
 

@@ -1,20 +1,16 @@
 import { pathPrefix } from '@itsm-api/contract';
 import { createKey, rotateKey, updateKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
-import { comment, createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
+import { comment, createWorkspace, ticket } from '../support/workspace.ts';
 
 /** Import keys, which set the original times and authors of tickets and comments (docs/decisions/imports.md). */
-let api: Api;
-let workspace: Workspace;
 let key: string;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   key = await workspace.createKey({ isImport: true });
 });
-afterAll(() => api.close());
 
 const post = (path: string, body: unknown, as = key) =>
   api.call({ method: 'POST', path: pathPrefix + path, key: as, body });

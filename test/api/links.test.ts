@@ -1,16 +1,8 @@
 import type { Link, Ticket } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const post = (id: number | string, body: object) => workspace.call('POST', `/tickets/${id}/links`, body);
 const read = async (id: number): Promise<Ticket> => (await workspace.call('GET', `/tickets/${id}`)).body.data;

@@ -1,16 +1,13 @@
 import { groups } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { describe, expect } from 'vitest';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi({ env: { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '90' } });
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+const it = itBase.extend(
+  'options',
+  { scope: 'file' },
+  { env: { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '90' } },
+);
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 

@@ -1,18 +1,9 @@
 import { NewProject, type Project } from '@itsm-api/contract';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 describe('GET /projects/:id', () => {
   it('returns every field of a project', async () => {
@@ -53,7 +44,7 @@ describe('GET /projects', () => {
   let owner: Workspace;
   let made: Project[];
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     owner = await createWorkspace(api);
     made = [];
     for (const status of ['ACTIVE', 'PLANNED', 'ACTIVE', 'COMPLETED', 'CANCELLED'] as const) {

@@ -1,18 +1,16 @@
 import type { Asset, Project, Task, Ticket, User } from '@itsm-api/contract';
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf, startApi } from '../support/api.ts';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
 let workspace: Workspace;
 let otherWorkspace: Workspace;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   [workspace, otherWorkspace] = [await createWorkspace(api), await createWorkspace(api)];
 });
-afterAll(() => api.close());
 
 const find = (path: string, q: string, owner = workspace) => owner.call('GET', `${path}q=${encodeURIComponent(q)}`);
 
@@ -27,7 +25,7 @@ async function titles(q: string, filters = ''): Promise<string> {
 describe('search on tickets', () => {
   let first: Ticket;
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     first = await workspace.createTicket({ title: 'VPN drops', description: 'At the office in Köln, at 10.1.2.3' });
     await workspace.createTicket({ title: 'Printer', description: "It doesn't print; vpn is fine", priority: 'HIGH' });
     await workspace.createTicket({

@@ -1,15 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
-import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { type Answer, errorOf } from '../support/api.ts';
+import { it, workspace } from '../support/fixture.ts';
+import { ticket, unique } from '../support/workspace.ts';
 
 const numbered = (count: number, prefix = 't') => Array.from({ length: count }, (_, index) => `${prefix}${index + 10}`);
 

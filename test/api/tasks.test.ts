@@ -1,20 +1,16 @@
 import { Priority, type Project, type Task, TaskStatus } from '@itsm-api/contract';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { it as itBase, workspace } from '../support/fixture.ts';
 
-let api: Api;
-let workspace: Workspace;
 let project: Project;
 let now = new Date('2026-11-20T10:00:00.000Z');
 
-beforeAll(async () => {
-  api = await startApi({ now: () => now });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { now: () => now });
+it.beforeAll(async () => {
   project = await workspace.createProject();
 });
-afterAll(() => api.close());
 
 const create = (fields: object = {}) =>
   workspace.call('POST', `/projects/${project.id}/tasks`, { title: 'Order cables', ...fields });
@@ -144,7 +140,7 @@ describe('GET /projects/:id/tasks', () => {
   let ada: number;
   let email: string;
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     const owned = await workspace.createProject();
     path = `/projects/${owned.id}/tasks`;
     ({ id: ada, email } = await workspace.createUser());

@@ -1,20 +1,9 @@
 import { NewTeam, type Team, TeamPatch } from '@itsm-api/contract';
 import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-beforeEach(async () => {
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { api, itInNewWorkspace as it, workspace } from '../support/fixture.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const read = async (id: number): Promise<Team> => (await workspace.call('GET', `/teams/${id}`)).body.data;
 const listed = async (query = ''): Promise<number[]> =>

@@ -7,20 +7,10 @@ import {
   type Ticket,
 } from '@itsm-api/contract';
 import { importTicketCategories, updateTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-beforeEach(async () => {
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { describe, expect, vi } from 'vitest';
+import { type Answer, errorOf } from '../support/api.ts';
+import { api, itInNewWorkspace as it, workspace } from '../support/fixture.ts';
+import { createWorkspace, ticket } from '../support/workspace.ts';
 
 const add = (id: string, overrides: Partial<NewCategoryConfig> = {}) =>
   workspace.createTicketCategory({ id, ...overrides });

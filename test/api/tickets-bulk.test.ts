@@ -1,7 +1,8 @@
 import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { type Answer, errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { pairsOf } from '../support/pairs.ts';
 import { comment, createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
@@ -9,16 +10,11 @@ import { comment, createWorkspace, ticket, unique, type Workspace } from '../sup
  * Compares each result in a bulk response with the response to an equivalent single request
  * (docs/decisions/tickets.md).
  */
-let api: Api;
-let workspace: Workspace;
 let other: Workspace;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   other = await createWorkspace(api);
 });
-afterAll(() => api.close());
 
 /** The result of one item in a bulk response. */
 // biome-ignore lint/suspicious/noExplicitAny: a test fails when what it reads isn't there

@@ -1,23 +1,20 @@
 import type { NewTicket, Ticket } from '@itsm-api/contract';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 /** A workspace with resolution targets. */
 let targeted: Workspace;
 const now = new Date('2026-11-20T10:00:00.000Z');
 
-beforeAll(async () => {
-  api = await startApi({ now: () => now });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { now: () => now });
+it.beforeAll(async () => {
   targeted = await createWorkspace(api);
   await setResolutionTargets(targeted.context, { CRITICAL: 60, HIGH: 240 });
 });
-afterAll(() => api.close());
 
 const [inOneHour, inFourHours] = ['2026-11-20T11:00:00.000Z', '2026-11-20T14:00:00.000Z'];
 const given = '2026-12-01T08:00:00.000Z';
@@ -229,7 +226,7 @@ describe('GET /tickets with dueSince, dueBefore and overdue', () => {
     return body.data.map(({ title }: Ticket) => title).join('');
   };
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     owner = await createWorkspace(api);
     for (const [index, dueAt] of due.entries()) await owner.createTicket({ title: `${index}`, dueAt });
   });

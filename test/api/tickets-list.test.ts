@@ -1,15 +1,12 @@
 import type { Ticket } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, itWithApi } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
 const now = new Date('2026-11-20T10:00:00.000Z');
 
-beforeAll(async () => {
-  api = await startApi({ now: () => now });
-});
-afterAll(() => api.close());
+const it = itWithApi.extend('options', { scope: 'file' }, { now: () => now });
 
 describe('GET /tickets', () => {
   let owner: Workspace;
@@ -17,7 +14,7 @@ describe('GET /tickets', () => {
   let ada: number;
   let email: string;
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     owner = await createWorkspace(api);
     ({ id: ada, email } = await owner.createUser());
     made = [];
@@ -99,7 +96,7 @@ describe('GET /tickets with filters that have no stored totals', () => {
   let [laptop, server]: number[] = [];
   const day = (number: number) => new Date(Date.UTC(2026, 0, number)).toISOString();
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     owner = await createWorkspace(api);
     ({ id: ada, email } = await owner.createUser());
     [laptop, server] = [(await owner.createAsset()).id, (await owner.createAsset()).id];

@@ -1,19 +1,14 @@
 import { type Ticket, TicketStatus, ticketTransitions, type User } from '@itsm-api/contract';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { type Answer, errorOf } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { bytes, keys, unstorable } from '../support/limits.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, ticket } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let now = new Date('2026-11-20T10:00:00.000Z');
 
-beforeAll(async () => {
-  api = await startApi({ now: () => now });
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+const it = itBase.extend('options', { scope: 'file' }, { now: () => now });
 
 const create = (fields: object = {}, owner = workspace) => owner.call('POST', '/tickets', { ...ticket, ...fields });
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/tickets/${id}`, body);

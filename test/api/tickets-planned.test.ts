@@ -1,17 +1,9 @@
 import type { Ticket } from '@itsm-api/contract';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 const [first, second, third] = [1, 2, 3].map((day) => `2026-12-0${day}T20:00:00.000Z`) as [string, string, string];
 const window = { plannedStartAt: first, plannedEndAt: second };
@@ -106,7 +98,7 @@ describe('plannedStartAt and plannedEndAt', () => {
 
 describe('GET /tickets with plannedSince and plannedBefore', () => {
   let owner: Workspace;
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     owner = await createWorkspace(api);
     const windows = [window, { plannedStartAt: second, plannedEndAt: third }, none];
     for (const [index, planned] of windows.entries()) {

@@ -1,22 +1,18 @@
 import type { NewTicket, Team, Ticket } from '@itsm-api/contract';
 import { teams } from '@itsm-api/server/resources/teams/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { type Answer, errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let team: Team;
 let other: Team;
 let inactive: Team;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   [team, other, inactive] = [await addTeam(), await addTeam(), await addTeam()];
   await deactivate(inactive);
 });
-afterAll(() => api.close());
 
 const addTeam = () => workspace.createTeam();
 const deactivate = ({ id }: Team) => teams.update(workspace.context, id, { active: false });
@@ -111,7 +107,7 @@ describe('GET /tickets?teamId', () => {
   let made: Ticket[];
   let ids: [number, number];
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     owner = await createWorkspace(api);
     ids = [(await owner.createTeam()).id, (await owner.createTeam()).id];
     const given: Partial<NewTicket>[] = [{ teamId: ids[0] }, { teamId: ids[1], priority: 'HIGH' }, {}];

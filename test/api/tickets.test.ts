@@ -8,20 +8,15 @@ import {
   type User,
 } from '@itsm-api/contract';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { bytes, keys, unstorable } from '../support/limits.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 const now = new Date('2026-11-20T10:00:00.000Z');
 
-beforeAll(async () => {
-  api = await startApi({ now: () => now });
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+const it = itBase.extend('options', { scope: 'file' }, { now: () => now });
 
 const create = (fields: object = {}, owner = workspace) => owner.call('POST', '/tickets', { ...ticket, ...fields });
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/tickets/${id}`, body);
@@ -229,7 +224,7 @@ describe('POST /tickets', () => {
 
   describe('watcherUserIds', () => {
     let ids: number[];
-    beforeAll(async () => {
+    it.beforeAll(async () => {
       const rows = await api.prisma.user.createManyAndReturn({
         data: Array.from({ length: 101 }, () => ({
           tenantId: workspace.tenantId,
@@ -263,7 +258,7 @@ describe('POST /tickets', () => {
 
   describe('assetIds', () => {
     let ids: number[];
-    beforeAll(async () => {
+    it.beforeAll(async () => {
       const data = Array.from({ length: 51 }, () => {
         return { tenantId: workspace.tenantId, name: 'Laptop', assetTag: unique(), type: 'LAPTOP' as const };
       });

@@ -1,18 +1,15 @@
 import { NewUser, type User } from '@itsm-api/contract';
 import { getUser } from '@itsm-api/server/resources/users/queries.ts';
 import { createUser, deactivateUser, updateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 /** The users of the workspace, newest first: Dan, Cy, Bo, Ada and the user of the API key (an ADMIN). */
 let made: User[];
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   made = (await workspace.call('GET', '/users')).body.data;
   for (const [name, role] of [
     ['Ada', 'AGENT'],
@@ -25,7 +22,6 @@ beforeAll(async () => {
   const { id } = await deactivateUser(workspace.context, 'cy@example.com');
   made[1] = await getUser(workspace.context, id);
 });
-afterAll(() => api.close());
 
 describe('GET /users/:id', () => {
   it('returns active and inactive users by id', async () => {

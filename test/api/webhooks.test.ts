@@ -1,17 +1,9 @@
 import { deliveryBody, EventType, type Webhook } from '@itsm-api/contract';
 import { toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf, startApi } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createWorkspace, ticket, type Workspace, webhook } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 const create = (fields: object = {}, owner = workspace) => owner.call('POST', '/webhooks', { ...webhook, ...fields });
 const list = (owner: Workspace, query = '') => owner.call('GET', `/webhooks${query}`);

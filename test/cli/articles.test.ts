@@ -1,30 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getEditableArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { expect } from 'vitest';
+import { api } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-import { commandLine } from './itsm.ts';
+import { folder, itWithCommands as it, itsm } from './itsm.ts';
 
-let database: TestDatabase;
-let api: Api;
 let workspace: Workspace;
-let folder: string;
-let itsm: ReturnType<typeof commandLine>;
 
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
+it.beforeAll(async () => {
   workspace = await createWorkspace(api);
-  itsm = commandLine(database.url);
-  folder = await mkdtemp(join(tmpdir(), 'itsm-articles-'));
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-  await rm(folder, { recursive: true });
 });
 
 async function write(files: Record<string, string | Uint8Array>): Promise<void> {

@@ -1,32 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { describe, expect } from 'vitest';
+import { api } from '../support/fixture.ts';
 import { unique } from '../support/workspace.ts';
-import { commandLine, secretKey } from './itsm.ts';
-
-let database: TestDatabase;
-let api: Api;
-let itsm: ReturnType<typeof commandLine>;
-let folder: string;
-
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
-  itsm = commandLine(database.url);
-  folder = await mkdtemp(join(tmpdir(), 'itsm-import-'));
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-  await rm(folder, { recursive: true });
-});
+import { folder, itWithCommands as it, itsm, secretKey } from './itsm.ts';
 
 /** Creates a tenant with an administrator and a webhook subscription to `asset.created`. */
 async function createTenantWithWebhook() {

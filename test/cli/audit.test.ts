@@ -1,34 +1,23 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pruneAudit } from '@itsm-api/server/resources/audit/audit-retention.ts';
 import { updateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { api } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-import { commandLine, secretKey } from './itsm.ts';
+import { folder, itWithCommands as it, itsm } from './itsm.ts';
 
-let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
-let folder: string;
-let itsm: ReturnType<typeof commandLine>;
 /** The id of the user that the tests change. */
 let user: number;
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true, secretKeys: [secretKey] });
+it.beforeAll(async () => {
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   user = (await mine.createUser()).id;
   await updateUser(mine.context, user, { role: 'REQUESTER', name: 'Grace' });
   await theirs.createUser();
-  itsm = commandLine(api.databaseUrl);
-  folder = await mkdtemp(join(tmpdir(), 'itsm-audit-'));
-});
-afterAll(async () => {
-  await api.close();
-  await rm(folder, { recursive: true });
 });
 
 /** Exports entries of the workspace `mine`. Returns the entries, and the output of the command. */

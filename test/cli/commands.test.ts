@@ -1,25 +1,9 @@
 import { pathPrefix, scopes } from '@itsm-api/contract';
 import { openApiDocument } from '@itsm-api/contract/openapi';
 import { createTenant, findTenant } from '@itsm-api/server/resources/tenants/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
-import { commandLine } from './itsm.ts';
-
-let database: TestDatabase;
-let api: Api;
-let itsm: ReturnType<typeof commandLine>;
-
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
-  itsm = commandLine(database.url);
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-});
+import { describe, expect } from 'vitest';
+import { api } from '../support/fixture.ts';
+import { commandLine, itWithCommands as it, itsm } from './itsm.ts';
 
 const statusWith = async (key: string) => (await api.call({ method: 'GET', path: `${pathPrefix}/users`, key })).status;
 

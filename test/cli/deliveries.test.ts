@@ -1,25 +1,19 @@
 import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
+import { describe, expect } from 'vitest';
+import { execute } from '../support/database.ts';
+import { api } from '../support/fixture.ts';
 import { createWorkspace } from '../support/workspace.ts';
-import { commandLine, secretKey } from './itsm.ts';
+import { itWithCommands as it, itsm, secretKey } from './itsm.ts';
 
-let database: TestDatabase;
-let api: Api;
-let itsm: ReturnType<typeof commandLine>;
 /** The ID of a tenant that has a subscription with 101 exhausted and 3 successful deliveries. */
 let tenant: string;
 let subscription: number;
 
 const exhausted = 101;
 
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
-  itsm = commandLine(database.url);
+it.beforeAll(async () => {
   const { tenantId } = await createWorkspace(api);
   tenant = String(tenantId);
   // Each command checks that it can decrypt all secrets, so the API and the commands need the same encryption key.
@@ -28,18 +22,13 @@ beforeAll(async () => {
   const webhook = { url: 'https://hooks.example.com/itsm', secret: 'secret', events: ['ticket.created' as const] };
   subscription = (await createWebhook(context, webhook)).id;
   await execute(
-    database.url,
+    api.databaseUrl,
     `INSERT INTO events (tenant_id, public_id, type, body)
        SELECT ${tenant}, 'evt_' || n, 'ticket.created', '{}' FROM generate_series(1, ${exhausted + 3}) n;
      INSERT INTO deliveries (tenant_id, subscription_id, event_id, attempts, state, settled_at)
        SELECT tenant_id, ${subscription}, id, 10, 'EXHAUSTED', now() FROM events;
      UPDATE deliveries SET state = 'DELIVERED' WHERE id <= 3`,
   );
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
 });
 
 const due = () => api.prisma.delivery.count({ where: { state: 'PENDING' } });

@@ -1,37 +1,26 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sendTestEvent } from '@itsm-api/server/resources/deliveries/queries.ts';
 import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook, updateWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { afterAll, describe, expect } from 'vitest';
+import { api } from '../support/fixture.ts';
 import { unique } from '../support/workspace.ts';
-import { commandLine, processCommandLine, secretKey, spawnCommand } from './itsm.ts';
+import { folder, itWithCommands as it, itsm, processCommandLine, secretKey, spawnCommand } from './itsm.ts';
 
-let database: TestDatabase;
-let api: Api;
-let folder: string;
 let worker: pg.Client;
 
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
-  folder = await mkdtemp(join(tmpdir(), 'itsm-exit-'));
-  worker = new pg.Client({ connectionString: database.url });
+it.beforeAll(async () => {
+  worker = new pg.Client({ connectionString: api.databaseUrl });
   await worker.connect();
   await worker.query('LISTEN webhook_dispatch');
 });
 
 afterAll(async () => {
   await worker.end();
-  await api.close();
-  await database.drop();
-  await rm(folder, { recursive: true });
 });
 
 /** Creates a tenant with a pending delivery and a webhook subscription to `asset.created`. */
@@ -84,7 +73,10 @@ describe('a command that wakes the workers', () => {
     const tenant = await createSubscribedTenant();
     await before?.(tenant);
     const woken = once(worker, 'notification');
-    const child = spawnCommand([...command.split(' '), ...(await args(tenant)), '--tenant', tenant.name], database.url);
+    const child = spawnCommand(
+      [...command.split(' '), ...(await args(tenant)), '--tenant', tenant.name],
+      api.databaseUrl,
+    );
     const startedAt = performance.now();
     let lastOutputAt = Number.NaN;
     for (const stream of [child.stdout, child.stderr]) {
@@ -106,8 +98,8 @@ describe('a command in a separate process', () => {
     async (command) => {
       const { name } = await createSubscribedTenant();
       const args = command === 'tenants list' ? ['--json'] : ['--tenant', name, '--json'];
-      const outcome = await processCommandLine(database.url)(command, ...args);
-      expect(outcome).toEqual(await commandLine(database.url)(command, ...args));
+      const outcome = await processCommandLine(api.databaseUrl)(command, ...args);
+      expect(outcome).toEqual(await itsm(command, ...args));
       expect(outcome).toMatchObject({ code: 0, stderr: '' });
     },
   );

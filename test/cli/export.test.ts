@@ -1,33 +1,18 @@
 import { once } from 'node:events';
-import { access, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { describe, expect } from 'vitest';
+import { api } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-import { commandLine, spawnCommand } from './itsm.ts';
+import { folder, itWithCommands as it, itsm, spawnCommand } from './itsm.ts';
 
-let database: TestDatabase;
-let api: Api;
 let workspace: Workspace;
-let itsm: ReturnType<typeof commandLine>;
-let folder: string;
 
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
+it.beforeAll(async () => {
   workspace = await createWorkspace(api);
-  itsm = commandLine(database.url);
-  folder = await mkdtemp(join(tmpdir(), 'itsm-export-'));
   // Creates a ticket in another workspace. No export may contain this ticket.
   await (await createWorkspace(api)).createTicket();
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-  await rm(folder, { recursive: true });
 });
 
 async function rowsIn(file: string): Promise<{ id: number }[]> {
@@ -112,7 +97,7 @@ describe('export', () => {
       SELECT ${owner.tenantId}, 'Laptop', 'LT-' || i, 'LAPTOP', now() FROM generate_series(1, 20000) AS i`);
     const file = join(folder, 'twice.jsonl');
     const args = ['assets', 'export', file, '--tenant', String(owner.tenantId), '--yes'];
-    const codes = [1, 2].map(async () => (await once(spawnCommand(args, database.url), 'exit'))[0]);
+    const codes = [1, 2].map(async () => (await once(spawnCommand(args, api.databaseUrl), 'exit'))[0]);
     expect(await Promise.all(codes)).toEqual([0, 0]);
     const ids = (await rowsIn(file)).map((row) => row.id);
     expect([ids.length, new Set(ids).size]).toEqual([20_000, 20_000]);
@@ -131,13 +116,13 @@ describe('export', () => {
       return partial === undefined ? 0 : (await stat(join(folder, partial))).size;
     };
     // The command removes its temporary file after SIGINT.
-    const interrupted = spawnCommand(args, database.url);
+    const interrupted = spawnCommand(args, api.databaseUrl);
     await expect.poll(written, { interval: 5 }).toBeGreaterThan(0);
     interrupted.kill('SIGINT');
     expect(await once(interrupted, 'exit')).toEqual([130, null]);
     expect(await partials()).toEqual([]);
 
-    const child = spawnCommand(args, database.url);
+    const child = spawnCommand(args, api.databaseUrl);
     await expect.poll(written, { interval: 5 }).toBeGreaterThan(0);
     child.kill('SIGKILL');
     const [stdout] = await Promise.all([text(child.stdout), once(child, 'exit')]);

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../server/src/cli/run.ts';
+import type { ApiOptions } from '../support/api.ts';
+import { itWithApi } from '../support/fixture.ts';
 
 /** The path of the `itsm` script in the root folder. */
 export const program = join(import.meta.dirname, '../../itsm');
@@ -19,6 +22,23 @@ interface Outcome {
 }
 
 type Run = (command: string, ...more: string[]) => Promise<Outcome>;
+
+/** Runs commands on the database of the API of the current test file. */
+export let itsm: Run;
+
+/** A folder for files of commands, which is deleted after the test file. */
+export let folder: string;
+
+/** Starts an API with its own database. Commands can decrypt its webhook secrets. */
+export const itWithCommands = itWithApi
+  .extend('options', { scope: 'file' }, { ownDatabase: true, secretKeys: [secretKey] } as ApiOptions)
+  .extend('itsm', { scope: 'file', auto: true }, async ({ api }, { onCleanup }) => {
+    const created = await mkdtemp(join(tmpdir(), 'itsm-commands-'));
+    onCleanup(() => rm(created, { recursive: true }));
+    folder = created;
+    itsm = commandLine(api.databaseUrl);
+    return itsm;
+  });
 
 /** Starts a command in a separate process. Returns the process without waiting for its exit. */
 export function spawnCommand(args: string[], databaseUrl: string, env: Record<string, string> = {}) {

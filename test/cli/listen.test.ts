@@ -3,29 +3,24 @@ import { createInterface } from 'node:readline';
 import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { afterAll, describe, expect } from 'vitest';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { commandLine, secretKey, spawnCommand } from './itsm.ts';
 
 /*
  * Tests `itsm listen --subscribe` with a server that delivers webhooks.
  */
-let api: Api;
-let workspace: Workspace;
 let stopDelivery: () => Promise<void>;
 const env = { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' };
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true, env });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { ownDatabase: true, env });
+it.beforeAll(async () => {
   // The worker needs the encryption key of the command to decrypt the webhook secret.
   const services = { ...api.services, secretCipher: createSecretCipher([secretKey]) };
   stopDelivery = await startWebhooks({ ...api, services, logger: createLogger('silent') });
 });
 afterAll(async () => {
   await stopDelivery();
-  await api.close();
 });
 
 describe('listen --subscribe', () => {

@@ -1,33 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathPrefix } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { describe, expect } from 'vitest';
+import { api } from '../support/fixture.ts';
 import { unique } from '../support/workspace.ts';
-import { commandLine, program, secretKey } from './itsm.ts';
+import { folder, itWithCommands as it, itsm, program, secretKey } from './itsm.ts';
 
 /* Tests the commands that create, list, update, deactivate and activate resources. */
-let database: TestDatabase;
-let api: Api;
-let itsm: ReturnType<typeof commandLine>;
-let folder: string;
-
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
-  itsm = commandLine(database.url);
-  folder = await mkdtemp(join(tmpdir(), 'itsm-nouns-'));
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-  await rm(folder, { recursive: true });
-});
 
 const statusWith = async (key: string, path = '/users') =>
   (await api.call({ method: 'GET', path: pathPrefix + path, key })).status;
@@ -419,7 +401,7 @@ describe('projects', () => {
 describe('secret options', () => {
   /** Runs a command that reads `input` from standard input. */
   async function runWithInput(input: string, ...args: string[]) {
-    const env = { PATH: process.env.PATH, DATABASE_URL: database.url, WEBHOOK_SECRET_KEY: secretKey };
+    const env = { PATH: process.env.PATH, DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
     const child = spawn(program, args, { env });
     child.stdin.end(input);
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);

@@ -1,23 +1,13 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { describe, expect } from 'vitest';
+import { api } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-import { commandLine } from './itsm.ts';
+import { folder, itWithCommands as it, itsm } from './itsm.ts';
 
-let database: TestDatabase;
-let api: Api;
-let itsm: ReturnType<typeof commandLine>;
 let workspace: Workspace;
-let folder: string;
 
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
-  itsm = commandLine(database.url);
-  folder = await mkdtemp(join(tmpdir(), 'itsm-requests-'));
+it.beforeAll(async () => {
   workspace = await createWorkspace(api);
   const theirs = await createWorkspace(api);
   for (const [id, path, by] of [
@@ -28,11 +18,6 @@ beforeAll(async () => {
     await by.call('GET', path, undefined, { 'x-request-id': id });
   }
   await api.requestLog.flush();
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-  await rm(folder, { recursive: true });
 });
 
 describe('itsm requests', () => {

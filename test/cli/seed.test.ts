@@ -15,26 +15,18 @@ import {
 } from '@itsm-api/contract';
 import { findWrongTotals } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import { findPending } from '@itsm-api/server/webhooks/outbox/pending.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type DemoWorkspace, seed } from '../../prisma/seed.ts';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { startApi } from '../support/api.ts';
+import { cloneDatabase } from '../support/database.ts';
+import { api } from '../support/fixture.ts';
 import { ticket } from '../support/workspace.ts';
-import { commandLine, secretKey } from './itsm.ts';
+import { commandLine, itWithCommands as it, itsm } from './itsm.ts';
 
-let database: TestDatabase;
-let api: Api;
 let demo: DemoWorkspace | undefined;
 
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url, secretKeys: [secretKey] });
+it.beforeAll(async () => {
   demo = await seed(api);
-});
-
-afterAll(async () => {
-  await api.close();
-  await database.drop();
 });
 
 const call = async (method: string, path: string, body?: unknown) =>
@@ -172,7 +164,7 @@ describe('seed', () => {
 
 describe('itsm seed', () => {
   it('creates the demo workspace without its file if the store of attachments is unavailable', async () => {
-    const itsm = commandLine(database.url, { ATTACHMENTS_DIR: '/dev/null/attachments' });
+    const itsm = commandLine(api.databaseUrl, { ATTACHMENTS_DIR: '/dev/null/attachments' });
     const { code, stdout, stderr } = await itsm('seed --name Hooli');
     expect(code, stderr).toBe(0);
     const answer = await api.call({ method: 'GET', path: `${pathPrefix}/tickets/INC-17`, key: stdout.trim() });
@@ -206,7 +198,6 @@ describe('itsm seed', () => {
   });
 
   it('creates a second workspace with the requested number of demo tickets', async () => {
-    const itsm = commandLine(database.url);
     const { code, stdout, stderr } = await itsm('seed --tickets 3k --name Umbrella');
     expect(code, stderr).toBe(0);
     const key = stdout.trim();

@@ -1,7 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify, stripVTControlCharacters } from 'node:util';
@@ -9,34 +8,22 @@ import { commands } from '@itsm-api/server/cli/command-table.ts';
 import { optionsOf, type Verb } from '@itsm-api/server/cli/lib/command.ts';
 import { relativeTime } from '@itsm-api/server/cli/lib/relative-time.ts';
 import { createTenant } from '@itsm-api/server/resources/tenants/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { cloneDatabase, type TestDatabase } from '../support/database.ts';
+import { describe, expect } from 'vitest';
+import { api } from '../support/fixture.ts';
 import { skipUnlessInstalled } from '../support/programs.ts';
 import { skipUnlessLinux } from '../support/skip-unless.ts';
-import { commandLine, processCommandLine, program, secretKey } from './itsm.ts';
+import { folder, itWithCommands as it, itsm, processCommandLine, program, secretKey } from './itsm.ts';
 
 /* Tests the terminal output, the shell completion and the setup errors of the command line. */
-let database: TestDatabase;
-let api: Api;
-let folder: string;
 let env: Record<string, string>;
 
-beforeAll(async () => {
-  database = await cloneDatabase();
-  api = await startApi({ databaseUrl: database.url });
-  folder = await mkdtemp(join(tmpdir(), 'itsm-terminal-'));
-  env = { PATH: process.env.PATH ?? '', DATABASE_URL: database.url, WEBHOOK_SECRET_KEY: secretKey, TERM: 'xterm' };
+it.beforeAll(async () => {
+  env = { PATH: process.env.PATH ?? '', DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey, TERM: 'xterm' };
   await createTenant(api.prisma, {
     name: `Company with a name of more words than fit ${'beside the others '.repeat(5)}`.trim(),
     adminEmail: 'ada@long.example',
   });
   await createTenant(api.prisma, { name: 'Ümlaut 東京', adminEmail: 'ada@tokyo.example' });
-});
-afterAll(async () => {
-  await api.close();
-  await database.drop();
-  await rm(folder, { recursive: true });
 });
 
 /** Returns the output of a command in a terminal that is `columns` columns wide. */
@@ -145,7 +132,6 @@ describe('in the wrong folder', () => {
 
 describe('completion', () => {
   it('completes commands, options and values, including values from the database', async () => {
-    const itsm = commandLine(database.url);
     const offered = async (...words: string[]) => {
       const { stdout } = await itsm('complete', ...words);
       return stdout.split('\n').flatMap((line) => line.split('\t', 1)[0] || []);

@@ -15,22 +15,18 @@ import {
   type TicketType,
   ValidationError,
 } from '@itsm-api/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, ticket, type Workspace, webhook } from '../support/workspace.ts';
+import { beforeEach, describe, expect } from 'vitest';
+import { startApi } from '../support/api.ts';
+import { api, itInNewWorkspace as it, workspace } from '../support/fixture.ts';
+import { createWorkspace, ticket, webhook } from '../support/workspace.ts';
 
-let api: Api;
 let baseUrl: string;
-let workspace: Workspace;
 let client: ItsmClient;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
 });
-afterAll(() => api.close());
 beforeEach(async () => {
-  workspace = await createWorkspace(api);
   client = new ItsmClient({ baseUrl, apiKey: workspace.key });
 });
 

@@ -4,28 +4,22 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { afterAll, expect } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
 
 /** Runs the command `types` of `@itsm-api/client`, and compiles a program with the types that it writes. */
 const program = fileURLToPath(new URL('../../client/bin/itsm-client.ts', import.meta.url));
 const compiler = join(import.meta.dirname, '../../tools/node_modules/.bin/tsc');
-let api: Api;
-let workspace: Workspace;
 let baseUrl: string;
 /** A folder in the tests, where programs can import `@itsm-api/client`. */
 let folder: string;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
   folder = await mkdtemp(join(import.meta.dirname, '../node_modules/.field-types-'));
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
-  await api.close();
 });
 
 /** Runs a program, and returns its exit code and its output. */

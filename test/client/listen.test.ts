@@ -5,24 +5,19 @@ import { fileURLToPath } from 'node:url';
 import { unwrap } from '@itsm-api/client/webhooks';
 import { EventType } from '@itsm-api/contract';
 import { requestHeaders } from '@itsm-api/server/webhooks/delivery/attempt.ts';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, afterEach, expect } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
 import { pnpm } from '../support/pnpm.ts';
 import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /** Runs the command `listen` of `@itsm-api/client` against a server without workers, so only the program sends events. */
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-let api: Api;
-let workspace: Workspace;
 let receiver: Receiver;
 let baseUrl: string;
 let status = 204;
 const running: ChildProcess[] = [];
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   receiver = await startReceiver((_, response) => {
     // The program must ignore this response, which it didn't request.
     response.writeContinue();
@@ -35,7 +30,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   await receiver.close();
-  await api.close();
 });
 
 function run(args: string[], env: Record<string, string> = {}) {

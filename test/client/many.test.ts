@@ -1,11 +1,9 @@
 import { type ClientOptions, ItsmClient, isItsmError, type NewTicket } from '@itsm-api/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { beforeEach, describe, expect } from 'vitest';
+import { api, itInNewWorkspace as it, workspace } from '../support/fixture.ts';
+import { ticket } from '../support/workspace.ts';
 
-let api: Api;
 let baseUrl: string;
-let workspace: Workspace;
 let requests: { method: string; path: string; key: string | null; items: number }[];
 /**
  * The test client calls this function for each request. By default, the function forwards the request to the server.
@@ -13,13 +11,10 @@ let requests: { method: string; path: string; key: string | null; items: number 
 let handleRequest: (count: number, send: () => Promise<Response>) => Promise<Response>;
 let client: ItsmClient;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
 });
-afterAll(() => api.close());
 beforeEach(async () => {
-  workspace = await createWorkspace(api);
   requests = [];
   handleRequest = (_, send) => send();
   client = newClient();

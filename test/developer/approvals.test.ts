@@ -1,21 +1,15 @@
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
 import { etagOf, signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let agentId: number;
 let agent: Visitor;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   agentId = (await workspace.createUser({ name: 'Agent' })).id;
   agent = await signIn(api, { tenantId: workspace.tenantId, userId: agentId });
 });
-afterAll(() => api.close());
 
 const list = '/developer/approvals';
 const read = async (id: number) => {

@@ -1,21 +1,15 @@
 import { createArticle, getEditableArticle } from '@itsm-api/server/resources/articles/queries.ts';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect, vi } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
 import { etagOf, signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 /** A visitor with the role AGENT. */
 let agent: Visitor;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   const { id } = await workspace.createUser({ role: 'AGENT' });
   agent = await signIn(api, { tenantId: workspace.tenantId, userId: id });
 });
-afterAll(() => api.close());
 
 const path = '/developer/articles';
 const statusOf = async (id: number) => (await workspace.call('GET', `/articles/${id}`)).status;

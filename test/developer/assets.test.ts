@@ -1,20 +1,9 @@
 import { listAssets, updateAsset } from '@itsm-api/server/resources/assets/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { etagOf, preview, signIn, upload, type Visitor } from '../support/visitor.ts';
+import { describe, expect } from 'vitest';
+import { admin, api, itAsAdmin as it, workspace } from '../support/fixture.ts';
+import { etagOf, preview, signIn, upload } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 import { fileOn, sendAbout } from './importing.ts';
-
-let api: Api;
-let workspace: Workspace;
-let admin: Visitor;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-  admin = await signIn(api, workspace);
-});
-afterAll(() => api.close());
 
 const page = { page: 1, perPage: 100 };
 const path = '/developer/assets/import';

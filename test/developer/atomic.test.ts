@@ -2,16 +2,13 @@ import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts'
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, expect } from 'vitest';
 import { newAuthenticator } from '../support/authenticator.ts';
+import { api, it as itBase, workspace as mine } from '../support/fixture.ts';
 import { openBrowser, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /* Tests that each action in the developer area writes all of its changes in one transaction. */
-let api: Api;
 let client: pg.Client;
-let mine: Workspace;
 let email: string;
 /** A visitor who is signed in with a password. */
 let visitor: Visitor;
@@ -20,18 +17,16 @@ const password = 'seven wandering walruses';
 const account = '/developer/account';
 const signInPage = '/developer/sign-in';
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true });
+const it = itBase.extend('options', { scope: 'file' }, { ownDatabase: true });
+it.beforeAll(async () => {
   client = new pg.Client({ connectionString: api.databaseUrl });
   await client.connect();
-  mine = await createWorkspace(api);
   ({ email } = await api.prisma.user.findFirstOrThrow({ where: { tenantId: mine.tenantId } }));
   visitor = openBrowser(api);
   await visitor.submit(await invite(), 'password', { password });
 });
 afterAll(async () => {
   await client.end();
-  await api.close();
 });
 
 /** Creates an invitation. Returns the path of the invitation link. */

@@ -5,9 +5,9 @@ import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts'
 import { activateTenant, deactivateTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { updateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterEach, describe, expect, vi } from 'vitest';
 import { newAuthenticator } from '../support/authenticator.ts';
+import { admin, api, itAsAdmin as it, workspace as mine } from '../support/fixture.ts';
 import { areaOrigin, type Fields, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
@@ -16,16 +16,6 @@ import { samples } from './samples.ts';
 /*
  * Tests attacks on the developer area. rules.test.ts tests the rules for all pages and forms.
  */
-let api: Api;
-let mine: Workspace;
-let admin: Visitor;
-
-beforeAll(async () => {
-  api = await startApi();
-  mine = await createWorkspace(api);
-  admin = await signIn(api, mine);
-});
-afterAll(() => api.close());
 
 const account = '/developer/account';
 const signInPath = '/developer/sign-in';
@@ -130,7 +120,7 @@ describe('passkeys', () => {
   const key = newAuthenticator();
   let owner: number;
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     owner = (await mine.createUser({ role: 'ADMIN' })).id;
     const token = await createInvitation({ db: tenantClient(api.databases.system, mine.tenantId) }, owner);
     const [visitor, link] = [openBrowser(api), `/developer/join?token=${token}`];

@@ -1,19 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect, vi } from 'vitest';
 import { newAuthenticator } from '../support/authenticator.ts';
-import { openBrowser, signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let mine: Workspace;
-let admin: Visitor;
-
-beforeAll(async () => {
-  api = await startApi();
-  mine = await createWorkspace(api);
-  admin = await signIn(api, mine);
-});
-afterAll(() => api.close());
+import { admin, api, itAsAdmin as it, workspace as mine } from '../support/fixture.ts';
+import { openBrowser, type Visitor } from '../support/visitor.ts';
 
 const path = '/developer/audit';
 

@@ -1,15 +1,12 @@
 import { pages } from '@itsm-api/server/developer/pages.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, expect } from 'vitest';
 import { launchBrowser, rulesOfLooks, violations } from '../support/browser.ts';
+import { api, it, workspace as mine } from '../support/fixture.ts';
 import { signIn } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { addressOf, samples } from './samples.ts';
 
 /* Uses axe to check the accessibility of all pages of the developer area. */
-let api: Api;
-let mine: Workspace;
 let origin: string;
 let browser: Browser;
 let signedIn: BrowserContext;
@@ -17,9 +14,7 @@ let signedOut: BrowserContext;
 /** The open pages of each context that no test uses. Opening a page takes as long as a check. */
 let idle: Map<BrowserContext, Page[]>;
 
-beforeAll(async () => {
-  api = await startApi();
-  mine = await createWorkspace(api);
+it.beforeAll(async () => {
   const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }));
   origin = `http://localhost:${port}`;
   const visitor = await signIn(api, mine);
@@ -40,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
-  await api.close();
 });
 
 /** Creates a key that expires and a failing webhook, so that the overview shows problems. */

@@ -1,25 +1,22 @@
 import { listAssets } from '@itsm-api/server/resources/assets/queries.ts';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, expect } from 'vitest';
 import { launchBrowser } from '../support/browser.ts';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { signIn } from '../support/visitor.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
-let api: Api;
 let origin: string;
 let browser: Browser;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }));
   origin = `http://localhost:${port}`;
   browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
-  await api.close();
 });
 
 async function send(page: Page, text: string): Promise<void> {

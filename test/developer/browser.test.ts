@@ -4,33 +4,27 @@ import { ItsmClient } from '@itsm-api/client';
 import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, afterEach, beforeEach, describe, expect } from 'vitest';
 import { addAuthenticator, launchBrowser } from '../support/browser.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { api, itInNewWorkspace as it, workspace as mine } from '../support/fixture.ts';
 
 /* Tests the features that need a real browser: passkeys, scripts and the content security policy. */
-let api: Api;
 let origin: string;
 let browser: Browser;
-let mine: Workspace;
 let context: BrowserContext;
 let page: Page;
 let pageErrors: string[];
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   const { port } = new URL(await api.app.listen({ host: '127.0.0.1', port: 0 }));
   origin = `http://localhost:${port}`;
   browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
-  await api.close();
 });
 
 beforeEach(async () => {
-  mine = await createWorkspace(api);
   context = await browser.newContext();
   page = await context.newPage();
   pageErrors = [];

@@ -1,22 +1,15 @@
 import { getAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { getDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { beforeEach, describe, expect } from 'vitest';
+import { api, itInNewWorkspace as it, workspace } from '../support/fixture.ts';
 import { etagOf, type Fields, signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+import { unique } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let admin: Visitor;
 
-beforeAll(async () => {
-  api = await startApi();
-});
 beforeEach(async () => {
-  workspace = await createWorkspace(api);
   admin = await signIn(api, workspace);
 });
-afterAll(() => api.close());
 
 const path = '/developer/custom-fields';
 

@@ -1,23 +1,14 @@
 import type { Delivery } from '@itsm-api/contract';
 import { parseLocalTime } from '@itsm-api/server/developer/framework/local-datetime.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
 import { execute } from '../support/database.ts';
-import { signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { admin, api, itAsAdmin, workspace as mine } from '../support/fixture.ts';
+import { signIn } from '../support/visitor.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 /* Tests the delivery pages in a browser without scripts. */
-let api: Api;
-let mine: Workspace;
-let admin: Visitor;
 
-beforeAll(async () => {
-  // Uses a separate database, because workers of other tests could claim the deliveries.
-  api = await startApi({ ownDatabase: true });
-  mine = await createWorkspace(api);
-  admin = await signIn(api, mine);
-});
-afterAll(() => api.close());
+const it = itAsAdmin.extend('options', { scope: 'file' }, { ownDatabase: true });
 
 const list = '/developer/deliveries';
 const idsIn = (text: string) => [...text.matchAll(/aria-label="Delivery (\d+)"/g)].map(([, id]) => Number(id));

@@ -2,12 +2,11 @@ import { Readable } from 'node:stream';
 import { type Endpoint, pathPrefix, Scope } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import { updateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { areaOrigin, type Fields, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
 let admin: Visitor;
@@ -17,15 +16,13 @@ const list = '/developer/keys';
 const fresh = `${list}/new`;
 const newKey = { name: 'nightly export', scopes: ['tickets:read', 'users:read'], expiresInDays: '60' };
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   admin = await signIn(api, mine);
   const { id } = await mine.createUser({ role: 'AGENT' });
   agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
   [agentsKey] = await addKeys(id);
 });
-afterAll(() => api.close());
 
 /** Inserts API keys for a user in the workspace `mine`. Returns the IDs of the keys. */
 async function addKeys(userId: number, ...names: string[]): Promise<bigint[]> {

@@ -13,26 +13,23 @@ import { getKeyPolicy, setKeyPolicy } from '@itsm-api/server/auth/api-keys/key-p
 import { KeyStatus } from '@itsm-api/server/auth/api-keys/key-status.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { type Context, transaction } from '@itsm-api/server/resources/shared/context.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /*
  * Tests API key management with the database role for requests, because the developer area uses this role.
  */
-let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
 let email: string;
 const dayMs = 86_400_000;
 const missing = { code: 'NOT_FOUND', message: 'API key not found in this workspace. Check the id.' };
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   email = (await mine.createUser({ role: 'ADMIN' })).email;
 });
-afterAll(() => api.close());
 
 const asRequest = ({ tenantId }: Workspace): Context => ({
   ...api.services,

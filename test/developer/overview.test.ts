@@ -1,32 +1,26 @@
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { latencyBuckets } from '@itsm-api/server/usage/dimensions.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
 import { query } from '../support/database.ts';
+import { admin, api, itAsAdmin, workspace as mine } from '../support/fixture.ts';
 import { signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const path = '/developer/overview';
-let api: Api;
-let mine: Workspace;
-let admin: Visitor;
 let agent: Visitor;
 let agentsKey: number;
 let adminsKey: number;
 
-beforeAll(async () => {
-  api = await startApi({ env: { ATTACHMENTS_QUOTA_BYTES: '20' } });
-  mine = await createWorkspace(api);
+const it = itAsAdmin.extend('options', { scope: 'file' }, { env: { ATTACHMENTS_QUOTA_BYTES: '20' } });
+it.beforeAll(async () => {
   adminsKey = Number(mine.context.keyId);
   const { id, email } = await mine.createUser();
   agentsKey = (
     await createKey(mine.context, { user: email, name: 'Nightly', scopes: ['tickets:read'], expiresInDays: 5 })
   ).id;
   await createKey(mine.context, { user: email, name: 'Later', scopes: ['tickets:read'], expiresInDays: 31 });
-  admin = await signIn(api, mine);
   agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
 });
-afterAll(() => api.close());
 
 /** Returns the text of each card, by title. */
 async function cardsOf(visitor: Visitor): Promise<Record<string, string>> {

@@ -1,20 +1,9 @@
 import { listProjects } from '@itsm-api/server/resources/projects/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { preview, signIn, type Visitor } from '../support/visitor.ts';
+import { describe, expect } from 'vitest';
+import { admin, api, itAsAdmin as it, workspace } from '../support/fixture.ts';
+import { preview, signIn } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 import { sendAbout } from './importing.ts';
-
-let api: Api;
-let workspace: Workspace;
-let admin: Visitor;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-  admin = await signIn(api, workspace);
-});
-afterAll(() => api.close());
 
 describe('/developer/projects/import', () => {
   const path = '/developer/projects/import';

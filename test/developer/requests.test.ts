@@ -1,12 +1,11 @@
 import { findRequests, listRequests } from '@itsm-api/server/resources/requests/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
 import { query } from '../support/database.ts';
+import { api, itWithApi } from '../support/fixture.ts';
 import { signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const now = new Date('2026-11-22T12:30:30Z');
-let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
 let admin: Visitor;
@@ -14,8 +13,8 @@ let agent: Visitor;
 let agentsKey: number;
 let keyId: number;
 
-beforeAll(async () => {
-  api = await startApi({ now: () => now });
+const it = itWithApi.extend('options', { scope: 'file' }, { now: () => now });
+it.beforeAll(async () => {
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   keyId = Number(mine.context.keyId);
   const { id } = await mine.createUser({ role: 'AGENT' });
@@ -45,7 +44,6 @@ beforeAll(async () => {
   admin = await signIn(api, mine);
   agent = await signIn(api, { tenantId: mine.tenantId, userId: id });
 });
-afterAll(() => api.close());
 
 /** Returns the request ids on a page, in their order. */
 async function idsOn(visitor: Visitor, address: string): Promise<string[]> {

@@ -1,28 +1,22 @@
 import type { UserRole } from '@itsm-api/contract';
 import type { AnyPage } from '@itsm-api/server/developer/framework/page.ts';
 import { pages } from '@itsm-api/server/developer/pages.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { startApi } from '../support/api.ts';
+import { admin, api, itAsAdmin as it, workspace as mine } from '../support/fixture.ts';
 import { areaOrigin, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace } from '../support/workspace.ts';
 import { addressOf as addressIn, samples } from './samples.ts';
 
 /*
  * Tests the rules for all pages and forms of the developer area: session, role, CSRF token and tenant isolation.
  */
-let api: Api;
-let mine: Workspace;
-let admin: Visitor;
 /** A visitor who is an administrator of another workspace. */
 let stranger: Visitor;
 
-beforeAll(async () => {
-  api = await startApi();
-  mine = await createWorkspace(api);
-  admin = await signIn(api, mine);
+it.beforeAll(async () => {
   stranger = await signIn(api, await createWorkspace(api));
 });
-afterAll(() => api.close());
 
 const closed = pages.filter(({ roles }) => roles !== 'everyone');
 /** The pages whose address identifies a row. */

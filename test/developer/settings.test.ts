@@ -1,20 +1,9 @@
 import { listAudit } from '@itsm-api/server/resources/audit/queries.ts';
 import { getResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-let admin: Visitor;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-  admin = await signIn(api, workspace);
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { admin, api, itAsAdmin as it, workspace } from '../support/fixture.ts';
+import { signIn } from '../support/visitor.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 const path = '/developer/settings';
 const none = { CRITICAL: '', HIGH: '', MEDIUM: '', LOW: '' };

@@ -7,20 +7,12 @@ import { pruneSessions } from '@itsm-api/server/auth/accounts/session-retention.
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { type TenantId, toTenantId } from '@itsm-api/server/shared/tenant-id.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { startApi } from '../support/api.ts';
 import { newAuthenticator } from '../support/authenticator.ts';
+import { api, it, workspace as mine } from '../support/fixture.ts';
 import { areaOrigin, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let mine: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  mine = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 const password = 'seven wandering walruses';
 const account = '/developer/account';

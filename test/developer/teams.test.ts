@@ -1,20 +1,9 @@
 import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { etagOf, signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-let admin: Visitor;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-  admin = await signIn(api, workspace);
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { admin, api, itAsAdmin as it, workspace } from '../support/fixture.ts';
+import { etagOf, signIn } from '../support/visitor.ts';
+import { createWorkspace, unique } from '../support/workspace.ts';
 
 const idIn = (path = '') => Number(path.split('=').at(-1));
 

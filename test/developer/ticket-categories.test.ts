@@ -1,19 +1,7 @@
 import { getTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { etagOf, signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-let admin: Visitor;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-  admin = await signIn(api, workspace);
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { admin, itAsAdmin as it, workspace } from '../support/fixture.ts';
+import { etagOf } from '../support/visitor.ts';
 
 const list = '/developer/ticket-categories';
 const create = (fields: object) =>

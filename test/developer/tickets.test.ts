@@ -1,21 +1,18 @@
 import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { startApi } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { signIn, upload, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let agent: Visitor;
 let agentId: number;
 
-beforeAll(async () => {
-  api = await startApi({ env: { ATTACHMENTS_MAX_BYTES: '1000' } });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { env: { ATTACHMENTS_MAX_BYTES: '1000' } });
+it.beforeAll(async () => {
   agentId = (await workspace.createUser({ name: 'Agent' })).id;
   agent = await signIn(api, { tenantId: workspace.tenantId, userId: agentId });
 });
-afterAll(() => api.close());
 
 describe('/developer/tickets', () => {
   it('lists the newest tickets first, with links to their pages and the names of assignees', async () => {

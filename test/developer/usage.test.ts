@@ -1,25 +1,20 @@
 import { requestsByKey } from '@itsm-api/server/resources/usage/queries.ts';
 import { createUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { bucketOf, latencyBuckets, type Outcome } from '@itsm-api/server/usage/dimensions.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
 import { query } from '../support/database.ts';
-import { signIn, type Visitor } from '../support/visitor.ts';
+import { api, itAsAdmin, workspace as mine, admin as visitor } from '../support/fixture.ts';
+import { signIn } from '../support/visitor.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
 const now = new Date('2026-11-22T12:30:30Z');
-let api: Api;
-let mine: Workspace;
-let visitor: Visitor;
 /** The IDs of an administrator's API key (`keyId`) and of an agent's API key (`agentsKey`). */
 let keyId: number;
 let agentsKey: number;
 let agentId: number;
 
-beforeAll(async () => {
-  api = await startApi({ now: () => now });
-  mine = await createWorkspace(api);
-  visitor = await signIn(api, mine);
+const it = itAsAdmin.extend('options', { scope: 'file' }, { now: () => now });
+it.beforeAll(async () => {
   keyId = Number(mine.context.keyId);
   agentId = (await createUser(mine.context, { name: 'Ann', email: `${unique()}@example.com`, role: 'AGENT' })).id;
   agentsKey = await addKey(mine, agentId, 'Import <b>');
@@ -40,7 +35,6 @@ beforeAll(async () => {
   await add(mine, { key: agentsKey, hoursAgo: 100, endpoint: 'webhooks_test', requests: 1, milliseconds: 20_000 });
   await add(mine, { key: keyId, hoursAgo: 200, endpoint: 'projects_list', requests: 77 });
 });
-afterAll(() => api.close());
 
 async function addKey(workspace: Workspace, userId: number | bigint, name: string): Promise<number> {
   const { id } = await api.prisma.apiKey.create({

@@ -6,22 +6,11 @@ import { listAudit } from '@itsm-api/server/resources/audit/queries.ts';
 import { getUser, listUsers } from '@itsm-api/server/resources/users/queries.ts';
 import { activateUser, deactivateUser, updateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { admin, api, itAsAdmin as it, workspace } from '../support/fixture.ts';
 import { etagOf, type Fields, openBrowser, signIn, type Visitor } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
-import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-let admin: Visitor;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-  admin = await signIn(api, workspace);
-});
-afterAll(() => api.close());
+import { createWorkspace, unique } from '../support/workspace.ts';
 
 /** Returns the invitation link that a page contains. */
 function linkIn(text: string): string | undefined {

@@ -1,18 +1,14 @@
 import { createKey, updateKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 
-let api: Api;
-let workspace: Workspace;
 let email: string;
 
-beforeAll(async () => {
-  api = await startApi({ env: { TRUST_PROXY: 'loopback' } });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { env: { TRUST_PROXY: 'loopback' } });
+it.beforeAll(async () => {
   ({ email } = await workspace.createUser({ kind: 'SERVICE' }));
 });
-afterAll(() => api.close());
 
 const makeKey = (allowedNetworks: string[]) =>
   createKey(workspace.context, { user: email, name: 'office', scopes: ['tickets:read'], allowedNetworks });

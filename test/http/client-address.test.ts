@@ -2,24 +2,20 @@ import { pathPrefix } from '@itsm-api/contract';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import { listRequests } from '@itsm-api/server/resources/requests/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { areaOrigin, openBrowser } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let restrictedKey: string;
 
-beforeAll(async () => {
-  const env = { TRUST_PROXY: 'loopback,10.0.0.0/8', RATE_LIMIT_FAILURES: '12', REQUEST_LOG_SUCCESSES: '1000' };
-  api = await startApi({ env });
-  workspace = await createWorkspace(api);
+const env = { TRUST_PROXY: 'loopback,10.0.0.0/8', RATE_LIMIT_FAILURES: '12', REQUEST_LOG_SUCCESSES: '1000' };
+const it = itBase.extend('options', { scope: 'file' }, { env });
+it.beforeAll(async () => {
   const { email } = await workspace.createUser({ kind: 'SERVICE' });
   const fields = { user: email, name: 'office', scopes: ['tickets:read' as const], allowedNetworks: ['192.0.2.0/24'] };
   ({ key: restrictedKey } = await createKey(workspace.context, fields));
 });
-afterAll(() => api.close());
 
 /** Sends a request over a connection from an address. Returns the addresses that the server stores and reports. */
 async function addressesOf(remoteAddress: string, headers: Record<string, string>): Promise<Record<string, unknown>> {

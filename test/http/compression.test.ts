@@ -1,18 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { pathPrefix } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { describe, expect } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
 
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   for (let i = 0; i < 5; i++) await workspace.createTicket({ title: `Ünïcödé ${i}`, description: 'x'.repeat(300) });
 });
-afterAll(() => api.close());
 
 function get(path: string, encoding?: string, method: 'GET' | 'HEAD' = 'GET') {
   const headers = { 'x-api-key': workspace.key, ...(encoding !== undefined && { 'accept-encoding': encoding }) };

@@ -5,22 +5,18 @@ import { ErrorEnvelope } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { openStartupServer } from '@itsm-api/server/http/server/startup-server.ts';
 import { Lifecycle } from '@itsm-api/server/shared/lifecycle.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { startApi } from '../support/api.ts';
 import { sendBare } from '../support/bare.ts';
 import { cloneDatabase } from '../support/database.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { api, it, workspace } from '../support/fixture.ts';
+import { createWorkspace, ticket } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let port: number;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   port = Number(new URL(await api.app.listen({ port: 0, host: '127.0.0.1' })).port);
 });
-afterAll(() => api.close());
 
 const get = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`;
 

@@ -1,14 +1,8 @@
 import { errors, pathPrefix } from '@itsm-api/contract';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { expect } from 'vitest';
+import { errorOf, startApi } from '../support/api.ts';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { createWorkspace } from '../support/workspace.ts';
-
-let api: Api;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
 
 it('links an error response to the documentation of its error code', async () => {
   const { docs } = errorOf(await api.call({ method: 'GET', path: `${pathPrefix}/tickets` }));

@@ -1,20 +1,15 @@
 import { isVersioned, pathPrefix } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { startApi } from '../support/api.ts';
 import { sendBare } from '../support/bare.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { callOf, endpoints, keyedEndpoints } from '../support/samples.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let port: number;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   port = Number(new URL(await api.app.listen({ port: 0, host: '127.0.0.1' })).port);
 });
-afterAll(() => api.close());
 
 it.each(endpoints)('lets caches store a response of $title only if it has an ETag', async (endpoint) => {
   const call = callOf(endpoint, await endpoint.sample(workspace));

@@ -3,10 +3,9 @@ import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { openStartupServer } from '@itsm-api/server/http/server/startup-server.ts';
 import { openOperationsServer } from '@itsm-api/server/operations/operations-server.ts';
 import { Lifecycle, type Phase } from '@itsm-api/server/shared/lifecycle.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { api, itWithApi } from '../support/fixture.ts';
 
-let api: Api;
 let log = '';
 const stream = new Writable({
   write(chunk, _, done) {
@@ -15,10 +14,7 @@ const stream = new Writable({
   },
 });
 
-beforeAll(async () => {
-  api = await startApi({ logger: createLogger('info', stream) });
-});
-afterAll(() => api.close());
+const it = itWithApi.extend('options', { scope: 'file' }, { logger: createLogger('info', stream) });
 
 describe('health endpoints on the API port', () => {
   it('returns ok from /livez and /readyz without authentication or rate limits', async () => {

@@ -1,24 +1,19 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { api, it, workspace as owner } from '../support/fixture.ts';
+import { createWorkspace, ticket } from '../support/workspace.ts';
 
 /**
  * Tests connections that the server rejects before it has received a complete request. Rejected connections must not
  * affect other clients.
  */
-let api: Api;
-let owner: Workspace;
 let port: number;
 
-beforeAll(async () => {
-  api = await startApi();
-  owner = await createWorkspace(api);
+it.beforeAll(async () => {
   port = Number(new URL(await api.app.listen({ host: '127.0.0.1', port: 0 })).port);
 });
-afterAll(() => api.close());
 
 async function open(): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

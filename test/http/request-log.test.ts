@@ -3,9 +3,10 @@ import { listRequests } from '@itsm-api/server/resources/requests/queries.ts';
 import { toLoggedPath } from '@itsm-api/server/usage/logged-path.ts';
 import { pruneRequestLog } from '@itsm-api/server/usage/usage-retention.ts';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
 import { execute, query } from '../support/database.ts';
+import { api, itWithApi } from '../support/fixture.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /** Tests which requests the server writes to the request log. */
@@ -13,16 +14,14 @@ const logged: string[] = [];
 const logger = pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line).msg) });
 const env = { REQUEST_LOG_SUCCESSES: '3', REQUEST_LOG_ERRORS: '4', RATE_LIMIT_GROUP: '20', TRUST_PROXY: 'loopback' };
 let now = new Date('2026-11-22T09:59:30Z');
-let api: Api;
 let other: Api;
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true, env, logger, now: () => now });
+const it = itWithApi.extend('options', { scope: 'file' }, { ownDatabase: true, env, logger, now: () => now });
+it.beforeAll(async () => {
   other = await startApi({ databaseUrl: api.databaseUrl, env, now: () => now });
 });
 afterAll(async () => {
   await other.close();
-  await api.close();
 });
 afterEach(() => {
   now = new Date(now.getTime() + 600_000);

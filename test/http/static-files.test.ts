@@ -3,15 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { serveSharedFiles } from '@itsm-api/server/http/shared-files.ts';
 import Fastify from 'fastify';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-
-let api: Api;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { startApi } from '../support/api.ts';
+import { api, itWithApi as it } from '../support/fixture.ts';
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   api.app.inject({ method: 'GET', url: path, headers });

@@ -1,17 +1,15 @@
 import { pathPrefix } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { errorOf, startApi } from '../support/api.ts';
 import { sendBare } from '../support/bare.ts';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { endpoints } from '../support/samples.ts';
 
-let api: Api;
 let port: number;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   port = Number(new URL(await api.app.listen({ port: 0, host: '127.0.0.1' })).port);
 });
-afterAll(() => api.close());
 
 const paths = [...new Set(endpoints.map(({ route }) => route.path.replace(/:\w+/, '42')))];
 

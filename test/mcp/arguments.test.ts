@@ -2,16 +2,15 @@ import { type Endpoint, placesIn, resourceKindOf } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Client } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import * as z from 'zod';
-import { type Api, startApi } from '../support/api.ts';
+import { startApi } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { callTool, connectMcp } from '../support/mcp-client.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 /* Tests the arguments that tools accept in addition to those of their endpoints: names, dates and ETags. */
-let api: Api;
 let origin: string;
-let workspace: Workspace;
 let client: Client;
 const clients: Client[] = [];
 
@@ -21,15 +20,12 @@ async function connect(key: string): Promise<Client> {
   return connected;
 }
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   origin = await api.app.listen({ port: 0, host: '127.0.0.1' });
-  workspace = await createWorkspace(api);
   client = await connect(workspace.key);
 });
 afterAll(async () => {
   await Promise.all(clients.map((each) => each.close()));
-  await api.close();
 });
 
 const ticket = { title: 'VPN drops', description: 'Since today.', type: 'INCIDENT' };

@@ -2,24 +2,20 @@ import { scopes } from '@itsm-api/contract';
 import { tools } from '@itsm-api/server/mcp/tools.ts';
 import type { Client } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, describe, expect } from 'vitest';
+import { startApi } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { callTool, connectMcp, type McpOptions } from '../support/mcp-client.ts';
-import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, unique } from '../support/workspace.ts';
 
-let api: Api;
 let address: string;
-let workspace: Workspace;
 const clients: Client[] = [];
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   address = await api.app.listen({ port: 0, host: '127.0.0.1' });
-  workspace = await createWorkspace(api);
 });
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close()));
-  await api.close();
 });
 
 /** Connects the MCP client of the SDK to the server. The default key has all scopes. */

@@ -1,17 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { afterAll, expect } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 /* Tests the MCP resources, which contain the documentation. */
-let api: Api;
 let client: Client;
-let workspace: Workspace;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   client = new Client({ name: 'reader', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
   const requestInit = { headers: { authorization: `Bearer ${workspace.key}` } };
@@ -19,7 +15,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client.close();
-  await api.close();
 });
 
 async function read(uri: string): Promise<string> {

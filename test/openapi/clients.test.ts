@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathPrefix } from '@itsm-api/contract';
 import { downgrade, openApiDocument } from '@itsm-api/contract/openapi';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, describe, expect } from 'vitest';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { compile, createProjectFolder, fieldTypes, type Generator, generators, run } from './generators.ts';
 
@@ -12,18 +12,15 @@ import { compile, createProjectFolder, fieldTypes, type Generator, generators, r
  * Tests third-party client generators. Generates clients from the OpenAPI document, compiles them, and runs them
  * against a server.
  */
-let api: Api;
 let origin: string;
 let folder: string;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   folder = await createProjectFolder();
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
-  await api.close();
 });
 
 /** Programs that use a generated client to list, filter, create and update resources, and to read errors. */

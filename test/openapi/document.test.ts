@@ -6,18 +6,12 @@ import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { parse } from 'yaml';
-import { type Api, startApi } from '../support/api.ts';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /** Tests the OpenAPI documents that the server sends, and checks them with a linter. */
-let api: Api;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
 
 async function get(path: string) {
   const { status, headers, text } = await api.call({ method: 'GET', path });
@@ -69,7 +63,7 @@ it('serves a JSON Schema of each event that accepts the example and rejects inco
 it('links to the changelog from the description of the OpenAPI document', async () => {
   const [, path = ''] = /\[the changelog\]\((.*?)\)/.exec(openApiDocument().info.description ?? '') ?? [];
   const { text } = await get(path);
-  expect(text).toContain('<h1>Changelog of the API</h1>');
+  expect(text).toContain('<h1>Changelog</h1>');
 });
 
 describe('the description of deliveries', () => {

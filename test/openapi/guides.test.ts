@@ -14,11 +14,12 @@ import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { parse } from 'yaml';
 import { type Api, startApi } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 /** Runs the code blocks of all guides against a server, and checks their results. */
 const guides = new URL('../../docs/guides/', import.meta.url);
@@ -26,26 +27,27 @@ const itsm = fileURLToPath(new URL('../../itsm', import.meta.url));
 const secret = 'a secret of the guides, long enough';
 const secretKey = randomBytes(32).toString('base64');
 
-let api: Api;
 /** An API that allows 30 requests per second in each endpoint group. The guides about rate limits use this API. */
 let limited: Api;
-let workspace: Workspace;
 let origin: string;
 let limitedOrigin: string;
 let folder: string;
 let stopDelivery: () => Promise<void>;
 
-beforeAll(async () => {
-  api = await startApi({
+const it = itBase.extend(
+  'options',
+  { scope: 'file' },
+  {
     ownDatabase: true,
     secretKeys: [secretKey],
     env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' },
-  });
+  },
+);
+it.beforeAll(async () => {
   limited = await startApi({
     databaseUrl: api.databaseUrl,
     env: { RATE_LIMIT_GROUP: '30', RATE_LIMIT_WINDOW_SECONDS: '1' },
   });
-  workspace = await createWorkspace(api);
   await workspace.createTicket({ title: 'Seen in a guide', priority: 'HIGH' });
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   limitedOrigin = await limited.app.listen({ host: '127.0.0.1', port: 0 });
@@ -55,7 +57,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stopDelivery();
   await limited.close();
-  await api.close();
   await rm(folder, { recursive: true });
 });
 

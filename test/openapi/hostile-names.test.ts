@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { type CustomFieldDefinition, canFilter, hasOptions, maxFilterableFields } from '@itsm-api/contract';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, expect } from 'vitest';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { createWorkspace } from '../support/workspace.ts';
 import { compile, createProjectFolder, fieldTypes, type Generator, generators, run } from './generators.ts';
 
@@ -18,18 +18,15 @@ const documents = Number(process.env.GENERATOR_DOCUMENTS ?? 5);
 const seed = Number(process.env.GENERATOR_SEED ?? 1);
 const program = fileURLToPath(new URL('../../client/bin/itsm-client.ts', import.meta.url));
 
-let api: Api;
 let origin: string;
 let folder: string;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   folder = await createProjectFolder();
 });
 afterAll(async () => {
   await rm(folder, { recursive: true });
-  await api.close();
 });
 
 /** Texts that end literals, comments and tags, start code, or look like other names. */

@@ -1,23 +1,17 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, expect } from 'vitest';
 import { launchBrowser } from '../support/browser.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 
-let api: Api;
-let workspace: Workspace;
 let origin: string;
 let browser: Browser;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
-  await api.close();
 });
 
 it('sends a test request from the API reference without contacting other hosts', async () => {

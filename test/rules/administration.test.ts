@@ -6,34 +6,30 @@ import { declareNoun, type NounDeclaration } from '@itsm-api/server/administrati
 import { nameRow } from '@itsm-api/server/administration/noun-columns.ts';
 import { fieldsOf, type RequestField } from '@itsm-api/server/administration/noun-fields.ts';
 import { commands } from '@itsm-api/server/cli/command-table.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
 import { commandLine, secretKey } from '../cli/itsm.ts';
-import { type Api, startApi } from '../support/api.ts';
+import { api, itInNewWorkspace, workspace as mine } from '../support/fixture.ts';
 import { declarations, exampleOf, pick, type Row, typeRow } from '../support/nouns.ts';
 import { etagOf, signIn, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 /*
  * Tests all commands and forms of every noun that administrators manage. The values come from the examples in the
  * contract, so a new noun needs no tests except for its own rules.
  */
-let api: Api;
-let mine: Workspace;
 let admin: Visitor;
 let itsm: ReturnType<typeof commandLine>;
 let folder: string;
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true, secretKeys: [secretKey] });
+const it = itInNewWorkspace.extend('options', { scope: 'file' }, { ownDatabase: true, secretKeys: [secretKey] });
+it.beforeAll(async () => {
   itsm = commandLine(api.databaseUrl);
   folder = await mkdtemp(join(tmpdir(), 'itsm-administration-'));
 });
 beforeEach(async () => {
-  mine = await createWorkspace(api);
   admin = await signIn(api, mine);
 });
 afterAll(async () => {
-  await api.close();
   await rm(folder, { recursive: true });
 });
 

@@ -7,29 +7,21 @@ import { pages } from '@itsm-api/server/developer/pages.ts';
 import { getUser } from '@itsm-api/server/resources/users/queries.ts';
 import { deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { deleteWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { commandLine, secretKey } from '../cli/itsm.ts';
 import { sendAbout } from '../developer/importing.ts';
-import { type Api, startApi } from '../support/api.ts';
+import { admin, api, itAsAdmin, workspace as mine } from '../support/fixture.ts';
 import { createRow, typeRow, withForms } from '../support/nouns.ts';
 import { callOf, endpoints } from '../support/samples.ts';
 import { etagOf, type Fields, signIn, upload, type Visitor } from '../support/visitor.ts';
-import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
+import { unique } from '../support/workspace.ts';
 
 /*
  * Tests that every change to users, teams, ticket categories, fields, keys, webhooks and settings leaves exactly one
  * audit entry, whether it is made by API, in the developer area or on the command line.
  */
-let api: Api;
-let mine: Workspace;
-let admin: Visitor;
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true, secretKeys: [secretKey] });
-  mine = await createWorkspace(api);
-  admin = await signIn(api, mine);
-});
-afterAll(() => api.close());
+const it = itAsAdmin.extend('options', { scope: 'file' }, { ownDatabase: true, secretKeys: [secretKey] });
 
 /** Returns the audit entries that `change` leaves. */
 async function entriesOf(change: () => Promise<unknown>) {

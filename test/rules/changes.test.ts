@@ -4,11 +4,12 @@ import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { readCursor, writeCursor } from '@itsm-api/server/resources/sync/change-cursor.ts';
 import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, vi } from 'vitest';
 import type { ZodObject } from 'zod';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { type Answer, errorOf } from '../support/api.ts';
+import { api, itInNewWorkspace, workspace } from '../support/fixture.ts';
 import { endpoints } from '../support/samples.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { createWorkspace, ticket } from '../support/workspace.ts';
 
 /**
  * Tests that a client with a cursor misses no committed change, even after a server failure. Uses a separate PostgreSQL
@@ -16,27 +17,21 @@ import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts
  */
 vi.setConfig({ testTimeout: 60_000 });
 
-let postgres: { url: string; stop(): Promise<void> };
-let api: Api;
-let workspace: Workspace;
 /** A database connection for writes that bypass the API. */
 let sql: pg.Client;
 
-beforeAll(async () => {
-  postgres = await openTemporary();
-  await migrateDatabase(postgres.url);
-  api = await startApi({ databaseUrl: postgres.url });
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of the fixtures from the pattern
+const it = itInNewWorkspace.extend('options', { scope: 'file' }, async ({}, { onCleanup }) => {
+  const { url, stop } = await openTemporary();
+  onCleanup(stop);
+  await migrateDatabase(url);
+  return { databaseUrl: url };
+});
+it.beforeAll(async () => {
   sql = new pg.Client({ connectionString: api.databaseUrl });
   await sql.connect();
 });
-beforeEach(async () => {
-  workspace = await createWorkspace(api);
-});
-afterAll(async () => {
-  await sql.end();
-  await api.close();
-  await postgres.stop();
-});
+afterAll(() => sql.end());
 
 const feeds = endpoints.filter(({ route }) => 'cursor' in ((route.query as Partial<ZodObject>).shape ?? {}));
 

@@ -1,17 +1,9 @@
 import { acceptsIfMatch, acceptsIfNoneMatch, hasFileResponse, isVersioned } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { type Answer, errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { ticket } from '../support/workspace.ts';
 
 /** The format of a strong entity tag (RFC 9110 §8.8.3). */
 const strong = /^"[\x21\x23-\x7e]+"$/;

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { pruneIdempotencyKeys } from '@itsm-api/server/resources/idempotency/idempotency-retention.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { type Answer, errorOf, startApi } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { callOf, keyedEndpoints, type Sample } from '../support/samples.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
@@ -11,14 +12,6 @@ import { createWorkspace, ticket, unique, type Workspace } from '../support/work
  * The server must run a POST request with an Idempotency-Key only once, even if the client repeats the request
  * (docs/decisions/idempotency.md).
  */
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 const posts = keyedEndpoints.filter(({ route }) => route.method === 'POST');
 

@@ -1,7 +1,8 @@
 import { hasBody, isImportField } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { ZodArray, ZodCatch, ZodObject, ZodPipe, ZodType } from 'zod';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { type Answer, errorOf } from '../support/api.ts';
+import { api, it, workspace as mine } from '../support/fixture.ts';
 import { callOf, keyedEndpoints, type SampledEndpoint } from '../support/samples.ts';
 import { createWorkspace, ticket, unique, type Workspace, webhook } from '../support/workspace.ts';
 
@@ -9,8 +10,6 @@ import { createWorkspace, ticket, unique, type Workspace, webhook } from '../sup
  * Tests that tenants are isolated. If a path, body field or filter contains an id of another tenant or the email
  * address of its user, the response must be the same as for an unknown id or address. The request must change nothing.
  */
-let api: Api;
-let mine: Workspace;
 let theirs: Workspace;
 let importKey: string;
 /** For each resource, the id of one row of the other tenant. */
@@ -56,9 +55,7 @@ const fieldResources: Record<string, keyof typeof their> = {
 /** An id of a row in the own workspace, for each field that contains a list of ids. */
 let own: Record<string, number>;
 
-beforeAll(async () => {
-  api = await startApi();
-  mine = await createWorkspace(api);
+it.beforeAll(async () => {
   theirs = await createWorkspace(api);
   importKey = await mine.createKey({ isImport: true });
   own = { watcherUserIds: mine.userId, assetIds: (await mine.createAsset()).id };
@@ -93,7 +90,6 @@ beforeAll(async () => {
   await theirs.call('PATCH', `/approvals/${their.approval}`, { decision: 'APPROVED' });
   theirEmail = (await theirs.call('GET', `/users/${their.user}`)).body.data.email;
 });
-afterAll(() => api.close());
 
 /** The data of the other tenant after the last check, or undefined if a test has changed it since. */
 let theirData: unknown[] | undefined;

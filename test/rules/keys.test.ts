@@ -3,20 +3,18 @@ import { hasFileResponse } from '@itsm-api/contract';
 import { newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import { createLastUsed } from '@itsm-api/server/auth/api-keys/last-used.ts';
 import { createLookupQueue } from '@itsm-api/server/auth/api-keys/lookup-queue.ts';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Api, errorOf, startApi } from '../support/api.ts';
+import { describe, expect, vi } from 'vitest';
+import { errorOf, startApi } from '../support/api.ts';
 import { cloneDatabase, execute } from '../support/database.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { createSender, keyedEndpoints } from '../support/samples.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let now = new Date();
 let invalidKeys: [what: string, key: string | undefined, message: string][];
 
-beforeAll(async () => {
-  api = await startApi({ now: () => now });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { now: () => now });
+it.beforeAll(async () => {
   const missing = 'The API key is missing. Send `Authorization: Bearer <API_KEY>` or `X-API-Key: <API_KEY>`.';
   const unknown = 'The API key is invalid, expired or revoked. Send the complete key, or create a new one.';
   const { key } = workspace;
@@ -30,7 +28,6 @@ beforeAll(async () => {
     ['an expired key', await workspace.createKey({ expiresAt: new Date(now.getTime() - 1) }), unknown],
   ];
 });
-afterAll(() => api.close());
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
   const send = createSender(endpoint, () => ({ api, workspace }));

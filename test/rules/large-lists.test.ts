@@ -1,20 +1,16 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { expect, vi } from 'vitest';
 import { execute } from '../support/database.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 
 /*
  * Tests how much PostgreSQL reads for lists with more than 100,000 matching tickets. Such a list counts only the first
  * 100,000 tickets that PostgreSQL finds (docs/decisions/full-text-search.md), and then reads its page.
  */
 const tickets = 130_000;
-let api: Api;
-let workspace: Workspace;
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { ownDatabase: true });
+it.beforeAll(async () => {
   const { tenantId, userId } = workspace;
   const values = `${tenantId}, i, i, 'CHANGE', 'Ticket', 'It is broken.', 'OPEN', 'LOW', 'EMAIL', ${userId}, '{a,b}', '{${userId}}'`;
   // Runs no triggers, which would take a minute.
@@ -33,7 +29,6 @@ beforeAll(async () => {
   );
   await execute(api.databaseUrl, 'VACUUM ANALYZE');
 });
-afterAll(() => api.close());
 
 interface Plan {
   'Subplan Name'?: string;

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { expect } from 'vitest';
+import { api, it, workspace as owner } from '../support/fixture.ts';
+import { createWorkspace } from '../support/workspace.ts';
 
 /**
  * During an update, the next release runs concurrently with the current release. The next release can write values that
  * the current release doesn't support (docs/decisions/schema-migrations.md).
  */
-let api: Api;
-let owner: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  owner = await createWorkspace(api);
-});
-afterAll(() => api.close());
 
 it('accepts an API key that has a scope from a later release', async () => {
   const key = await owner.createKey({ scopes: ['tickets:read', 'webhooks:manage'] });

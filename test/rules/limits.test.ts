@@ -1,6 +1,7 @@
 import { newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, vi } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { api as groupTight, itWithApi } from '../support/fixture.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
 import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
 
@@ -8,14 +9,13 @@ import { createWorkspace, unique, type Workspace } from '../support/workspace.ts
  * Tests two servers. On `groupTight`, requests reach the group limit first. On `globalTight`, requests reach the global
  * limit first.
  */
-let groupTight: Api;
 let globalTight: Api;
 
-beforeAll(async () => {
-  groupTight = await startApi({ env: { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '3' } });
+const it = itWithApi.extend('options', { scope: 'file' }, { env: { RATE_LIMIT_GLOBAL: '60', RATE_LIMIT_GROUP: '3' } });
+it.beforeAll(async () => {
   globalTight = await startApi({ env: { RATE_LIMIT_GLOBAL: '3', RATE_LIMIT_GROUP: '30' } });
 });
-afterAll(() => Promise.all([groupTight.close(), globalTight.close()]));
+afterAll(() => globalTight.close());
 
 /** Creates an API key and sends `times` requests with it. */
 async function spend(api: Api, workspace: Workspace, { times, path }: { times: number; path: string }) {
@@ -188,7 +188,7 @@ describe('rate limits', () => {
 describe('failed authentication', () => {
   const path = '/api/public/v1/users';
   let api: Api;
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     api = await startApi({ env: { RATE_LIMIT_FAILURES: '3', TRUST_PROXY: 'loopback' } });
   });
   afterAll(() => api.close());

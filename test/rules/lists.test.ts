@@ -2,9 +2,9 @@ import { type Endpoint, pathPrefix } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import { createStatementNames } from '@itsm-api/server/database/client/statement-name.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 import type * as z from 'zod';
-import { type Api, startApi } from '../support/api.ts';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import { endpoints } from '../support/samples.ts';
 import { signIn } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
@@ -14,15 +14,12 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
  * operator is leakproof. Otherwise, PostgreSQL checks the condition on every row of the tenant
  * (docs/decisions/tenant-isolation.md).
  */
-let api: Api;
-let workspace: Workspace;
 /** A database connection with the database role and the tenant of a request. */
 let client: pg.Client;
 let postgresVersion: number;
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { ownDatabase: true });
+it.beforeAll(async () => {
   client = new pg.Client({ connectionString: api.databaseUrl });
   await client.connect();
   await fill(await createWorkspace(api));
@@ -37,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client.end();
-  await api.close();
 });
 
 /** Inserts enough rows to make PostgreSQL use indexes. */

@@ -1,23 +1,20 @@
 import { prepareValue, Result, wireOf } from '@itsm-api/server/database/client/pg-internals.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, expect, vi } from 'vitest';
+import { api, itWithApi as it } from '../support/fixture.ts';
 
 /**
  * Tests the internals of the pg package that database/pg-internals.ts lists. If a test fails after a pg update, compare
  * query.js in pg with database/batch.ts.
  */
-let api: Api;
 let client: pg.Client;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   client = new pg.Client({ connectionString: api.databases.options.url });
   await client.connect();
 });
 afterAll(async () => {
   await client.end();
-  await api.close();
 });
 
 const messages = ['parse', 'bind', 'describe', 'execute', 'close', 'sync'] as const;

@@ -2,28 +2,25 @@ import { assertTenantIsolation } from '@itsm-api/server/database/roles.ts';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
 import { dispatchQueue } from '@itsm-api/server/webhooks/outbox/dispatch-jobs.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, describe, expect } from 'vitest';
 import { cloneDatabase } from '../support/database.ts';
 import { fillWorkspace } from '../support/filled-workspace.ts';
+import { api, it as itBase, workspace as mine } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
  * Tests which rows and columns each database role can read and write with SQL. Row-level security is the third layer of
  * tenant isolation.
  */
-let api: Api;
 let client: pg.Client;
-let mine: Workspace;
 let theirs: Workspace;
 /** Every table with tenant data, and the name of the column that contains the tenant id. */
 let tables: { name: string; owner: string }[];
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true });
+const it = itBase.extend('options', { scope: 'file' }, { ownDatabase: true });
+it.beforeAll(async () => {
   client = new pg.Client({ connectionString: api.databaseUrl });
   await client.connect();
-  mine = await createWorkspace(api);
   theirs = await createWorkspace(api);
   for (const workspace of [mine, theirs]) await fillWorkspace(api, workspace);
   tables = await rows(`
@@ -35,7 +32,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await client.end();
-  await api.close();
 });
 
 async function rows<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {

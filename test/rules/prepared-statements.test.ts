@@ -1,29 +1,23 @@
 import type { Asset, Task, Webhook } from '@itsm-api/contract';
 import { createStatementNames } from '@itsm-api/server/database/client/statement-name.ts';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { expect } from 'vitest';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 
 /**
  * PostgreSQL keeps a named statement and its plans until the connection closes. Requests with other values must reuse
  * the existing statements.
  */
-let api: Api;
-let workspace: Workspace;
 let asset: Asset;
 let task: Task;
 let webhook: Webhook;
 
-beforeAll(async () => {
-  // The server uses a single connection, so the test can count all its prepared statements.
-  api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
-  workspace = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { env: { DATABASE_POOL_SIZE: '1' } });
+it.beforeAll(async () => {
   asset = await workspace.createAsset();
   const { id } = await workspace.createProject();
   task = (await workspace.call('POST', `/projects/${id}/tasks`, { title: 'Order the switch' })).body.data;
   webhook = await workspace.createWebhook();
 });
-afterAll(() => api.close());
 
 const choices = {
   status: ['OPEN', 'IN_PROGRESS', 'PENDING', 'RESOLVED', 'CLOSED', 'CANCELLED'],

@@ -1,25 +1,22 @@
 import { isImportField, type ReferencePath, referencesIn } from '@itsm-api/contract';
 import { definedStatements } from '@itsm-api/server/database/client/statements.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, type Mock, vi } from 'vitest';
+import { describe, expect, type Mock, vi } from 'vitest';
 import type { ZodObject, ZodType } from 'zod';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { type Answer, errorOf } from '../support/api.ts';
+import { api, it, workspace as mine } from '../support/fixture.ts';
 import { callOf, keyedEndpoints, type Sample, type SampledEndpoint } from '../support/samples.ts';
-import { comment, createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
+import { comment, ticket, unique } from '../support/workspace.ts';
 
 /**
  * Tests the email addresses in requests, for every place at which the contract accepts them
  * (docs/decisions/api-conventions.md).
  */
-let api: Api;
-let mine: Workspace;
 let importKey: string;
 let active: { id: number; email: string };
 let inactive: { id: number; email: string };
 
-beforeAll(async () => {
-  api = await startApi();
-  mine = await createWorkspace(api);
+it.beforeAll(async () => {
   importKey = await mine.createKey({ isImport: true });
   active = await mine.createUser();
   inactive = await mine.createUser();
@@ -28,7 +25,6 @@ beforeAll(async () => {
     data: { active: false },
   });
 });
-afterAll(() => api.close());
 
 /** Returns a copy of a value with a reference at the given place. Creates missing arrays with one element. */
 function withReference(value: unknown, [field, ...rest]: readonly string[], reference: unknown): unknown {

@@ -1,17 +1,9 @@
 import { hasBody } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, type Call, errorOf, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { type Call, errorOf } from '../support/api.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createSender, endpoints, keyedEndpoints } from '../support/samples.ts';
-import { createWorkspace, ticket, type Workspace, webhook } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { ticket, webhook } from '../support/workspace.ts';
 
 describe.each(keyedEndpoints)('$title', (endpoint) => {
   const send = createSender(endpoint, () => ({ api, workspace }));

@@ -3,21 +3,19 @@ import { dynamic, type None, oneAsJson, rows } from '@itsm-api/server/database/c
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { withinTenant } from '@itsm-api/server/database/client/tenant-context.ts';
 import type { TenantId } from '@itsm-api/server/shared/tenant-id.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { api, itWithApi } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /**
  * Tests the third layer of tenant isolation: PostgreSQL hides rows of other tenants from a request, even if the code
  * doesn't filter by tenant. The tests run queries without a tenant filter on the database connections for requests.
  */
-let api: Api;
 let mine: Workspace;
 let theirs: Workspace;
 
-beforeAll(async () => {
-  // The pool has a single connection, so both tenants use it in turn.
-  api = await startApi({ env: { DATABASE_POOL_SIZE: '1' } });
+const it = itWithApi.extend('options', { scope: 'file' }, { env: { DATABASE_POOL_SIZE: '1' } });
+it.beforeAll(async () => {
   [mine, theirs] = [await createWorkspace(api), await createWorkspace(api)];
   for (const workspace of [mine, theirs]) {
     const { id } = await workspace.createAsset({ tags: ['leased'] });
@@ -30,7 +28,6 @@ beforeAll(async () => {
     await workspace.createWebhook();
   }
 });
-afterAll(() => api.close());
 
 const models = [
   'user',

@@ -5,27 +5,24 @@ import { scheduleJobs } from '@itsm-api/server/process/scheduled-jobs.ts';
 import '@itsm-api/server/testing/aging.ts';
 import pg from 'pg';
 import type { PgBoss } from 'pg-boss';
-import { afterAll, beforeAll, expect, it, type Mock, vi } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, expect, type Mock, vi } from 'vitest';
 import { fillWorkspace } from '../support/filled-workspace.ts';
+import { api, it as itBase, workspace as mine } from '../support/fixture.ts';
 import { callOf, keyedEndpoints, type Sample, type SampledEndpoint } from '../support/samples.ts';
-import { comment, createWorkspace, type Workspace } from '../support/workspace.ts';
+import { comment } from '../support/workspace.ts';
 
 /*
  * A statement can name its tenant and still reach the rows of others, for example if a join forgets it. Row-level
  * security hides such a mistake. This test runs the statements with the rights of `itsm_system`, for which row-level
  * security has no effect, while another tenant has rows with the same ids.
  */
-let api: Api;
-let mine: Workspace;
 let client: pg.Client;
 
 /** The values with which the server ran each statement, by the name of the statement. */
 const runs = new Map<string, unknown[][]>();
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true });
-  mine = await createWorkspace(api);
+const it = itBase.extend('options', { scope: 'file' }, { ownDatabase: true });
+it.beforeAll(async () => {
   const bind = vi.spyOn(pg.Connection.prototype as never, 'bind') as Mock<(message: Bind) => void>;
   await useEverything();
   for (const [{ statement = '', values }] of bind.mock.calls) {
@@ -37,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client.end();
-  await api.close();
 });
 
 interface Bind {

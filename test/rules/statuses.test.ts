@@ -1,8 +1,9 @@
 import { acceptsIfMatch, acceptsIfNoneMatch, errors, isVersioned } from '@itsm-api/contract';
 import { openApiDocument } from '@itsm-api/contract/openapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { specifiedStatuses as specified } from '../openapi/operations.ts';
-import { type Answer, type Api, startApi } from '../support/api.ts';
+import type { Answer } from '../support/api.ts';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { createSender, endpoints, type SampledEndpoint } from '../support/samples.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -15,13 +16,7 @@ const withoutHandler = 503;
 /** Statuses that are not in the specification, each with the request header that can cause it. */
 const conditionalStatuses: Record<number, string> = { 304: 'If-None-Match', 409: 'Idempotency-Key', 412: 'If-Match' };
 
-let api: Api;
 let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
 
 it('maps error codes only to specified statuses, statuses of conditional requests and 503', () => {
   const others = Object.entries(errors).filter(
@@ -48,7 +43,7 @@ describe.each(endpoints)('$title', (endpoint) => {
   let reader: string;
 
   // Each endpoint has a new workspace, because the API limits the number of some resources per workspace.
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     workspace = await createWorkspace(api);
     reader = await workspace.createKey({ scopes: ['kb:read'] });
   });

@@ -1,7 +1,7 @@
 import { openDatabases } from '@itsm-api/server/database/client/databases.ts';
 import { type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
+import { api, it, workspace as mine } from '../support/fixture.ts';
 import { type RawClient, rawClient } from '../support/raw-client.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
@@ -9,24 +9,19 @@ import { createWorkspace, type Workspace } from '../support/workspace.ts';
  * Tests the layers of tenant isolation below the API. The tenant client rejects some queries. PostgreSQL rejects some
  * statements that bypass the tenant client.
  */
-let api: Api;
 let prisma: RawClient;
-let mine: Workspace;
 let theirs: Workspace;
 let db: TenantClient;
 let myTicket: number;
 let theirTicket: number;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   prisma = api.prisma;
-  mine = await createWorkspace(api);
   theirs = await createWorkspace(api);
   db = tenantClient(api.owner, mine.tenantId);
   myTicket = (await mine.createTicket()).id;
   theirTicket = (await theirs.createTicket({ assigneeId: theirs.userId })).id;
 });
-afterAll(() => api.close());
 
 // The tests bypass the types, because they pass queries that the types reject.
 // biome-ignore lint/suspicious/noExplicitAny: see above

@@ -4,22 +4,24 @@ import { newToken } from '@itsm-api/server/auth/accounts/token.ts';
 import { newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import pg from 'pg';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
 import { execute } from '../support/database.ts';
+import { api, itWithApi } from '../support/fixture.ts';
 import { openBrowser, signIn } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
 /** Tests the concurrency limits, which prevent one tenant from using all database connections. */
 const logged: Record<string, unknown>[] = [];
-let api: Api;
 let greedy: Workspace;
 let other: Workspace;
 let lock: pg.Client;
 
-beforeAll(async () => {
-  api = await startApi({
+const it = itWithApi.extend(
+  'options',
+  { scope: 'file' },
+  {
     env: {
       DATABASE_POOL_SIZE: '8',
       TENANT_CONCURRENCY_SHARE: '0.25',
@@ -28,7 +30,9 @@ beforeAll(async () => {
       TENANT_UNREAD_BYTES: '1000000',
     },
     logger: pino({ level: 'warn' }, { write: (line) => logged.push(JSON.parse(line)) }),
-  });
+  },
+);
+it.beforeAll(async () => {
   [greedy, other] = [await createWorkspace(api), await createWorkspace(api)];
   await greedy.createTicket();
   await other.createTicket();
@@ -37,7 +41,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await lock.end();
-  await api.close();
 });
 
 /** Locks the row that the tenant needs to create a ticket, and runs `work` while the row is locked. */

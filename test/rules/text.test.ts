@@ -1,19 +1,11 @@
 import { type Endpoint, hasBody } from '@itsm-api/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import * as z from 'zod';
-import { type Answer, type Api, errorOf, startApi } from '../support/api.ts';
+import { type Answer, errorOf } from '../support/api.ts';
 import { execute } from '../support/database.ts';
+import { api, it, workspace } from '../support/fixture.ts';
 import { createSender, keyedEndpoints, type SampledEndpoint } from '../support/samples.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { ticket } from '../support/workspace.ts';
 
 /** All control characters except tab, line feed and carriage return. */
 const controls = [...range(0x00, 0x1f), ...range(0x7f, 0x9f)]

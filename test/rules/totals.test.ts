@@ -1,22 +1,17 @@
 import { NewTicket, Priority, TicketCategory, TicketStatus, TicketType, ticketTransitions } from '@itsm-api/contract';
 import { findWrongTotals } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
 import { execute } from '../support/database.ts';
-import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
+import { api, it, workspace } from '../support/fixture.ts';
+import { createWorkspace, ticket } from '../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let users: number[];
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   users = [workspace.userId, (await workspace.createUser()).id];
   await addOtherTenantTickets();
 });
-afterAll(() => api.close());
 
 /**
  * Creates tickets of many kinds in another tenant. A query without a tenant filter would return and count these

@@ -3,23 +3,17 @@ import { rows } from '@itsm-api/server/database/client/statements.ts';
 import { type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { ConditionNotMet } from '@itsm-api/server/database/client/transaction.ts';
 import { transaction } from '@itsm-api/server/resources/shared/context.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, type Workspace } from '../support/workspace.ts';
+import { describe, expect } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
 
 /** Tests that a transaction contains all of its statements: Prisma queries with one or more statements, and raw SQL. */
-let api: Api;
-let workspace: Workspace;
 let db: TenantClient;
 let ticketId: number;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   db = tenantClient(api.databases.requests, workspace.tenantId);
   ticketId = (await workspace.createTicket({ title: 'Before' })).id;
 });
-afterAll(() => api.close());
 
 const byPrisma = (title: string) => db.ticket.updateMany({ where: { id: ticketId }, data: { title } });
 const setResolution = rows<{ id: number; resolution: string }, { id: bigint }>(

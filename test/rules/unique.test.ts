@@ -1,16 +1,7 @@
 import { createTenant } from '@itsm-api/server/resources/tenants/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-import { createWorkspace, unique, type Workspace } from '../support/workspace.ts';
-
-let api: Api;
-let workspace: Workspace;
-
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { api, it, workspace } from '../support/fixture.ts';
+import { unique } from '../support/workspace.ts';
 
 describe('unique fields', () => {
   it.each([

@@ -1,20 +1,17 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, describe, expect } from 'vitest';
 import { launchBrowser, violations } from '../support/browser.ts';
+import { api, itWithApi as it } from '../support/fixture.ts';
 
-let api: Api;
 let origin: string;
 let browser: Browser;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
   browser = await launchBrowser();
 });
 afterAll(async () => {
   await browser?.close();
-  await api.close();
 });
 
 const wide = { width: 1400, height: 900 };
@@ -34,7 +31,7 @@ const looks = [
 
 describe.each(looks)('site in $colorScheme theme, $viewport.width px wide', ({ colorScheme, viewport }) => {
   let context: BrowserContext;
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     context = await browser.newContext({ colorScheme, viewport });
   });
   afterAll(() => context.close());
@@ -65,7 +62,7 @@ describe.each(looks)('site in $colorScheme theme, $viewport.width px wide', ({ c
 describe('keyboard navigation of the site', () => {
   let context: BrowserContext;
   let page: Page;
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     context = await browser.newContext({ viewport: wide });
     page = await openPage(context, '/docs/guides/sync-changes');
   });

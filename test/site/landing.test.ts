@@ -7,22 +7,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { seed } from '../../prisma/seed.ts';
-import { type Api, startApi } from '../support/api.ts';
+import { api, itWithApi } from '../support/fixture.ts';
 
 /*
  * Runs the commands of the landing page in an empty folder. The commands copy all tickets of the demo workspace to a
  * file and verify a webhook.
  */
-let api: Api;
 let folder: string;
 let key: string;
 let stopDelivery: () => Promise<void>;
 const children: ChildProcess[] = [];
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
+const it = itWithApi.extend(
+  'options',
+  { scope: 'file' },
+  { ownDatabase: true, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } },
+);
+it.beforeAll(async () => {
   key = (await seed(api))?.key ?? '';
   stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
   folder = await mkdtemp(join(tmpdir(), 'itsm-landing-'));
@@ -30,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const { pid } of children) if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   await stopDelivery();
-  await api.close();
   await rm(folder, { recursive: true });
 });
 

@@ -4,15 +4,8 @@ import { basename } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { errors } from '@itsm-api/contract';
 import { openApiDocument } from '@itsm-api/contract/openapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-
-let api: Api;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+import { describe, expect } from 'vitest';
+import { api, itWithApi as it } from '../support/fixture.ts';
 
 async function get(path: string) {
   const { status, headers, text } = await api.call({ method: 'GET', path });
@@ -44,7 +37,7 @@ async function walk(): Promise<Map<string, { headers: Record<string, string>; te
 describe('site pages', async () => {
   let found: Awaited<ReturnType<typeof walk>>;
   let pages: [path: string, page: Awaited<ReturnType<typeof get>>][];
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     found = await walk();
     pages = [...found].filter(([, { headers }]) => headers['content-type'] === 'text/html; charset=utf-8');
   });

@@ -1,13 +1,6 @@
 import { openJobs } from '@itsm-api/server/database/jobs/job-queue.ts';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
-
-let api: Api;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+import { expect, vi } from 'vitest';
+import { api, itWithApi as it } from '../support/fixture.ts';
 
 it('sets fewer than 10 pg-boss timers per second after the clock is set back', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });

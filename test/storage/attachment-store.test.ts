@@ -7,24 +7,23 @@ import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { findStore, protectStorage } from '@itsm-api/server/process/attachment-store.ts';
 import { deleteUnusedFiles } from '@itsm-api/server/resources/tickets/attachments/attachment-cleanup.ts';
 import { type AttachmentStorage, openAttachmentStorage } from '@itsm-api/server/storage/attachment-storage.ts';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, vi } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { type Api, errorOf, startApi } from '../support/api.ts';
+import { api, itWithApi } from '../support/fixture.ts';
 import { steadyPort } from '../support/postgres-server.ts';
 import { openS3 } from '../support/s3.ts';
 import { spawnServer } from '../support/server-process.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
 let root: string;
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true });
+const it = itWithApi.extend('options', { scope: 'file' }, { ownDatabase: true });
+it.beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'itsm-attachments-'));
 });
 
 afterAll(async () => {
-  await api.close();
   await rm(root, { recursive: true });
 });
 
@@ -220,7 +219,7 @@ describe('a store that vanishes while the server runs', () => {
   let workspace: Workspace;
   const path = () => join(root, 'mounted');
 
-  beforeAll(async () => {
+  it.beforeAll(async () => {
     const logger = createLogger('error', { write: (line) => logged.push(JSON.parse(line)) });
     served = await startApi({ ownDatabase: true, env: { ATTACHMENTS_DIR: path() }, logger });
     const { prisma: system } = served.databases.system;

@@ -2,9 +2,9 @@ import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/delive
 import type { SubscriptionSignal } from '@itsm-api/server/webhooks/delivery/record-health.ts';
 import { type DeliveryResult, recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { describe, expect } from 'vitest';
 import { execute } from '../support/database.ts';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 /*
@@ -13,13 +13,6 @@ import { createWorkspace } from '../support/workspace.ts';
  */
 const second = 1000;
 const lease = 30 * second;
-
-let api: Api;
-
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
 
 /**
  * Creates a workspace with a subscription. The subscription has `due` deliveries, which are due in the order of their

@@ -5,8 +5,8 @@ import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { type CloudEvent, HTTP } from 'cloudevents';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, describe, expect } from 'vitest';
+import { api, it as itBase, workspace } from '../support/fixture.ts';
 import {
   eventually,
   type Received,
@@ -17,21 +17,21 @@ import {
 } from '../support/receiver.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
-let api: Api;
 let stopDelivery: () => Promise<void>;
-let workspace: Workspace;
 let receiver: Receiver;
 
-beforeAll(async () => {
-  api = await startApi({ ownDatabase: true, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } });
+const it = itBase.extend(
+  'options',
+  { scope: 'file' },
+  { ownDatabase: true, env: { WEBHOOK_ALLOW_PRIVATE_TARGETS: 'true' } },
+);
+it.beforeAll(async () => {
   stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
-  workspace = await createWorkspace(api);
   receiver = await startReceiver();
 });
 afterAll(async () => {
   await stopDelivery();
   await receiver.close();
-  await api.close();
 });
 
 describe('delivery', () => {

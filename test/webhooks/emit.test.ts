@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '../support/api.ts';
+import { afterAll, expect } from 'vitest';
+import { api, itWithApi as it } from '../support/fixture.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 
@@ -8,17 +8,14 @@ import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts
  * Tests that a new subscription gets all later changes. If a request waits for a lock while the subscription is
  * created, the subscription also gets the change of the request.
  */
-let api: Api;
 let lock: pg.Client;
 
-beforeAll(async () => {
-  api = await startApi();
+it.beforeAll(async () => {
   lock = new pg.Client({ connectionString: api.databaseUrl });
   await lock.connect();
 });
 afterAll(async () => {
   await lock.end();
-  await api.close();
 });
 
 /**
