@@ -139,7 +139,12 @@ const layers: Record<string, Layer> = {
   'alerts/build': { files: /^alerts\/build\.ts$/, imports: ['package compiler'] },
   alerts: { files: /^alerts\//, imports: ['client'] },
   // The test model implements the specification independently, so it must not import server code.
-  model: { files: /^test\/system\/model\/(?!(system|episode|run|main|model\.test)\.ts)/, imports: ['contract'] },
+  model: {
+    files: /^test\/system\/model\/(?!(system|episode|run|main|model\.test)\.ts)/,
+    imports: ['contract', 'receiver'],
+  },
+  // The receiver of webhooks, which imports no server code.
+  receiver: { files: /^test\/support\/receiver\.ts$/, imports: [] },
   tests: { files: /^(test|evaluation)\//, imports: ['everything'] },
 };
 

@@ -7,12 +7,7 @@ import { api, it, workspace } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/assets/${id}`, body);
-
-/** Returns an asset from the first page of the asset list. The asset must be one of the 5 newest assets. */
-async function read({ id }: Asset): Promise<Asset> {
-  const { body } = await workspace.call('GET', '/assets?perPage=5');
-  return body.data.find((asset: Asset) => asset.id === id);
-}
+const read = async ({ id }: Asset): Promise<Asset> => (await workspace.call('GET', `/assets/${id}`)).body.data;
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 

@@ -15,12 +15,7 @@ it.beforeAll(async () => {
 const create = (fields: object = {}) =>
   workspace.call('POST', `/projects/${project.id}/tasks`, { title: 'Order cables', ...fields });
 const patch = (id: number, body: unknown) => workspace.call('PATCH', `/tasks/${id}`, body);
-
-/** Returns a task from the first page of its project's task list. The task must be one of the 5 newest tasks. */
-async function read({ id, projectId }: Task): Promise<Task> {
-  const { body } = await workspace.call('GET', `/projects/${projectId}/tasks?perPage=5`);
-  return body.data.find((task: Task) => task.id === id);
-}
+const read = async ({ id }: Task): Promise<Task> => (await workspace.call('GET', `/tasks/${id}`)).body.data;
 
 /** Invalid fields that both POST and PATCH reject. */
 const invalidFields: [string, object, string][] = [

@@ -8,7 +8,7 @@ import { type Approval, ItsmClient, type Ticket, type User } from '@itsm-api/cli
 import { signTestEvent } from '@itsm-api/client/webhooks';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { eventually, type Sender, startSender } from '../support/receiver.ts';
+import { eventually, type Sender, startSender } from '../support/sender.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 const secret = 'a secret of the test, long enough';

@@ -8,7 +8,8 @@ import { requestHeaders } from '@itsm-api/server/webhooks/delivery/attempt.ts';
 import { afterAll, afterEach, expect } from 'vitest';
 import { api, it, workspace } from '../support/fixture.ts';
 import { pnpm } from '../support/pnpm.ts';
-import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { eventually } from '../support/sender.ts';
 
 /** Runs the command `listen` of `@itsm-api/client` against a server without workers, so only the program sends events. */
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

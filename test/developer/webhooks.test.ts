@@ -3,14 +3,8 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/api.ts';
 import { execute } from '../support/database.ts';
-import {
-  eventually,
-  type Receiver,
-  type Respond,
-  type Sender,
-  startReceiver,
-  startSender,
-} from '../support/receiver.ts';
+import { type Receiver, type Respond, startReceiver } from '../support/receiver.ts';
+import { eventually, type Sender, startSender } from '../support/sender.ts';
 import { etagOf, type Fields, signIn, type Visitor } from '../support/visitor.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 

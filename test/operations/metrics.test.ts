@@ -15,7 +15,8 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Api, type ApiOptions, startApi } from '../support/api.ts';
-import { eventually, startReceiver, startSender } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { eventually, startSender } from '../support/sender.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 import { type Scraped, scraped } from './scraped.ts';
 

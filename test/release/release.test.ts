@@ -17,8 +17,9 @@ import { publishedFolders } from '../../tools/published-folders.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { pnpm } from '../support/pnpm.ts';
-import { eventually, startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { runtimePath } from '../support/runtimes.ts';
+import { eventually } from '../support/sender.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 import { type Registry, startRegistry } from './registry.ts';
 

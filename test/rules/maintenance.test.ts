@@ -19,8 +19,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { commandLine, secretKey } from '../cli/itsm.ts';
 import { type Api, errorOf, startApi } from '../support/api.ts';
 import { execute, query } from '../support/database.ts';
-import { eventually, type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { callOf, keyedEndpoints } from '../support/samples.ts';
+import { eventually } from '../support/sender.ts';
 import { openBrowser, signIn, upload } from '../support/visitor.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLoop } from '@itsm-api/server/shared/loops/polling-loop.ts';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { eventually } from '../support/receiver.ts';
+import { eventually } from '../support/sender.ts';
 
 /** Starts a worker loop and collects its log lines. */
 function startLoop(step: (run: number) => Promise<boolean>, isOutage = (_: unknown) => false) {

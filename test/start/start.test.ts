@@ -70,7 +70,7 @@ describe('start', () => {
     expect(keys).toBeLessThanOrEqual(2);
     expect(system).toBeLessThanOrEqual(8);
     expect(listening).toEqual({ 'itsm-api api_keys': 1, 'itsm-api webhook_dispatch': 1 });
-    server.process.kill('SIGINT');
+    server.child.kill('SIGINT');
     await server.exited;
     await database.drop();
   });
@@ -81,7 +81,7 @@ describe('start', () => {
     const answer = await fetch(`${await server.ready}/api/public/v1/ping`);
     expect(answer.status).toBe(200);
     expect(server.output()).not.toContain('itsm_');
-    server.process.kill('SIGINT');
+    server.child.kill('SIGINT');
     await server.exited;
     await database.drop();
   });
@@ -108,7 +108,7 @@ describe('start', () => {
           message: 'Search distinguishes upper and lower case of letters outside ASCII, such as é and É.',
         }),
       );
-      server.process.kill('SIGTERM');
+      server.child.kill('SIGTERM');
       await server.exited;
     } finally {
       await execute(adminUrl, `DROP DATABASE ${name} WITH (FORCE)`);

@@ -2,7 +2,8 @@ import { type ClaimedDelivery, claimDue } from '@itsm-api/server/webhooks/delive
 import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { execute } from './database.ts';
-import { eventually, type Receiver, type Respond, type Sender, startReceiver, startSender } from './receiver.ts';
+import { type Receiver, type Respond, startReceiver } from './receiver.ts';
+import { eventually, type Sender, startSender } from './sender.ts';
 import { createWorkspace } from './workspace.ts';
 
 let sender: Sender;

@@ -12,34 +12,38 @@ export interface ServerProcess {
   child: ChildProcess;
   /** Resolves when the process logs that it is running. Rejects if the process exits first. */
   ready: Promise<void>;
-  exited: Promise<void>;
+  /** Resolves to the exit code when the process exits. */
+  exited: Promise<number | null>;
   /** Returns the last part of the process output. */
   output(): string;
 }
 
 /**
  * Spawns a server process with the given environment variables instead of those of the test process, and with the same
- * options of V8 as in production. `program` can be the main file of another release.
+ * options of V8 as in production.
+ * @param cwd the folder that contains its `.env` file
  */
-export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], program = main): ServerProcess {
-  const child = spawn(process.execPath, [...v8Options, ...nodeOptions, program], {
+export function spawnServer(env: Record<string, string>, nodeOptions: string[] = [], cwd?: string): ServerProcess {
+  const child = spawn(process.execPath, [...v8Options, ...nodeOptions, main], {
+    cwd,
     env: { PATH: process.env.PATH, ...compiled, LOG_LEVEL: 'error', DRAIN_SECONDS: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const onExit = () => child.kill('SIGKILL');
   process.once('exit', onExit);
   let output = '';
-  const exited = once(child, 'exit').then(() => {
+  const exited = once(child, 'exit').then(([code]) => {
     process.off('exit', onExit);
+    return code as number | null;
   });
   const ready = new Promise<void>((resolve, reject) => {
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
-        output = (output + chunk).slice(-4000);
+        output = (output + chunk).slice(-100_000);
         if (output.includes('is running.')) resolve();
       });
     }
-    exited.then(() => reject(new Error(`the server ended: ${output}`)));
+    exited.then((code) => reject(new Error(`The server exited with ${code}: ${output}`)));
   });
   ready.catch(() => undefined);
   return { child, ready, exited, output: () => output };

@@ -7,7 +7,7 @@ import { emit } from '@itsm-api/server/webhooks/outbox/emit.ts';
 import { cancelPending } from '@itsm-api/server/webhooks/outbox/pending.ts';
 import { describe, expect, it } from 'vitest';
 import { execute } from '../support/database.ts';
-import { eventually } from '../support/receiver.ts';
+import { eventually } from '../support/sender.ts';
 import { claim, expectAllDelivered, receive, settleAs, start, useSender, withTrigger } from '../support/sending.ts';
 
 const second = 1000;

@@ -7,14 +7,8 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, describe, expect } from 'vitest';
 import { api, it as itBase, workspace } from '../support/fixture.ts';
-import {
-  eventually,
-  type Received,
-  type Receiver,
-  type Respond,
-  startReceiver,
-  startSender,
-} from '../support/receiver.ts';
+import { type Received, type Receiver, type Respond, startReceiver } from '../support/receiver.ts';
+import { eventually, startSender } from '../support/sender.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 let stopDelivery: () => Promise<void>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../support/receiver.ts';
+import { eventually } from '../support/sender.ts';
 import { claim, expectAllDelivered, type Started, start, useSender } from '../support/sending.ts';
 
 const second = 1000;

@@ -1,13 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  eventually,
-  type Receiver,
-  type Respond,
-  type Sender,
-  startReceiver,
-  startSender,
-} from '../support/receiver.ts';
+import { type Receiver, type Respond, startReceiver } from '../support/receiver.ts';
+import { eventually, type Sender, startSender } from '../support/sender.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const maxConcurrent = 3;

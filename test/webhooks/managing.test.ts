@@ -5,14 +5,8 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';
 import { execute } from '../support/database.ts';
-import {
-  eventually,
-  type Receiver,
-  type Respond,
-  type Sender,
-  startReceiver,
-  startSender,
-} from '../support/receiver.ts';
+import { type Receiver, type Respond, startReceiver } from '../support/receiver.ts';
+import { eventually, type Sender, startSender } from '../support/sender.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
 
 /* Tests how changes to a webhook affect the deliveries to its receiver. */

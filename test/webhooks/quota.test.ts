@@ -1,7 +1,7 @@
 import type { Webhook } from '@itsm-api/contract';
 import { enforceQuota } from '@itsm-api/server/webhooks/outbox/quota.ts';
 import { expect, it } from 'vitest';
-import { eventually } from '../support/receiver.ts';
+import { eventually } from '../support/sender.ts';
 import { start, useSender } from '../support/sending.ts';
 
 /*

@@ -8,14 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createAgent } from '@itsm-api/server/webhooks/delivery/http-agent.ts';
 import { createTargetPolicy } from '@itsm-api/server/webhooks/delivery/target.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  eventually,
-  type Receiver,
-  type Respond,
-  type Sender,
-  startReceiver,
-  startSender,
-} from '../support/receiver.ts';
+import { type Receiver, type Respond, startReceiver } from '../support/receiver.ts';
+import { eventually, type Sender, startSender } from '../support/sender.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const second = 1000;

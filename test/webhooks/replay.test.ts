@@ -10,7 +10,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { errorOf } from '../support/api.ts';
 import { execute } from '../support/database.ts';
-import { eventually, type Sender, startReceiver, startSender } from '../support/receiver.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { eventually, type Sender, startSender } from '../support/sender.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 let sender: Sender;

@@ -3,7 +3,7 @@ import { pruneSettled } from '@itsm-api/server/webhooks/maintenance/delivery-ret
 import { sendAgain } from '@itsm-api/server/webhooks/maintenance/replay.ts';
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { eventually } from '../support/receiver.ts';
+import { eventually } from '../support/sender.ts';
 import { start, useSender, withTrigger } from '../support/sending.ts';
 
 const second = 1000;

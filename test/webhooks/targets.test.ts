@@ -5,7 +5,8 @@ import { createAgent } from '@itsm-api/server/webhooks/delivery/http-agent.ts';
 import { createTargetPolicy, readTargetPolicy } from '@itsm-api/server/webhooks/delivery/target.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorOf } from '../support/api.ts';
-import { eventually, type Receiver, type Sender, startReceiver, startSender } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { eventually, type Sender, startSender } from '../support/sender.ts';
 import { createWorkspace, type Workspace, webhook } from '../support/workspace.ts';
 
 const minute = 60_000;

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { steadyPort } from '../../../test/support/postgres-server.ts';
 import { v8Options } from '../../../testing/src/v8-options.ts';
 
 type Name = 'api' | 'apiDefaultShare' | 'barePg' | 'securedPg' | 'plainStack';
@@ -41,7 +41,7 @@ export async function startServer(
   databaseUrl: string,
   { env = {}, nodeOptions = [] }: ServerOptions = {},
 ): Promise<Measured> {
-  const port = await freePort();
+  const port = await steadyPort();
   const { file, options = [], env: defaults } = programs[name];
   const program = fileURLToPath(new URL(file, import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [...options, ...nodeOptions, program], {
@@ -91,13 +91,4 @@ async function untilReady(url: string, child: ChildProcess): Promise<void> {
       return;
   }
   throw new Error(`${url} does not respond.`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

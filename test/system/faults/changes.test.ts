@@ -6,7 +6,7 @@ import pg from 'pg';
 import { expect, it } from 'vitest';
 import { query } from '../../support/database.ts';
 import { openInstallation } from '../../support/installation.ts';
-import { eventually } from '../../support/receiver.ts';
+import { eventually } from '../../support/sender.ts';
 import { addWorkspace } from '../../support/subscribed-workspaces.ts';
 import { formatChanges, runChanges } from './changes.ts';
 

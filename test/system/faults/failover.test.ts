@@ -1,7 +1,7 @@
 import { readCellStatus } from '@itsm-api/server/resources/tenants/cell-status.ts';
 import { expect, it } from 'vitest';
 import { openDatabase } from '../../support/installation.ts';
-import { eventually } from '../../support/receiver.ts';
+import { eventually } from '../../support/sender.ts';
 import { formatFailovers, runFailovers } from './failover.ts';
 import { skipUnlessHaproxy } from './haproxy.ts';
 import { openPair } from './pair.ts';

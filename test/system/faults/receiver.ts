@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { type Received, startReceiver } from '../../support/receiver.ts';
 import type { Subscription } from '../../support/subscribed-workspaces.ts';
 import { isSigned } from './signatures.ts';
 
@@ -47,33 +47,21 @@ interface ReceiverOptions {
 export async function openReceiver({ failing, slowest }: ReceiverOptions): Promise<Receiver> {
   const arrivals: Arrival[] = [];
   const known = new Map<string, Subscription>();
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk) => chunks.push(chunk));
-    // The test can kill the worker while the worker sends a request.
-    request.on('error', () => undefined);
-    request.on('end', () => {
-      const accepted = request.headers['x-service-attempt'] !== '1' || Math.random() >= failing;
-      const arrival = arrivalOf(request, Buffer.concat(chunks).toString(), { accepted, known });
-      arrivals.push(arrival);
-      setTimeout(() => {
-        arrival.respondedAt = Date.now();
-        answer(response, accepted);
-      }, Math.random() * slowest);
-    });
+  const { port, close } = await startReceiver(({ url = '' }, response, received) => {
+    const delivery = received.pop() as Received;
+    const accepted = delivery.headers['x-service-attempt'] !== '1' || Math.random() >= failing;
+    const arrival = arrivalOf(url.slice(1), delivery, { accepted, known });
+    arrivals.push(arrival);
+    setTimeout(() => {
+      arrival.respondedAt = Date.now();
+      answer(response, accepted);
+    }, Math.random() * slowest);
   });
-  // Keeps idle connections open, because an attempt that reuses a closed connection would fail.
-  server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
   return {
     know: (subscription) => known.set(subscription.name, subscription),
     urlOf: (subscription) => `http://127.0.0.1:${port}/${subscription}`,
     arrivals,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }
 
@@ -82,9 +70,8 @@ interface Known {
   known: Map<string, Subscription>;
 }
 
-function arrivalOf({ url = '', headers }: IncomingMessage, body: string, { accepted, known }: Known): Arrival {
-  const at = Date.now();
-  const subscription = url.slice(1);
+function arrivalOf(subscription: string, delivery: Received, { accepted, known }: Known): Arrival {
+  const { headers, body, at } = delivery;
   return {
     subscription,
     eventId: String(headers['webhook-id']),
@@ -93,7 +80,7 @@ function arrivalOf({ url = '', headers }: IncomingMessage, body: string, { accep
     respondedAt: at,
     accepted,
     attempt: Number(headers['x-service-attempt']),
-    signed: isSigned({ headers, body, at }, known.get(subscription)?.secrets ?? []),
+    signed: isSigned(delivery, known.get(subscription)?.secrets ?? []),
   };
 }
 

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openArchivedPostgres, skipUnlessPostgres } from '../../support/archived-postgres.ts';
 import { query } from '../../support/database.ts';
 import { openDatabase } from '../../support/installation.ts';
-import { eventually } from '../../support/receiver.ts';
+import { eventually } from '../../support/sender.ts';
 import { spawnServer } from '../../support/server-process.ts';
 import { addWorkspace } from '../../support/subscribed-workspaces.ts';
 

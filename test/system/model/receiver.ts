@@ -1,6 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { EventType } from '@itsm-api/contract';
+import { type Received, startReceiver } from '../../support/receiver.ts';
 
 /** The body of a delivery. */
 export interface RowResponse {
@@ -12,12 +11,8 @@ export interface RowResponse {
 }
 
 /** A received delivery. */
-export interface Arrival {
-  headers: IncomingHttpHeaders;
-  body: string;
+export interface Arrival extends Received {
   reported: RowResponse;
-  /** When the delivery arrived, in milliseconds since 1970. */
-  at: number;
 }
 
 export interface Receiver {
@@ -40,36 +35,19 @@ export async function openReceiver(): Promise<Receiver> {
     return arrivals;
   };
   let count = 0;
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk) => chunks.push(chunk));
-    // The test can kill the worker while the worker sends a request.
-    request.on('error', () => undefined);
-    request.on('end', () => {
-      const [, world = '', subscription = ''] = (request.url ?? '').split('/');
-      const fails = request.headers['x-service-attempt'] === '1' && ++count % failsOnceIn === 0;
+  const { port, close } = await startReceiver(({ url = '' }, response, received) => {
+    const [, world = '', subscription = ''] = url.split('/');
+    // Removes the delivery, so that the receiver doesn't keep the deliveries of all episodes.
+    const delivery = received.pop() as Received;
+    const fails = delivery.headers['x-service-attempt'] === '1' && ++count % failsOnceIn === 0;
+    if (!fails) {
       const arrivals = of(world);
-      const body = Buffer.concat(chunks).toString();
-      const arrival: Arrival = { headers: request.headers, body, reported: JSON.parse(body), at: Date.now() };
-      if (!fails) {
-        const before = arrivals.get(subscription);
-        if (before === undefined) arrivals.set(subscription, [arrival]);
-        else before.push(arrival);
-      }
-      response.writeHead(fails ? 500 : 200).end();
-    });
+      const arrival = { ...delivery, reported: JSON.parse(delivery.body) };
+      const before = arrivals.get(subscription);
+      if (before === undefined) arrivals.set(subscription, [arrival]);
+      else before.push(arrival);
+    }
+    response.writeHead(fails ? 500 : 200).end();
   });
-  // Keeps idle connections open, because an attempt that reuses a closed connection would fail.
-  server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    of,
-    forget: (world) => worlds.delete(world),
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { url: `http://127.0.0.1:${port}`, of, forget: (world) => worlds.delete(world), close };
 }

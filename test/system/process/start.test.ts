@@ -54,10 +54,10 @@ describe('start', () => {
     const second = start({ DATA_DIR, PORT: '0' });
     expect(await second.exited).toBe(1);
     expect(second.output().trim()).toMatch(
-      new RegExp(`^DATA_DIR ${DATA_DIR} is in use by process ${first.process.pid} .*$`),
+      new RegExp(`^DATA_DIR ${DATA_DIR} is in use by process ${first.child.pid} .*$`),
     );
 
-    first.process.kill('SIGINT');
+    first.child.kill('SIGINT');
     expect(await first.exited).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
 
@@ -74,13 +74,13 @@ describe('start', () => {
     await crashed.ready;
     expect(crashed.output()).not.toContain('itsm_');
     expect(crashed.output()).toContain('The embedded PostgreSQL is for trials and tests');
-    crashed.process.kill('SIGKILL');
+    crashed.child.kill('SIGKILL');
     await crashed.exited;
     expect(await postgresPid(DATA_DIR)).toBeGreaterThan(0);
     const recovered = start({ DATA_DIR });
     expect(await totals(await recovered.ready, key)).toEqual(made);
-    recovered.process.kill('SIGINT');
-    recovered.process.kill('SIGTERM');
+    recovered.child.kill('SIGINT');
+    recovered.child.kill('SIGTERM');
     expect(await recovered.exited, recovered.output()).toBe(0);
     expect(recovered.output().match(/Stopping/g)).toHaveLength(1);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
@@ -131,7 +131,7 @@ describe('start', () => {
     const database = await openEmbedded({ dataDir: DATA_DIR, holder: { type: 'command' } });
     const [{ path } = {}] = await query(database.url, "SELECT pg_relation_filepath('assets') AS path");
     await database.stop();
-    before.process.kill('SIGINT');
+    before.child.kill('SIGINT');
     await before.exited;
     const file = await open(join(DATA_DIR, 'postgres', String(path)), 'r+');
     await file.write('damaged', 8000);
@@ -160,7 +160,7 @@ describe('start', () => {
     const DATA_DIR = await dataDir();
     const interrupted = start({ DATA_DIR });
     await expect.poll(() => postgresPid(DATA_DIR), { interval: 5 }).toBeGreaterThan(0);
-    interrupted.process.kill('SIGINT');
+    interrupted.child.kill('SIGINT');
     expect(await interrupted.exited, interrupted.output()).toBe(0);
     expect(await postgresPid(DATA_DIR)).toBeUndefined();
     await start({ DATA_DIR }).ready;
@@ -182,11 +182,11 @@ describe('start', () => {
     const waiting = `SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database
       WHERE NOT granted AND datname = current_database()`;
     await expect.poll(async () => (await client.query(waiting)).rowCount).toBe(1);
-    server.process.kill('SIGTERM');
+    server.child.kill('SIGTERM');
     await expect.poll(() => server.output()).toContain('Stopping');
     await sleep(1500);
-    expect(server.process.exitCode).toBeNull();
-    server.process.kill('SIGTERM');
+    expect(server.child.exitCode).toBeNull();
+    server.child.kill('SIGTERM');
     expect(await server.exited).toBe(130);
     await request;
     await client.end();

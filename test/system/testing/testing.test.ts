@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { ItsmClient } from '@itsm-api/client';
 import { type Itsm, startItsm, type Workspace } from '@itsm-api/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../../support/receiver.ts';
+import { eventually } from '../../support/sender.ts';
 import { ticket } from '../../support/workspace.ts';
 
 let itsm: Itsm;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { ItsmClient } from '@itsm-api/client';
 import { type Aged, type Duration, type Itsm, type JobName, startItsm, type Workspace } from '@itsm-api/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { eventually } from '../../support/receiver.ts';
+import { eventually } from '../../support/sender.ts';
 import { ticket } from '../../support/workspace.ts';
 
 /** Tests what happens after hours or days, with times that a test moves back and with a shorter retry schedule. */
