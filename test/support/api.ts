@@ -21,6 +21,7 @@ import type { FastifyInstance } from 'fastify';
 import type { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { cloneDatabase, workerDatabaseUrl } from './database.ts';
+import { recordExchange } from './exchanges.ts';
 import { type RawClient, rawClient } from './raw-client.ts';
 
 export interface ApiOptions {
@@ -165,18 +166,20 @@ export async function startApi({
     requestLog,
     async call({ method, path, key, headers = {}, body }) {
       const raw = typeof body === 'string' || body instanceof Uint8Array;
+      const sent = {
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      };
       const response = await app.inject({
         method: method as 'GET',
         url: path,
-        headers: {
-          ...(key !== undefined && { authorization: `Bearer ${key}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...headers,
-        },
+        headers: sent,
         ...(body !== undefined && { payload: raw ? Buffer.from(body) : JSON.stringify(body) }),
       });
-      const { statusCode: status, body: text } = response;
-      return { status, text, headers: response.headers as Record<string, string>, body: parse(text) };
+      const { statusCode: status, body: text, headers: responseHeaders } = response;
+      recordExchange({ method, path, headers: sent, body, status, responseHeaders, text });
+      return { status, text, headers: responseHeaders as Record<string, string>, body: parse(text) };
     },
     async close() {
       await app.close();
