@@ -6,13 +6,11 @@ import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchFilterPairs } from './filter-pairs.ts';
-import { benchFlood } from './flood.ts';
 import { benchPacing } from './pacing.ts';
 import { benchRestore } from './restore.ts';
 import { benchSizes } from './sizes.ts';
 import { benchCapacity } from './soak/capacity.ts';
 import { benchSoak } from './soak/soak.ts';
-import { benchTicketFilters } from './ticket-filters.ts';
 import { benchWebhooks } from './webhooks.ts';
 import { benchWrites } from './writes.ts';
 
@@ -20,8 +18,6 @@ const usage = `pnpm bench [--tickets 10k|1m|10m] [--data folder to keep] [--roun
 pnpm bench capacity [--only maximum,example] [--minutes 10] [--tickets 200k] [--json]
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
-pnpm bench filters [--tickets 10m] [--rounds count] [--json]
-pnpm bench flood [--seconds of a measurement] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
 pnpm bench pairs [--tickets 1124k] [--json]
 pnpm bench restore [--tickets 1m] [--creates 50000] [--json]
@@ -72,9 +68,6 @@ const benches: Record<string, () => Promise<Printed>> = {
       onProgress,
     }),
   fairness: measureFairness,
-  filters: () =>
-    inFolder((dataDir) => benchTicketFilters({ ...sizesOf({ tickets: '10m', seconds: '3' }), dataDir, onProgress })),
-  flood: () => benchFlood({ seconds: Number(values.seconds ?? '12') }),
   pacing: measurePacing,
   pairs: () =>
     inFolder((dataDir) =>

@@ -20,14 +20,14 @@ const description = 'Since this morning the connection is lost every few minutes
 
 /**
  * For each of the three groups of marked tickets, the number of tickets in the largest tenant for each marked ticket.
- * With ten million tickets, the groups have 1,000, 25,000 and 100,000 tickets. `bench filters` compares filters that
- * find the same group. The tickets of each group in the largest tenant have the same requester, asset, tag and team.
+ * With ten million tickets, the groups have 1,000, 25,000 and 100,000 tickets. The tickets of each group in the largest
+ * tenant have the same requester, asset, tag and team.
  */
-export const groupSteps = [5000, 200, 50] as const;
+const groupSteps = [5000, 200, 50] as const;
 /** The id of the first of three users, who are the requesters of the marked tickets of the largest tenant. */
-export const firstGroupRequester = tenants * usersPerTenant + 1;
+const firstGroupRequester = tenants * usersPerTenant + 1;
 /** The first of three tenants. Each tenant has as many overdue tickets as one of the groups. */
-export const firstOverdueTenant = 2;
+const firstOverdueTenant = 2;
 
 /** The ids and API keys that benchmarks need to use the loaded data. */
 export interface Data {
