@@ -183,7 +183,7 @@ describe.each(feeds)('$title', ({ route }) => {
   });
 
   it.each(change === undefined ? [] : [change])(
-    'lists each changed row once, sorted by time of last change',
+    `lists each row of ${path} that changed once, sorted by time of last change`,
     async (change) => {
       const begin = (await walk(path)).cursor;
       const rows = [await make(), await make(), await make()].map(({ id }) => id) as [number, number, number];

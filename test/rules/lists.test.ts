@@ -242,13 +242,32 @@ const toColumn = (filter: string) => filter.replace(/[A-Z]/g, (letter) => `_${le
 
 const lists = endpoints.filter(({ route }) => (route.query as Partial<z.ZodObject>).shape?.page !== undefined);
 
+async function pathOf({ route }: (typeof lists)[number]): Promise<string> {
+  const below = route.path.slice(pathPrefix.length);
+  return below.includes(':id') ? below.replace(':id', await getNewestId(below)) : below;
+}
+
 it.each(lists.map((list) => [list.title, list] as const))('uses an index for every filter of %s', async (_, list) => {
-  const below = list.route.path.slice(pathPrefix.length);
-  const path = below.includes(':id') ? below.replace(':id', await getNewestId(below)) : below;
+  const path = await pathOf(list);
   for (const [name, [one]] of await getFilters(list.route, path)) {
     for (const page of [1, 2]) await expectIndexed(`${path}?${name}=${one}&page=${page}&perPage=1`, [toColumn(name)]);
   }
 });
+
+it.each(lists.map((list) => [list.title, list] as const))(
+  'has no gaps or duplicates between the pages of %s',
+  async (_, list) => {
+    const path = await pathOf(list);
+    const read = async (query: string) => (await workspace.call('GET', `${path}?${query}`)).body;
+    const { data, meta } = await read('perPage=100');
+    const numbers = [1, 2, 3, 4];
+    const pages = await Promise.all(numbers.map((page) => read(`perPage=25&page=${page}`)));
+    expect(pages.flatMap((page) => page.data)).toEqual(data);
+    expect(pages.map((page) => page.meta)).toEqual(numbers.map((page) => ({ ...meta, page, perPage: 25 })));
+    expect((await read('perPage=25&page=1000')).data).toEqual([]);
+    expect(new Set(data.map((row: object) => JSON.stringify(row))).size).toBe(data.length);
+  },
+);
 
 it('uses indexes for every combination of GET /tickets filters', async () => {
   const filters = (await getFilters(contract.tickets.list, '/tickets')).filter(([name]) => name !== 'externalId');
