@@ -13,6 +13,7 @@ import type {
   TicketType,
   WebhookFilter,
 } from '../contract/src/index.ts';
+import type { Prisma } from '../server/generated/prisma/client.ts';
 import { redactedText } from '../server/src/resources/privacy/redacted-copy.ts';
 
 /* The rows of the demo workspace. `seed.ts` writes them. Days are relative to the day of the seed. */
@@ -98,21 +99,18 @@ export const fields: (DemoField & { filterable?: boolean })[] = [
     options: null,
   },
 ];
-/** The demo ticket categories. Parents come before their children. */
-export const categories: {
-  id: string;
-  name: string;
-  parentId?: string;
-  category?: TicketCategory;
-  active?: boolean;
-}[] = [
-  { id: 'facilities', name: 'Facilities' },
-  { id: 'facilities/badges', name: 'Door badges', parentId: 'facilities' },
-  { id: 'facilities/fax', name: 'Fax machines', parentId: 'facilities', category: 'OTHER', active: false },
-  { id: 'network', name: 'Network', category: 'NETWORK' },
-  { id: 'network/vpn', name: 'VPN', parentId: 'network', category: 'NETWORK' },
-  { id: 'network/wlan', name: 'WLAN', parentId: 'network', category: 'NETWORK' },
-];
+
+/** The rows that belong to no user, by their Prisma model. Parents come before their children. */
+export const plainRows = {
+  categoryConfig: [
+    { id: 'facilities', name: 'Facilities' },
+    { id: 'facilities/badges', name: 'Door badges', parentId: 'facilities' },
+    { id: 'facilities/fax', name: 'Fax machines', parentId: 'facilities', category: 'OTHER', active: false },
+    { id: 'network', name: 'Network', category: 'NETWORK' },
+    { id: 'network/vpn', name: 'VPN', parentId: 'network', category: 'NETWORK' },
+    { id: 'network/wlan', name: 'WLAN', parentId: 'network', category: 'NETWORK' },
+  ] satisfies Omit<Prisma.CategoryConfigCreateManyInput, 'tenantId'>[],
+};
 
 type TicketFacts = [
   createdDaysAgo: number,

@@ -25,13 +25,13 @@ import {
   articles,
   assets,
   type CommentFacts,
-  categories,
   type DeliveryFacts,
   deliveries,
   fields,
   links,
   type Person,
   people,
+  plainRows,
   projects,
   teams,
   tickets,
@@ -106,7 +106,7 @@ async function fill(
   tenant: string,
   { users, services: { storage, secretCipher } }: { users: Users; services: Services },
 ): Promise<DemoWorkspace> {
-  await addCategories(prisma, users);
+  await addPlainRows(prisma, users.ada.tenantId);
   const [teamIds, assetIds] = [await addTeams(prisma, users), await addAssets(prisma, users)];
   await addFields(prisma, users.ada.tenantId);
   const file = await storeFile(storage, users.priya);
@@ -163,10 +163,12 @@ async function addUsers(prisma: SystemClient, tenantId: bigint): Promise<Users> 
   };
 }
 
-async function addCategories(prisma: SystemClient, { ada: { tenantId } }: Users): Promise<void> {
-  await prisma.categoryConfig.createMany({
-    data: categories.map((category) => ({ tenantId, ...category, ...unchangedSince(daysSinceStart) })),
-  });
+async function addPlainRows(prisma: SystemClient, tenantId: bigint): Promise<void> {
+  for (const [model, rows] of Object.entries(plainRows) as [keyof typeof plainRows, object[]][]) {
+    // Each model has other types, which TypeScript can't compare.
+    const table = prisma[model] as unknown as { createMany(args: { data: object[] }): Promise<unknown> };
+    await table.createMany({ data: rows.map((row) => ({ tenantId, ...row, ...unchangedSince(daysSinceStart) })) });
+  }
 }
 
 /** Returns the ids of the demo teams. */
