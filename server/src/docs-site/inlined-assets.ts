@@ -10,7 +10,7 @@ export const script = (await read('frame.js')) + (await read('docs.js'));
 const frameStyles = await read('frame.css');
 
 /** The styles of text pages, such as guides. */
-export const styles = frameStyles + (await read('text.css'));
+export const styles = frameStyles + (await read('shared.css')) + (await read('text.css'));
 
 /** The styles of the API reference. */
 export const referenceStyles = frameStyles + (await read('reference.css'));

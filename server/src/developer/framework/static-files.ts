@@ -5,8 +5,9 @@ import { serveSharedFiles } from '../../http/shared-files.ts';
 
 const readText = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
 
-/** The developer area uses the documentation site's style sheet and script, and adds its own. */
-const style = (await readText('../../docs-site/frame.css')) + (await readText('../ui/style.css'));
+/** The developer area uses the documentation site's style sheets and script, and adds its own. */
+const styles = ['../../docs-site/frame.css', '../../docs-site/shared.css', '../ui/style.css'];
+const style = (await Promise.all(styles.map(readText))).join('');
 const script = (await readText('../../docs-site/frame.js')) + (await readText('../ui/script.js'));
 
 export const stylePath = toPath(style, 'css');
