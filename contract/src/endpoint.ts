@@ -48,14 +48,16 @@ interface EndpointFields {
   description?: string;
   metadata: EndpointMeta;
   pathParams?: z.ZodType;
-  query: z.ZodType;
   headers?: Record<string, z.ZodType>;
   /** The schemas of the success responses, by HTTP status. */
   responses: Record<number, z.ZodType>;
 }
 
 /** The declaration of an endpoint. It has the shape of a ts-rest route, but doesn't depend on ts-rest. */
-export type Endpoint = EndpointFields &
+export type Endpoint = DeclaredEndpoint & { query: z.ZodType };
+
+/** An endpoint without `query` accepts no query parameters. */
+type DeclaredEndpoint = EndpointFields & { query?: z.ZodType } &
   ({ method: 'GET' } | { method: 'DELETE' } | { method: 'POST' | 'PATCH' | 'DELETE'; body: z.ZodType | typeof NoBody });
 
 export function meta(metadata: EndpointMeta): EndpointMeta {
@@ -66,12 +68,14 @@ export function meta(metadata: EndpointMeta): EndpointMeta {
  * Declares the endpoints of one resource. The keys of `routes` become the names of client methods, and part of the
  * operation ids. Adds the `Idempotency-Key` header to every POST endpoint (docs/decisions/idempotency.md).
  */
-export function endpoints<const T extends Record<string, Endpoint>>(routes: T): T {
-  const withHeaders = ([name, route]: [string, Endpoint]) => [
+export function endpoints<const T extends Record<string, DeclaredEndpoint>>(routes: T) {
+  const complete = ([name, route]: [string, DeclaredEndpoint]) => [
     name,
-    route.method === 'POST' ? { ...route, headers: idempotencyHeaders } : route,
+    { query: NoQuery, ...route, ...(route.method === 'POST' && { headers: idempotencyHeaders }) },
   ];
-  return Object.fromEntries(Object.entries(routes).map(withHeaders)) as T;
+  return Object.fromEntries(Object.entries(routes).map(complete)) as {
+    [Name in keyof T]: T[Name] & { query: T[Name] extends { query: z.ZodType } ? unknown : typeof NoQuery };
+  };
 }
 
 /**

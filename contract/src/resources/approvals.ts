@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
+import { endpoints, filter, IdParam, item, list, listQuery, meta } from '../endpoint.ts';
 import { Id, longText, numberFromText, responseText, TicketId, Timestamp, UserId, versionFields } from '../fields.ts';
 import { EmailReference, reference, UserReference } from '../references.ts';
 import { TicketIdParam } from './ticket-reference.ts';
@@ -158,7 +158,6 @@ export const approvals = endpoints({
       agent: { tool: 'request_approval', when: 'The approver is another ADMIN or AGENT.', short },
     }),
     pathParams: TicketIdParam,
-    query: NoQuery,
     body: NewApproval,
     responses: { 201: item(Approval) },
   },
@@ -181,7 +180,6 @@ export const approvals = endpoints({
     summary: 'Get an approval',
     metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
     pathParams: IdParam,
-    query: NoQuery,
     responses: { 200: item(Approval) },
   },
   decide: {
@@ -202,7 +200,6 @@ export const approvals = endpoints({
       },
     }),
     pathParams: IdParam,
-    query: NoQuery,
     body: Decision,
     responses: { 200: item(Approval) },
   },
@@ -216,7 +213,6 @@ export const approvals = endpoints({
       `Administrators can withdraw any approval in the developer area. ${effects}`,
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: IdParam,
-    query: NoQuery,
     responses: { 200: item(Approval) },
   },
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
-import { endpoints, filter, IdParam, item, list, listQuery, meta, NoQuery, search } from '../endpoint.ts';
+import { endpoints, filter, IdParam, item, list, listQuery, meta, search } from '../endpoint.ts';
 import { Id, longText, responseText, Title, trimmedText, versionFields } from '../fields.ts';
 
 /**
@@ -108,7 +108,6 @@ export const articles = endpoints({
     description: 'Returns a published article.',
     metadata: meta({ scope: 'kb:read', group: 'kb', agent: { tool: 'read_article', when: 'Returns its Markdown.' } }),
     pathParams: IdParam,
-    query: NoQuery,
     responses: { 200: item(Article) },
   },
 });

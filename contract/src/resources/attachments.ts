@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endpoints, FileContent, IdParam, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
+import { endpoints, FileContent, IdParam, item, list, listQuery, meta } from '../endpoint.ts';
 import { Id, responseText, TicketId, Timestamp, trimmedText, UserId } from '../fields.ts';
 import { attachmentLimits } from '../limits.ts';
 import { TicketIdParam } from './ticket-reference.ts';
@@ -87,7 +87,6 @@ export const attachments = endpoints({
     description: 'Returns the name, type and size of the file, but not its content.',
     metadata: meta({ scope: 'tickets:read', group: 'tickets' }),
     pathParams: IdParam,
-    query: NoQuery,
     responses: { 200: item(Attachment) },
   },
   download: {
@@ -100,7 +99,6 @@ export const attachments = endpoints({
       `Each server process runs at most ${maxConcurrentTransfers} concurrent downloads of a workspace.`,
     metadata: meta({ scope: 'tickets:read', group: 'tickets', binary: 'response' }),
     pathParams: IdParam,
-    query: NoQuery,
     responses: { 200: FileContent },
   },
   delete: {
@@ -112,7 +110,6 @@ export const attachments = endpoints({
       'Comments that refer to the attachment keep its id.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: IdParam,
-    query: NoQuery,
     responses: { 200: item(Attachment) },
   },
 });

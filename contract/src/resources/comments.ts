@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { BulkItemError, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { newRowsOf } from '../changes.ts';
-import { endpoints, filter, item, list, listQuery, meta, NoQuery } from '../endpoint.ts';
+import { endpoints, filter, item, list, listQuery, meta } from '../endpoint.ts';
 import {
   ExternalId,
   Id,
@@ -177,7 +177,6 @@ export const comments = endpoints({
       },
     }),
     pathParams: TicketIdParam,
-    query: NoQuery,
     body: NewComment,
     responses: { 201: item(Comment) },
   },
@@ -192,7 +191,6 @@ export const comments = endpoints({
       'Emits `ticket.updated` for each comment.',
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: TicketIdParam,
-    query: NoQuery,
     body: NewComments,
     responses: { 200: bulkResults(NewCommentResult) },
   },

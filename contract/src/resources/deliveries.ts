@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endpoints, filter, IdParam, item, list, listQuery, meta, NoBody, NoQuery } from '../endpoint.ts';
+import { endpoints, filter, IdParam, item, list, listQuery, meta, NoBody } from '../endpoint.ts';
 import { EventType } from '../event-types.ts';
 import { Count, Id, Timestamp } from '../fields.ts';
 
@@ -117,7 +117,6 @@ export const deliveries = endpoints({
     summary: 'Get a delivery with its attempts',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
-    query: NoQuery,
     responses: { 200: item(DeliveryDetail) },
   },
   replay: {
@@ -132,7 +131,6 @@ export const deliveries = endpoints({
       'If the subscription has `paused: true`, the server sends the delivery after you set `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
-    query: NoQuery,
     body: NoBody,
     responses: { 200: item(Delivery) },
   },

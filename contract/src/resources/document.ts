@@ -1,4 +1,4 @@
-import { endpoints, FileContent, meta, NoQuery } from '../endpoint.ts';
+import { endpoints, FileContent, meta } from '../endpoint.ts';
 
 export const document = endpoints({
   get: {
@@ -12,7 +12,6 @@ export const document = endpoints({
       'For an import key, no custom field is required. Every API key can read the document, but only keys with the scope ' +
       '`tickets:read` get the ticket categories.',
     metadata: meta({ scope: 'any', group: 'users', binary: 'document' }),
-    query: NoQuery,
     responses: { 200: FileContent },
   },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endpoints, item, list, listQuery, meta, NoQuery, openEnum } from '../endpoint.ts';
+import { endpoints, item, list, listQuery, meta, openEnum } from '../endpoint.ts';
 import { Id, integerFromText, TicketId, Timestamp } from '../fields.ts';
 import { NamedTicket, TicketIdParam, TicketNumber } from './ticket-reference.ts';
 
@@ -94,7 +94,6 @@ export const links = endpoints({
     description: `${effects} A ticket can have at most ${maxLinks} links, in both directions together.`,
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: TicketIdParam,
-    query: NoQuery,
     body: NewLink,
     responses: { 201: item(Link) },
   },
@@ -105,7 +104,6 @@ export const links = endpoints({
     description: `Returns the deleted link. Either of the two tickets can be in the path. ${effects}`,
     metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
     pathParams: TicketIdParam.extend({ linkId: integerFromText() }),
-    query: NoQuery,
     responses: { 200: item(Link) },
   },
 });

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endpoints, item, meta, NoQuery } from '../endpoint.ts';
+import { endpoints, item, meta } from '../endpoint.ts';
 import { Count, Id, TeamId, Timestamp } from '../fields.ts';
 import { Scope } from '../scopes.ts';
 import { User } from './users.ts';
@@ -91,7 +91,6 @@ export const me = endpoints({
         when: 'Returns the user you act as, the workspace, the scopes and the remaining quota.',
       },
     }),
-    query: NoQuery,
     responses: { 200: item(Identity) },
   },
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { changesOf } from '../changes.ts';
-import { endpoints, filter, item, list, listQuery, meta, NoQuery, patch, search, userFilter } from '../endpoint.ts';
+import { endpoints, filter, item, list, listQuery, meta, patch, search, userFilter } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
   CalendarDate,
@@ -145,7 +145,6 @@ export const tasks = endpoints({
     summary: 'Create a task in a project',
     metadata: meta({ scope: 'projects:write', group: 'projects' }),
     pathParams: ProjectIdParam,
-    query: NoQuery,
     body: NewTask,
     responses: { 201: item(Task) },
   },
@@ -155,7 +154,6 @@ export const tasks = endpoints({
     summary: 'Get a task',
     metadata: meta({ scope: 'projects:read', group: 'projects' }),
     pathParams: TaskIdParam,
-    query: NoQuery,
     responses: { 200: item(Task) },
   },
   update: {
@@ -173,7 +171,6 @@ export const tasks = endpoints({
       },
     }),
     pathParams: TaskIdParam,
-    query: NoQuery,
     body: TaskPatch,
     responses: { 200: item(Task) },
   },

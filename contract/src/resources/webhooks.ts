@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { endpoints, IdParam, item, list, listQuery, meta, NoBody, NoQuery, patch } from '../endpoint.ts';
+import { endpoints, IdParam, item, list, listQuery, meta, NoBody, patch } from '../endpoint.ts';
 import { EventType } from '../event-types.ts';
 import { Id, responseText, Timestamp, TimestampInput, text, validateAll, versionFields } from '../fields.ts';
 import { Delivery, DeliveryState } from './deliveries.ts';
@@ -276,7 +276,6 @@ export const webhooks = endpoints({
     description: 'Returns the subscription even if it is deactivated.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
-    query: NoQuery,
     responses: { 200: item(Webhook) },
   },
   create: {
@@ -288,7 +287,6 @@ export const webhooks = endpoints({
       'If you repeat the request with the same `Idempotency-Key`, you get the secret again. ' +
       `A workspace can have at most ${maxActiveWebhooks} active subscriptions.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
-    query: NoQuery,
     body: NewWebhook,
     responses: { 201: item(CreatedWebhook) },
   },
@@ -301,7 +299,6 @@ export const webhooks = endpoints({
       'A new URL resets the count of failures. If the subscription is deactivated, the server returns `NOT_FOUND`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
-    query: NoQuery,
     body: WebhookPatch,
     responses: { 200: item(Webhook) },
   },
@@ -316,7 +313,6 @@ export const webhooks = endpoints({
       'If the subscription has `paused: true`, the server sends the event after you set `paused: false`.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
-    query: NoQuery,
     body: NoBody,
     responses: { 201: item(Delivery) },
   },
@@ -333,7 +329,6 @@ export const webhooks = endpoints({
       `A subscription can have at most ${maxReplays} replays in progress.`,
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
-    query: NoQuery,
     body: WebhookReplay,
     responses: { 200: item(WebhookReplayStarted) },
   },
@@ -347,7 +342,6 @@ export const webhooks = endpoints({
       'You can reactivate the subscription in the developer area or on the command line, but not with the API.',
     metadata: meta({ scope: 'webhooks:manage', group: 'webhooks' }),
     pathParams: IdParam,
-    query: NoQuery,
     responses: { 200: item(Webhook) },
   },
 });
