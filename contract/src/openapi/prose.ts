@@ -8,7 +8,7 @@ import { acceptsEmails } from '../references.ts';
 import { resources } from '../registry.ts';
 import { AssetStatus, assetTransitions } from '../resources/assets.ts';
 import { ticketTransitions } from '../resources/tickets.ts';
-import { type Scope, scopes } from '../scopes.ts';
+import { scopes } from '../scopes.ts';
 import { callOf } from './calls.ts';
 import { errorCodes } from './error-examples.ts';
 
@@ -147,7 +147,7 @@ export function describeOperation(resource: string, route: Endpoint): string {
       ? undefined
       : scope === 'any'
         ? 'Requires an API key with any scope.'
-        : `Requires the scope ${describeScope(scope)}.${describeEmails(route)}`,
+        : `Requires the scope \`${scope}\` (${lower(scopes[scope])}).${describeEmails(route)}`,
   ];
   return paragraphs.filter((each) => each !== undefined).join('\n\n');
 }
@@ -156,10 +156,6 @@ export function describeOperation(resource: string, route: Endpoint): string {
 export function describeEmails(route: Endpoint): string {
   if (!acceptsEmails(route)) return '';
   return ' Email addresses in the request also require the scope `users:read`.';
-}
-
-function describeScope(scope: Scope): string {
-  return `\`${scope}\` (${lower(scopes[scope])})`;
 }
 
 /** Returns the allowed status transitions in Markdown, or undefined if the endpoint can't change a status. */

@@ -94,7 +94,7 @@ export const assets = declareNoun({
   async load() {
     const [queries, { assetCsv }, { userConverter }, { findFieldTypes, parseFieldTexts }] = await Promise.all([
       import('../resources/assets/queries.ts'),
-      import('../resources/assets/csv.ts'),
+      import('../resources/assets/import-assets.ts'),
       import('./user-converter.ts'),
       import('../resources/custom-fields/field-text.ts'),
     ]);

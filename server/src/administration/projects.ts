@@ -41,9 +41,8 @@ export const projects = declareNoun({
   next: ({ status }) => (status === 'PLANNED' ? 'activate' : undefined),
   activation: (_row, verb): ProjectPatch => ({ status: verb === 'activate' ? 'ACTIVE' : 'ON_HOLD' }),
   async load() {
-    const [queries, { projectCsv }, { userConverter }] = await Promise.all([
+    const [queries, { userConverter }] = await Promise.all([
       import('../resources/projects/queries.ts'),
-      import('../resources/projects/csv.ts'),
       import('./user-converter.ts'),
     ]);
     return {
@@ -52,7 +51,7 @@ export const projects = declareNoun({
       create: queries.createProject,
       update: (context, { id }, patch) => queries.updateProject(context, id, patch),
       rows: queries.projectRows,
-      csv: (use) => use(projectCsv),
+      csv: (use) => use(queries.projectCsv),
       converters: { managerId: userConverter('managerId') },
     };
   },

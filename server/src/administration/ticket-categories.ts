@@ -52,16 +52,13 @@ export const ticketCategories = declareNoun({
     },
   },
   async load() {
-    const [queries, { categoryCsv }] = await Promise.all([
-      import('../resources/ticket-categories/queries.ts'),
-      import('../resources/ticket-categories/csv.ts'),
-    ]);
+    const queries = await import('../resources/ticket-categories/queries.ts');
     return {
       list: queries.listTicketCategories,
       get: (context, { id }) => queries.getTicketCategory(context, id),
       create: queries.createTicketCategory,
       update: (context, { id }, patch) => queries.updateTicketCategory(context, id, patch),
-      csv: (use) => use(categoryCsv),
+      csv: (use) => use(queries.categoryCsv),
     };
   },
 });

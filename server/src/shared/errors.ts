@@ -47,6 +47,12 @@ export function notFound(resource: string, reference = resource === 'ticket' ? '
   return new ApiError('NOT_FOUND', `${name} not found in this workspace. Check the ${reference}.`);
 }
 
+/** Returns the row that a query has found. @throws ApiError NOT_FOUND if it has found none */
+export function requireRow<Row>(row: Row | null | undefined, resource: string, reference?: string): Row {
+  if (row === null || row === undefined) throw notFound(resource, reference);
+  return row;
+}
+
 /**
  * Returns the error for a request or a command that finds a tenant in maintenance (docs/decisions/maintenance.md).
  * @param tenant the tenant, as the message names it

@@ -4,7 +4,7 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { auditChanges, recordAudit } from '../../resources/audit/audit-entry.ts';
 import { type Context, transaction } from '../../resources/shared/context.ts';
-import { ApiError, invalidField, notFound } from '../../shared/errors.ts';
+import { ApiError, invalidField, notFound, requireRow } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { AllowedNetworks } from './allowed-networks.ts';
 import { hashKey, newKey } from './key-format.ts';
@@ -181,9 +181,7 @@ async function addKey(context: Context, fields: KeyFields): Promise<{ key: strin
 /** Returns one API key. @param user the id of the user that the key must belong to @throws ApiError NOT_FOUND */
 export async function getKey({ db, now }: Context, id: number, { user }: { user?: number } = {}): Promise<Key> {
   const where = { id, ...(user !== undefined && { userId: user }) };
-  const row = await db.apiKey.findFirst({ where, select: keyColumns });
-  if (row === null) throw notFound('API key');
-  return presentKey(row, now());
+  return presentKey(requireRow(await db.apiKey.findFirst({ where, select: keyColumns }), 'API key'), now());
 }
 
 /** Returns the ids of the API keys that directly replaced an API key, oldest first. */

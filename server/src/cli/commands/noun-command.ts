@@ -72,7 +72,8 @@ export function nounCommand(name: NounName, noun: NounDeclaration): Noun {
     },
     async findAction(verbName) {
       if (verbName === 'template' && csvColumns !== undefined) {
-        return csvColumns((await import('../lib/csv-template.ts')).csvTemplateAction);
+        const { csvTemplate } = await import('../../resources/csv/csv-columns.ts');
+        return csvColumns((columns) => async () => void process.stdout.write(csvTemplate(columns)));
       }
       const { nounActions } = await import('../actions/noun-actions.ts');
       return (await nounActions(noun, { name, optionNames }))[verbName];

@@ -28,15 +28,12 @@ export function findRedirectUrl(
 ): string | undefined {
   const requested = URL.parse(`http://${host}`);
   if (requested === null) return undefined;
-  if (publicUrl !== undefined)
-    return requested.host === getHost(publicUrl) ? undefined : new URL(publicUrl).origin + url;
+  if (publicUrl !== undefined) {
+    const { host, origin } = new URL(publicUrl);
+    return requested.host === host ? undefined : origin + url;
+  }
   if (!['127.0.0.1', '[::1]'].includes(requested.hostname)) return undefined;
   return `http://localhost${requested.port === '' ? '' : `:${requested.port}`}${url}`;
-}
-
-/** Returns the host in the format of the `Host` header, without the default port. */
-function getHost(publicUrl: string): string {
-  return new URL(publicUrl).host;
 }
 
 /**

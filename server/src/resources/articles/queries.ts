@@ -11,7 +11,7 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { empty, sql, tenant } from '../../database/client/sql.ts';
 import { dynamic } from '../../database/client/statements.ts';
 import { lockRow, lockTenant } from '../../database/row-lock.ts';
-import { ApiError, notFound } from '../../shared/errors.ts';
+import { ApiError, notFound, requireRow } from '../../shared/errors.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import { type Context, transaction } from '../shared/context.ts';
@@ -105,16 +105,12 @@ async function readArticles(
 
 /** Returns a published article. @throws ApiError NOT_FOUND */
 export async function getArticle({ db }: Context, id: number): Promise<Article> {
-  const row = await db.article.findFirst({ where: { id, status: 'PUBLISHED' } });
-  if (row === null) throw notFound('article');
-  return presentArticle(row);
+  return presentArticle(requireRow(await db.article.findFirst({ where: { id, status: 'PUBLISHED' } }), 'article'));
 }
 
 /** Returns an article in any status, for the developer area. @throws ApiError NOT_FOUND */
 export async function getEditableArticle({ db }: Context, id: number): Promise<EditableArticle> {
-  const row = await db.article.findFirst({ where: { id } });
-  if (row === null) throw notFound('article');
-  return presentEditable(row);
+  return presentEditable(requireRow(await db.article.findFirst({ where: { id } }), 'article'));
 }
 
 /** Reads the articles that are or were published, for incremental sync. Triggers add no other articles to the feed. */

@@ -1,10 +1,13 @@
-import type { AssetUpsertItem, ErrorDetail, UpsertOutcome } from '@itsm-api/contract';
+import { type Asset, type AssetUpsertItem, type ErrorDetail, NewAsset, type UpsertOutcome } from '@itsm-api/contract';
 import { ApiError } from '../../shared/errors.ts';
 import type { SubscriptionRef } from '../../webhooks/subscription-ref.ts';
 import type { ImportResults } from '../csv/csv-columns.ts';
+import type { CsvResource } from '../csv/csv-import.ts';
 import type { ImportOptions } from '../csv/import-checks.ts';
 import { BulkItems } from '../shared/bulk-items.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
+import { type AssetLine, assetColumns } from './columns.ts';
+import { assetRows, listCustomFields, presentAsset } from './queries.ts';
 import { predictResults, upsertItems } from './upsert.ts';
 
 /**
@@ -82,3 +85,20 @@ function deferJobs(context: Context & Transaction) {
     },
   };
 }
+
+/** The CSV export and import of assets. */
+export const assetCsv: CsvResource<Asset, AssetLine, AssetUpsertItem> = {
+  columns: assetColumns,
+  rows: assetRows,
+  customFields: listCustomFields,
+  findRows: async (db, values) => {
+    const assetTags = values.flatMap((value) => NewAsset.shape.assetTag.safeParse(value).data ?? []);
+    return (await db.asset.findMany({ where: { assetTag: { in: assetTags } } })).map(presentAsset);
+  },
+  inputOf: ({ assignedToId: _, ...line }, userId) => ({
+    ...line,
+    ...(userId !== undefined && { assignedToId: userId }),
+  }),
+  check: checkAssets,
+  write: importAssets,
+};

@@ -13,7 +13,7 @@ import { type None, oneAsJson } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow } from '../../database/row-lock.ts';
-import { invalidField, notFound, takenBy } from '../../shared/errors.ts';
+import { invalidField, requireRow, takenBy } from '../../shared/errors.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit } from '../../webhooks/outbox/emit.ts';
@@ -75,9 +75,7 @@ export async function findAssetNames({ db }: Context, ids: number[]): Promise<st
 
 /** Returns one asset. @throws ApiError NOT_FOUND */
 export async function getAsset({ db }: Context, id: number): Promise<Asset> {
-  const row = await db.asset.findFirst({ where: { id } });
-  if (row === null) throw notFound('asset');
-  return presentAsset(row);
+  return presentAsset(requireRow(await db.asset.findFirst({ where: { id } }), 'asset'));
 }
 
 /**
@@ -131,9 +129,7 @@ export function updateAsset(context: Context, id: number, patch: AssetPatch): Pr
       write: async (context, { before, after, changes }) => {
         const checked = { ...patch, before };
         assertAssetRules(context, await findAssetRules(context, [checked]), taken, checked);
-        const [written] = await writeChanges(context, [{ after, changes }]);
-        if (written === undefined) throw notFound('asset');
-        return written;
+        return requireRow((await writeChanges(context, [{ after, changes }]))[0], 'asset');
       },
     });
   });

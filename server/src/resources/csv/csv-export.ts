@@ -1,6 +1,6 @@
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import type { FileFormat } from '../sync/export-batches.ts';
-import { findEmails } from '../users/queries.ts';
+import { findUsersById } from '../users/queries.ts';
 import { parseCustomField, toCustomFieldColumn } from './csv-columns.ts';
 import { csvLine } from './csv-format.ts';
 
@@ -44,7 +44,8 @@ export async function toCsvRows(
 ): Promise<ColumnValues[]> {
   const userIdOf = (row: CsvRow) => (user === undefined ? null : (row[user] ?? null)) as number | null;
   const given = rows as readonly CsvRow[];
-  const emails = await findEmails({ db }, given.map(userIdOf));
+  const users = await findUsersById({ db }, given.map(userIdOf));
+  const emails = new Map(users.map(({ id, email }) => [id, email]));
   return given.map((row) => (column) => {
     if (column === user) return emails.get(userIdOf(row) ?? 0);
     const field = parseCustomField(column);

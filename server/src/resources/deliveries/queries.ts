@@ -13,7 +13,7 @@ import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow } from '../../database/row-lock.ts';
-import { ApiError, deactivatedSubscription, notFound } from '../../shared/errors.ts';
+import { ApiError, deactivatedSubscription, notFound, requireRow } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { requestHeaders } from '../../webhooks/delivery/attempt.ts';
 import { halfOpen, moveToFront } from '../../webhooks/delivery/circuit-breaker.ts';
@@ -166,8 +166,7 @@ export async function headersOf(
   { db, secretCipher, now, publicUrl }: Context,
   { id, webhookId, eventId, event, body, attempts, createdAt }: DeliveryDetail,
 ): Promise<Record<string, string>> {
-  const row = await db.webhookSubscription.findFirst({ where: { id: webhookId } });
-  if (row === null) throw notFound('webhook subscription');
+  const row = requireRow(await db.webhookSubscription.findFirst({ where: { id: webhookId } }), 'webhook subscription');
   const owner = { tenantId: db.$tenantId, subscriptionId: row.id };
   const { secret, previousSecret, previousSecretUntil } = row;
   const isValid = previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now();

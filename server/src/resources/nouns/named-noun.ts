@@ -3,7 +3,7 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow } from '../../database/row-lock.ts';
-import { notFound, takenBy } from '../../shared/errors.ts';
+import { requireRow, takenBy } from '../../shared/errors.ts';
 import type { Versioned } from '../../shared/etag.ts';
 import { type AuditTarget, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
@@ -90,9 +90,7 @@ export function namedNoun<Stored, Row extends NamedRow, New extends NewRow & Par
 
   /** Returns one row. @throws ApiError NOT_FOUND */
   const get = async ({ db }: Pick<Context, 'db'>, id: number): Promise<Row> => {
-    const [row] = await find(db, { where: { id } });
-    if (row === undefined) throw notFound(one);
-    return present(row);
+    return present(requireRow((await find(db, { where: { id } }))[0], one));
   };
 
   /** Creates an active row. @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if another row has the same name */

@@ -2,10 +2,11 @@ import type { NewProject, Project, ProjectPatch, ProjectQuery } from '@itsm-api/
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { createUnique } from '../../database/client/unique-violation.ts';
 import { lockRow } from '../../database/row-lock.ts';
-import { notFound, takenBy } from '../../shared/errors.ts';
+import { notFound, requireRow, takenBy } from '../../shared/errors.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import type { ImportResults } from '../csv/csv-columns.ts';
+import type { CsvResource } from '../csv/csv-import.ts';
 import { checkNewRows, type ImportOptions } from '../csv/import-checks.ts';
 import { chunksOf } from '../shared/chunks.ts';
 import { type Context, transaction } from '../shared/context.ts';
@@ -13,7 +14,7 @@ import { checkUsers, reference } from '../shared/foreign-keys.ts';
 import { anyOf, type Page, readSearchablePage } from '../shared/lists.ts';
 import { changeVersioned } from '../shared/versioned-change.ts';
 import { rowsOf } from '../sync/change-feed.ts';
-import { projectColumns } from './columns.ts';
+import { type ProjectLine, projectColumns } from './columns.ts';
 
 type ProjectRow = Prisma.ProjectGetPayload<object>;
 
@@ -34,9 +35,7 @@ export const projectRows = rowsOf('projects', (db, page) => db.project.findMany(
 
 /** Returns one project. @throws ApiError NOT_FOUND */
 export async function getProject({ db }: Context, id: number): Promise<Project> {
-  const row = await db.project.findFirst({ where: { id } });
-  if (row === null) throw notFound('project');
-  return presentProject(row);
+  return presentProject(requireRow(await db.project.findFirst({ where: { id } }), 'project'));
 }
 
 /** Creates a project. @throws ApiError INVALID_REFERENCE, or VALIDATION_ERROR if the project key is already in use */
@@ -116,6 +115,16 @@ export function updateProject(context: Context, id: number, patch: ProjectPatch)
     },
   });
 }
+
+/** The CSV export and import of projects. */
+export const projectCsv: CsvResource<Project, ProjectLine, NewProject> = {
+  columns: projectColumns,
+  rows: projectRows,
+  customFields: async () => [],
+  inputOf: (line, managerId) => ({ ...line, managerId }),
+  check: checkProjects,
+  write: createProjects,
+};
 
 /** Serializes a project for API responses. */
 export function presentProject(row: ProjectRow): Project {

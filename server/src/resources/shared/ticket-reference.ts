@@ -1,7 +1,7 @@
 import { type TicketNumber, type TicketReference, TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
 import { type Parameter, sql, tenant } from '../../database/client/sql.ts';
 import { oneAsJson } from '../../database/client/statements.ts';
-import { notFound } from '../../shared/errors.ts';
+import { requireRow } from '../../shared/errors.ts';
 import type { Context } from './context.ts';
 
 /** The largest possible ticket number: the maximum value of a PostgreSQL integer. */
@@ -36,7 +36,5 @@ const selectId = oneAsJson<NumberParts, { id: number }>(
  */
 export async function resolveTicketId({ db }: Pick<Context, 'db'>, reference: TicketReference): Promise<number> {
   if (typeof reference === 'number') return reference;
-  const row = await db.$sql(selectId, parseTicketNumber(reference));
-  if (row === undefined) throw notFound('ticket');
-  return row.id;
+  return requireRow(await db.$sql(selectId, parseTicketNumber(reference)), 'ticket').id;
 }

@@ -1,7 +1,7 @@
 import type { NewTask, Task, TaskPatch, TaskQuery } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockRow } from '../../database/row-lock.ts';
-import { notFound } from '../../shared/errors.ts';
+import { notFound, requireRow } from '../../shared/errors.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { serializeDate, serializeId, serializeTimestamp, serializeTimestamps, toDate } from '../../shared/serialize.ts';
 import { emit } from '../../webhooks/outbox/emit.ts';
@@ -41,9 +41,7 @@ export const taskRows = rowsOf('tasks', (db, page) => db.task.findMany(page), pr
 
 /** Returns one task. @throws ApiError NOT_FOUND */
 export async function getTask({ db }: Context, id: number): Promise<Task> {
-  const row = await db.task.findFirst({ where: { id } });
-  if (row === null) throw notFound('task');
-  return presentTask(row);
+  return presentTask(requireRow(await db.task.findFirst({ where: { id } }), 'task'));
 }
 
 /**

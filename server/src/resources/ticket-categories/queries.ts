@@ -9,15 +9,17 @@ import {
 } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockTenant } from '../../database/row-lock.ts';
-import { ApiError, invalidField, notFound, takenBy } from '../../shared/errors.ts';
+import { ApiError, invalidField, notFound, requireRow, takenBy } from '../../shared/errors.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { serializeTimestamps } from '../../shared/serialize.ts';
 import { validationError } from '../../shared/validation.ts';
 import { auditChanges, auditRow, recordAudit } from '../audit/audit-entry.ts';
 import type { ImportResults } from '../csv/csv-columns.ts';
+import type { Importable } from '../csv/csv-import.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
 import { type Page, readPage } from '../shared/lists.ts';
 import { changeVersioned } from '../shared/versioned-change.ts';
+import { categoryColumns } from './columns.ts';
 
 /** Returns a page of ticket categories, in the order of their ids (spec §4). */
 export function listTicketCategories({ db }: Context, query: CategoryConfigQuery): Promise<Page<CategoryConfig>> {
@@ -33,9 +35,7 @@ export function listTicketCategories({ db }: Context, query: CategoryConfigQuery
 
 /** Returns one ticket category. @throws ApiError NOT_FOUND */
 export async function getTicketCategory({ db }: Context, id: string): Promise<CategoryConfig> {
-  const row = await db.categoryConfig.findFirst({ where: { id } });
-  if (row === null) throw notFound('category');
-  return presentCategory(row);
+  return presentCategory(requireRow(await db.categoryConfig.findFirst({ where: { id } }), 'category'));
 }
 
 /** Creates an active ticket category. @throws ApiError VALIDATION_ERROR */
@@ -80,6 +80,15 @@ export async function checkTicketCategories(
   }
   return { created: inputs.length, updated: 0, unchanged: 0 };
 }
+
+/** The CSV import of ticket categories. */
+export const categoryCsv: Importable<NewCategoryConfig, NewCategoryConfig> = {
+  columns: categoryColumns,
+  customFields: async () => [],
+  inputOf: (line) => line,
+  check: checkTicketCategories,
+  write: importTicketCategories,
+};
 
 /**
  * Updates a ticket category. If the patch changes nothing, `updatedAt` stays the same.

@@ -1,5 +1,5 @@
 import type { Ticket, TicketQuery, TicketReference } from '@itsm-api/contract';
-import { notFound } from '../../shared/errors.ts';
+import { requireRow } from '../../shared/errors.ts';
 import { findFieldFilters } from '../custom-fields/filters.ts';
 import type { Context, UserContext } from '../shared/context.ts';
 import { type Page, pageMeta } from '../shared/lists.ts';
@@ -49,7 +49,5 @@ export const ticketRows: Rows<Ticket> = {
 
 /** Returns one ticket, by id or number. @throws ApiError NOT_FOUND */
 export async function getTicket({ db }: Context, reference: TicketReference): Promise<Ticket> {
-  const row = await selectTicket(db, reference);
-  if (row === undefined) throw notFound('ticket');
-  return presentTicket(row);
+  return presentTicket(requireRow(await selectTicket(db, reference), 'ticket'));
 }

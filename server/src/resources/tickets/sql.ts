@@ -4,6 +4,7 @@ import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql
 import { manyAsJson, oneAsJson, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockOf } from '../../database/row-lock.ts';
+import { requireRow } from '../../shared/errors.ts';
 import { hasNumber, type NumberParts, parseTicketNumber } from '../shared/ticket-reference.ts';
 import { ticketColumnNames, ticketValues } from './columns.ts';
 
@@ -61,6 +62,11 @@ const selectLocked = rows<Ids, Selected>(ticketsWithIds);
 export async function lockTickets(db: TenantClient, ids: readonly number[]): Promise<TicketRow[]> {
   const [, found] = await db.$pipeline([lockOf(db, 'tickets', ids), db.$bind(selectLocked, { ids })]);
   return found.map(({ ticket }) => toTicketRow(ticket));
+}
+
+/** Locks and returns one ticket, as `lockTickets` does. @throws ApiError NOT_FOUND */
+export async function lockTicket(db: TenantClient, id: number): Promise<TicketRow> {
+  return requireRow((await lockTickets(db, [id]))[0], 'ticket');
 }
 
 /** Returns the tenant's tickets with these ids, in no particular order. */

@@ -1,5 +1,5 @@
 import type { Changes, Ticket, TicketPatch, TicketReference } from '@itsm-api/contract';
-import { notFound } from '../../shared/errors.ts';
+import { requireRow } from '../../shared/errors.ts';
 import { requireMatch } from '../../shared/etag.ts';
 import { emitAll } from '../../webhooks/outbox/emit.ts';
 import { type Context, isWithin, type Transaction, transaction } from '../shared/context.ts';
@@ -8,7 +8,7 @@ import { resetApprovals } from './approval-status.ts';
 import { changeTickets } from './mutations.ts';
 import { presentTicket } from './presenter.ts';
 import { assertChangeRules, checkTicketRules, lockChangeRules } from './rules.ts';
-import { lockTickets, selectTicket, type TicketRow } from './sql.ts';
+import { lockTicket, selectTicket, type TicketRow } from './sql.ts';
 import { type Change, computeChange } from './ticket-change.ts';
 
 /**
@@ -32,8 +32,7 @@ async function patchUnlocked(
   reference: TicketReference,
   patch: TicketPatch,
 ): Promise<Ticket | undefined> {
-  const found = await selectTicket(context.db, reference);
-  if (found === undefined) throw notFound('ticket');
+  const found = requireRow(await selectTicket(context.db, reference), 'ticket');
   const before = presentTicket(found);
   const change = computeRequestedChange(context, before, patch, found);
   if (change === undefined) return before;
@@ -51,8 +50,7 @@ async function patchLocked(
   reference: TicketReference,
   patch: TicketPatch,
 ): Promise<Ticket> {
-  const [locked] = await lockTickets(context.db, [await resolveTicketId(context, reference)]);
-  if (locked === undefined) throw notFound('ticket');
+  const locked = await lockTicket(context.db, await resolveTicketId(context, reference));
   const before = presentTicket(locked);
   const change = computeRequestedChange(context, before, patch, locked);
   if (change === undefined) return before;

@@ -1,6 +1,6 @@
 import type { User, UserQuery } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { invalidField, notFound } from '../../shared/errors.ts';
+import { invalidField, requireRow } from '../../shared/errors.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamps } from '../../shared/serialize.ts';
 import type { Context } from '../shared/context.ts';
@@ -56,14 +56,6 @@ export async function findUserNames(
   return new Map((await findUsersById(context, ids)).map(({ id, name }) => [id, name]));
 }
 
-/** Returns a map from user id to email address. */
-export async function findEmails(
-  context: Pick<Context, 'db'>,
-  ids: Iterable<number | null>,
-): Promise<Map<number, string>> {
-  return new Map((await findUsersById(context, ids)).map(({ id, email }) => [id, email]));
-}
-
 /** Returns the id, the name, the email address and the status of users, sorted by id. */
 export async function findUsersById({ db }: Pick<Context, 'db'>, ids: Iterable<number | null>) {
   const unique = [...new Set(ids)].filter((id) => id !== null);
@@ -97,16 +89,12 @@ export const userRows = rowsOf('users', (db, page) => db.user.findMany(page), pr
 
 /** Returns one user. @throws ApiError NOT_FOUND */
 export async function getUser({ db }: Context, id: number): Promise<User> {
-  const row = await db.user.findFirst({ where: { id } });
-  if (row === null) throw notFound('user');
-  return presentUser(row);
+  return presentUser(requireRow(await db.user.findFirst({ where: { id } }), 'user'));
 }
 
 /** Finds a user by email address or id. @throws ApiError NOT_FOUND */
 export async function findUser({ db }: Pick<Context, 'db'>, reference: string | number): Promise<User> {
-  const row = await db.user.findFirst({ where: whereOf(reference) });
-  if (row === null) throw notFound('user', 'id or email address');
-  return presentUser(row);
+  return presentUser(requireRow(await db.user.findFirst({ where: whereOf(reference) }), 'user', 'id or email address'));
 }
 
 /** Returns the email address of a user after their personal data was erased. It marks the user as erased. */

@@ -39,7 +39,7 @@ export const FilterText = z.string().transform((text, { addIssue }): unknown => 
   if (trimmed === '') return null;
   const { data, error } = trimmed.startsWith('{')
     ? Json.safeParse(trimmed)
-    : FilterPairs.safeParse(splitLines(trimmed));
+    : FilterPairs.safeParse(trimmed.split('\n').flatMap((line) => line.trim() || []));
   for (const { message } of error?.issues ?? []) addIssue({ code: 'custom', message });
   return data;
 });
@@ -50,10 +50,6 @@ export function filterText(filter: WebhookFilter | null): string {
   const pairs = Object.entries(filter).map(([field, values]) => `${field}=${values.map(String).join(',')}`);
   const isSame = isDeepStrictEqual(FilterText.safeParse(pairs.join('\n')).data, filter);
   return isSame ? pairs.join('\n') : JSON.stringify(filter, null, 2);
-}
-
-function splitLines(text: string): string[] {
-  return text.split(/\r?\n/).flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
 }
 
 function parsePair(pair: string): [string, WebhookFilter[string]] {

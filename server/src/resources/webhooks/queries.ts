@@ -2,7 +2,7 @@ import { EventType, events, type Webhook, type WebhookQuery } from '@itsm-api/co
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockRow } from '../../database/row-lock.ts';
-import { deactivatedSubscription, notFound } from '../../shared/errors.ts';
+import { deactivatedSubscription, notFound, requireRow } from '../../shared/errors.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { presentHealth } from '../../webhooks/delivery/circuit-breaker.ts';
@@ -63,8 +63,7 @@ const isFailing = {
 
 /** Returns one webhook subscription, active or deactivated. @throws ApiError NOT_FOUND */
 export async function getWebhook({ db, now }: Context, id: number): Promise<TrackedWebhook> {
-  const row = await db.webhookSubscription.findFirst({ where: { id, ...known } });
-  if (row === null) throw notFound('webhook subscription');
+  const row = requireRow(await db.webhookSubscription.findFirst({ where: { id, ...known } }), 'webhook subscription');
   return presentWebhook(row, now());
 }
 

@@ -6,7 +6,7 @@ import {
   type WebhookReplayStarted,
 } from '@itsm-api/contract';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { ApiError, notFound } from '../../shared/errors.ts';
+import { ApiError, requireRow } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../shared/serialize.ts';
 import { halfOpen } from '../../webhooks/delivery/circuit-breaker.ts';
 import { countMadeSince } from '../deliveries/sql.ts';
@@ -69,8 +69,7 @@ export interface ReplayProgress {
 
 /** Returns one replay of a subscription. @throws ApiError NOT_FOUND */
 export async function getReplay({ db }: Context, webhookId: number, id: number): Promise<ReplayProgress> {
-  const row = await db.webhookReplay.findFirst({ where: { id, subscriptionId: webhookId } });
-  if (row === null) throw notFound('replay');
+  const row = requireRow(await db.webhookReplay.findFirst({ where: { id, subscriptionId: webhookId } }), 'replay');
   return presentReplay(row);
 }
 

@@ -27,15 +27,13 @@ export async function recordHealth(
   const bySubscription = Map.groupBy(signals, refKey);
   const refs = [...bySubscription.values()].map(([first]) => first as SubscriptionSignal);
   const rows = await system.$sql(lockHealth, { refs: jsonRows(refs) });
-  await updateHealth(
-    system,
-    rows.map(({ now, url, tenantId, subscriptionId, ...before }) => {
-      const all = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
-      const current = all.filter((signal) => signal.url === url);
-      const health = current.reduce((health: Health, signal) => afterAttempt(health, signal, now, schedule), before);
-      return { ...health, tenantId, subscriptionId, delivered: current.some(({ delivered }) => delivered) };
-    }),
-  );
+  const updates = rows.map(({ now, url, tenantId, subscriptionId, ...before }): HealthUpdate => {
+    const all = bySubscription.get(refKey({ tenantId, subscriptionId })) ?? [];
+    const current = all.filter((signal) => signal.url === url);
+    const health = current.reduce((health: Health, signal) => afterAttempt(health, signal, now, schedule), before);
+    return { ...health, tenantId, subscriptionId, delivered: current.some(({ delivered }) => delivered) };
+  });
+  if (updates.length > 0) await system.$sql(writeHealth, { health: jsonRows(updates) });
   for (const row of rows) bySubscription.delete(refKey(row));
   return [...bySubscription.values()].flat();
 }
@@ -64,7 +62,3 @@ const writeHealth = allTenants.command<{ health: string }>(
       "pausedReason" text, delivered boolean)
     WHERE s.tenant_id = h."tenantId" AND s.id = h."subscriptionId"`,
 );
-
-async function updateHealth(system: SystemClient, updates: HealthUpdate[]): Promise<void> {
-  if (updates.length > 0) await system.$sql(writeHealth, { health: jsonRows(updates) });
-}

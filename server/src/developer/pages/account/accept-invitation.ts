@@ -110,7 +110,7 @@ async function acceptInvitation(
   how: string,
   check: (account: Account, demo: boolean) => Promise<(() => Promise<void>) | void>,
 ) {
-  const token = getToken(address);
+  const token = URL.parse(address, 'http://area')?.searchParams.get('token') ?? '';
   const invitation = await findValidInvitation(visit, token);
   if (invitation === undefined) throw invalidLink();
   const { account, demo } = invitation;
@@ -131,10 +131,6 @@ function invalidLink(): ApiError {
     'VALIDATION_ERROR',
     'This link is no longer valid. Ask an administrator of your workspace for a new link.',
   );
-}
-
-function getToken(address: string): string {
-  return URL.parse(address, 'http://area')?.searchParams.get('token') ?? '';
 }
 
 /** Returns a name for a new passkey. The name contains the operating system from the user agent. */

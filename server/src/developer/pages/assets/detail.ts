@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Asset, type CustomFieldDefinition, type CustomFields, IdParam, NewAsset } from '@itsm-api/contract';
 import * as z from 'zod';
+import { userConverter } from '../../../administration/user-converter.ts';
 import { listAssetActivity } from '../../../resources/activities/queries.ts';
 import { createAsset, getAsset, updateAsset } from '../../../resources/assets/queries.ts';
 import { listDefinitions } from '../../../resources/custom-fields/queries.ts';
 import type { Context } from '../../../resources/shared/context.ts';
-import { findUserId, getUser } from '../../../resources/users/queries.ts';
+import { findUserId } from '../../../resources/users/queries.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
 import { activityTable } from '../../ui/activity-table.ts';
@@ -57,7 +58,7 @@ export const asset = page({
   async show(request) {
     const { visit, params, query, address } = request;
     const asset = await getAsset(visit.context, params.id);
-    const holder = await getAssignee(visit.context, asset);
+    const holder = await userConverter('assignedToId').toText(visit.context, asset);
     const definitions = await findEditable(visit.context, asset);
     const activity = await listAssetActivity(visit.context, params.id, { page: query.page, perPage });
     const fields = (sent: FormState | undefined) =>
@@ -110,14 +111,4 @@ function changesOf(before: CustomFields, defined: CustomFields): CustomFields {
 
 function toResult({ id, assetTag }: Asset) {
   return { redirect: `${path}/one?id=${id}`, subject: assetTag, target: { type: 'asset', id } as const };
-}
-
-/**
- * Returns the value of the assignee field: the email address of an active user, or the ID of an inactive user. The
- * field accepts only email addresses of active users.
- */
-async function getAssignee(context: Context, { assignedToId }: Asset): Promise<string> {
-  if (assignedToId === null) return '';
-  const { active, email } = await getUser(context, assignedToId);
-  return active ? email : String(assignedToId);
 }

@@ -55,7 +55,7 @@ export const delivery = page({
       reload: isPending(found) ? (isSoon ? 2 : pendingReload) : undefined,
       body: html`<p class="lead"><code>${found.event}</code>, <code>${found.eventId}</code></p>
 <div id="outcome" data-watched>${outcome(visit, found)}${attempts(request, found, before)}</div>
-${visit.user.account.role === 'ADMIN' ? replayForm(request) : null}
+${visit.user.account.role === 'ADMIN' ? renderForm(request, 'replay', () => submit('Replay delivery', 'plain')) : null}
 ${section('Body', body(found))}
 ${section('Headers', headers(await headersOf(visit.context, found)))}`,
     };
@@ -97,10 +97,6 @@ function renderTicketLink({ event, eventId, body }: DeliveryDetail): SafeHtml | 
   return data === undefined
     ? null
     : html`<a href="/developer/tickets/${data.ticket.id}">${data.ticket.ticketNumber}</a>`;
-}
-
-function replayForm(request: PageRequest<UserContext>): SafeHtml {
-  return renderForm(request, 'replay', () => submit('Replay delivery', 'plain'));
 }
 
 /**

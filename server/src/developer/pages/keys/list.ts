@@ -46,7 +46,7 @@ ${
     : null
 }
 ${filters(query, users)}
-<div id="found" class="keys">${table('API keys', renderHeaders(query, address), rows, isFiltered ? emptySearch() : emptyList)}
+<div id="found" class="keys">${table('API keys', renderHeaders(query, address), rows, isFiltered ? emptySearch : emptyList)}
 ${pager(meta, address)}</div>`,
     };
   },
@@ -115,9 +115,6 @@ function renderHeaders({ sort = '-created' }: KeyQuery, address: string) {
   ];
 }
 
-function emptySearch(): SafeHtml {
-  return html`<p>No API keys match your filters.</p><p><a href="/developer/keys">Show all API keys</a></p>`;
-}
-
+const emptySearch = html`<p>No API keys match your filters.</p><p><a href="/developer/keys">Show all API keys</a></p>`;
 const emptyList = html`<p>No API keys yet. Create one to call the API from a program.</p>
 <p>${linkButton('/developer/keys/new', 'Create API key', 'main')}</p>`;

@@ -11,7 +11,7 @@ import type { Approval as ApprovalRow, Prisma } from '../../../../generated/pris
 import { sql, tenant } from '../../../database/client/sql.ts';
 import { oneAsJson } from '../../../database/client/statements.ts';
 import { lockRow } from '../../../database/row-lock.ts';
-import { ApiError, invalidField, notFound } from '../../../shared/errors.ts';
+import { ApiError, invalidField, requireRow } from '../../../shared/errors.ts';
 import { requireMatch, withEtag } from '../../../shared/etag.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../../shared/serialize.ts';
 import { chunksOf } from '../../shared/chunks.ts';
@@ -22,7 +22,7 @@ import { resolveTicketId } from '../../shared/ticket-reference.ts';
 import { toApprovalStatus, toChangedApproval } from '../approval-status.ts';
 import { presentTicket } from '../presenter.ts';
 import { getTicket } from '../queries.ts';
-import { lockTickets, type TicketRow } from '../sql.ts';
+import { lockTicket, lockTickets, type TicketRow } from '../sql.ts';
 import { type StoredChange, writeChanges } from '../ticket-update.ts';
 
 /** The context of a request that a user makes, with an API key or in the developer area. */
@@ -61,9 +61,7 @@ export async function getApproval(context: Context, id: number): Promise<Approva
 }
 
 async function findApproval({ db }: Context, id: number): Promise<ApprovalRow> {
-  const row = await db.approval.findFirst({ where: { id } });
-  if (row === null) throw notFound('approval');
-  return row;
+  return requireRow(await db.approval.findFirst({ where: { id } }), 'approval');
 }
 
 /**
@@ -82,7 +80,7 @@ export function createApproval(
     const ticketId = await resolveTicketId(context, reference);
     // Locks the approver before the ticket, as a deactivation does. Otherwise, transactions could deadlock.
     await lockRow(db, 'users', approverId);
-    const ticket = await lockTicket(context, ticketId);
+    const ticket = await lockTicket(context.db, ticketId);
     if (ticket.type !== 'CHANGE') {
       throw new ApiError('VALIDATION_ERROR', 'Only tickets of the type CHANGE have approvals. Choose another ticket.');
     }
@@ -145,8 +143,7 @@ export function decide(
       );
     }
     const data = { decision, comment, decidedAt: now(), updatedAt: now() };
-    const [decided] = await db.approval.updateManyAndReturn({ where: { id }, data });
-    if (decided === undefined) throw notFound('approval');
+    const decided = requireRow((await db.approval.updateManyAndReturn({ where: { id }, data }))[0], 'approval');
     await writeChanges(context, [toChange(ticket, [...others, decided], { from: approval, to: decided })]);
     return presentApproval(decided);
   });
@@ -263,15 +260,9 @@ interface LockedApproval {
 /** Locks the ticket of an approval, and reads the approval again, because an earlier transaction may have changed it. */
 async function lockApproval(context: Context & Transaction, id: number): Promise<LockedApproval> {
   const { ticketId } = await findApproval(context, id);
-  const ticket = await lockTicket(context, serializeId(ticketId));
+  const ticket = await lockTicket(context.db, serializeId(ticketId));
   const approval = await findApproval(context, id);
   return { ticket, approval, others: await context.db.approval.findMany({ where: { ticketId, id: { not: id } } }) };
-}
-
-async function lockTicket({ db }: Context & Transaction, id: number): Promise<TicketRow> {
-  const [ticket] = await lockTickets(db, [id]);
-  if (ticket === undefined) throw notFound('ticket');
-  return ticket;
 }
 
 /**

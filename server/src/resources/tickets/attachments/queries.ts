@@ -1,14 +1,14 @@
 import type { Attachment, AttachmentQuery, TicketReference } from '@itsm-api/contract';
 import { sql, tenant } from '../../../database/client/sql.ts';
 import { command, oneAsJson, rows } from '../../../database/client/statements.ts';
-import { ApiError, notFound } from '../../../shared/errors.ts';
+import { ApiError, notFound, requireRow } from '../../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../../shared/serialize.ts';
 import { type Context, type Transaction, transaction, type UserContext } from '../../shared/context.ts';
 import type { Page } from '../../shared/lists.ts';
 import { resolveTicketId } from '../../shared/ticket-reference.ts';
 import { compareTickets } from '../approval-status.ts';
 import { presentTicket } from '../presenter.ts';
-import { lockTickets, type TicketRow } from '../sql.ts';
+import { lockTicket, type TicketRow } from '../sql.ts';
 import { writeChanges } from '../ticket-update.ts';
 
 /** A file in the storage that no attachment refers to yet. */
@@ -46,8 +46,7 @@ export async function listAttachments(
 ): Promise<Page<Attachment>> {
   const ticketId = await resolveTicketId(context, reference);
   const skip = BigInt(page - 1) * BigInt(perPage);
-  const row = await context.db.$sql(selectPage, { ticketId, skip, take: perPage });
-  if (row === undefined) throw notFound('ticket');
+  const row = requireRow(await context.db.$sql(selectPage, { ticketId, skip, take: perPage }), 'ticket');
   const { totalCount, attachments } = row;
   return { data: (attachments ?? []).map(presentAttachment), meta: { page, perPage, totalCount } };
 }
@@ -62,8 +61,7 @@ const selectFile = oneAsJson<{ id: number }, AttachmentFile>(
 
 /** Returns an attachment with the key of its content. @throws ApiError NOT_FOUND */
 export async function findFile({ db }: Context, id: number): Promise<AttachmentFile> {
-  const row = await db.$sql(selectFile, { id });
-  if (row === undefined) throw notFound('attachment');
+  const row = requireRow(await db.$sql(selectFile, { id }), 'attachment');
   return { ...presentAttachment(row), storageKey: row.storageKey };
 }
 
@@ -98,8 +96,7 @@ const selectUsageOfTicket = oneAsJson<{ ticketId: number }, { bytes: number | nu
  */
 export async function checkQuota(context: Context, reference: TicketReference, size: number): Promise<void> {
   const ticketId = await resolveTicketId(context, reference);
-  const row = await context.db.$sql(selectUsageOfTicket, { ticketId });
-  if (row === undefined) throw notFound('ticket');
+  const row = requireRow(await context.db.$sql(selectUsageOfTicket, { ticketId }), 'ticket');
   if ((row.bytes ?? 0) + size > context.attachmentLimits.quotaBytes) throw quotaExceeded(context);
 }
 
@@ -125,7 +122,7 @@ export function createAttachment(
 ): Promise<Attachment> {
   return transaction(context, async (context) => {
     const { db, userId } = context;
-    const ticket = await lockTicket(context, await resolveTicketId(context, reference));
+    const ticket = await lockTicket(context.db, await resolveTicketId(context, reference));
     const { storageKey, contentType, size, sha256 } = file;
     await addUsage(context, size);
     const createdAt = context.now();
@@ -149,7 +146,7 @@ export function deleteAttachment(context: Context, id: number): Promise<Attachme
   return transaction(context, async (context) => {
     const { db, storage } = context;
     const { storageKey, ...attachment } = await findFile(context, id);
-    const ticket = await lockTicket(context, attachment.ticketId);
+    const ticket = await lockTicket(context.db, attachment.ticketId);
     const deleted = await deleteAttachmentRows(db, { ids: [id], ticketIds: [ticket.id] });
     if (deleted.length === 0) throw notFound('attachment');
     await addUsage(context, -attachment.size);
@@ -190,12 +187,6 @@ const deleteAndRecord = rows<
     )
     SELECT id, ticket_id AS "ticketId", size FROM deleted`,
 );
-
-async function lockTicket({ db }: Context & Transaction, id: number): Promise<TicketRow> {
-  const [ticket] = await lockTickets(db, [id]);
-  if (ticket === undefined) throw notFound('ticket');
-  return ticket;
-}
 
 /**
  * Adds bytes to the usage of the workspace, and locks it until the end of the transaction. The number of bytes is

@@ -9,7 +9,7 @@ import {
 import { sql, tenant } from '../../../database/client/sql.ts';
 import { type Bound, rows } from '../../../database/client/statements.ts';
 import { lockOf, lockRow } from '../../../database/row-lock.ts';
-import { notFound } from '../../../shared/errors.ts';
+import { notFound, requireRow } from '../../../shared/errors.ts';
 import { emitAll, type HasSubscribers, querySubscribers } from '../../../webhooks/outbox/emit.ts';
 import { insertActivity, timestampChange } from '../../activities/record.ts';
 import { BulkItems } from '../../shared/bulk-items.ts';
@@ -221,9 +221,7 @@ export function createComment(context: UserContext, ticket: TicketReference, inp
       checkAttachments(input, await findAttachmentsOf(context, ticketId, attachmentIds ?? []));
       await lockExternalId(context, 'comment', externalId);
     }
-    const [comment] = await writeComments(context, ticketId, [input]);
-    if (comment === undefined) throw notFound('ticket');
-    return comment;
+    return requireRow((await writeComments(context, ticketId, [input]))[0], 'ticket');
   });
 }
 

@@ -10,7 +10,7 @@ import {
 } from '@itsm-api/contract';
 import { sql, tenant } from '../../../database/client/sql.ts';
 import { oneAsJson } from '../../../database/client/statements.ts';
-import { invalidField, notFound } from '../../../shared/errors.ts';
+import { invalidField, notFound, requireRow } from '../../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../../shared/serialize.ts';
 import { type Context, type Transaction, transaction } from '../../shared/context.ts';
 import { noSuchTicket } from '../../shared/foreign-keys.ts';
@@ -41,8 +41,7 @@ const selectLinks = oneAsJson<{ ticketId: number }, { links: Row[] | null }>(
 
 /** Returns all links of a ticket, newest first. @throws ApiError NOT_FOUND if the ticket doesn't exist */
 async function findLinks({ db }: Context, ticketId: number): Promise<Link[]> {
-  const found = await db.$sql(selectLinks, { ticketId });
-  if (found === undefined) throw notFound('ticket');
+  const found = requireRow(await db.$sql(selectLinks, { ticketId }), 'ticket');
   return (found.links ?? []).map(({ ticketType, number, createdAt, ...link }) => ({
     ...link,
     ticketNumber: formatTicketNumber(ticketType, number),
