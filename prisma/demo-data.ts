@@ -102,14 +102,14 @@ export const fields: (DemoField & { filterable?: boolean })[] = [
 
 /** The rows that belong to no user, by their Prisma model. Parents come before their children. */
 export const plainRows = {
-  categoryConfig: [
+  ticketCategory: [
     { id: 'facilities', name: 'Facilities' },
     { id: 'facilities/badges', name: 'Door badges', parentId: 'facilities' },
     { id: 'facilities/fax', name: 'Fax machines', parentId: 'facilities', category: 'OTHER', active: false },
     { id: 'network', name: 'Network', category: 'NETWORK' },
     { id: 'network/vpn', name: 'VPN', parentId: 'network', category: 'NETWORK' },
     { id: 'network/wlan', name: 'WLAN', parentId: 'network', category: 'NETWORK' },
-  ] satisfies Omit<Prisma.CategoryConfigCreateManyInput, 'tenantId'>[],
+  ] satisfies Omit<Prisma.TicketCategoryCreateManyInput, 'tenantId'>[],
 };
 
 type TicketFacts = [

@@ -57,8 +57,11 @@ interface EndpointFields {
 export type Endpoint = DeclaredEndpoint & { query: z.ZodType };
 
 /** An endpoint without `query` accepts no query parameters. */
-type DeclaredEndpoint = EndpointFields & { query?: z.ZodType } &
-  ({ method: 'GET' } | { method: 'DELETE' } | { method: 'POST' | 'PATCH' | 'DELETE'; body: z.ZodType | typeof NoBody });
+type DeclaredEndpoint = EndpointFields & { query?: z.ZodType } & (
+    | { method: 'GET' }
+    | { method: 'DELETE' }
+    | { method: 'POST' | 'PATCH' | 'DELETE'; body: z.ZodType | typeof NoBody }
+  );
 
 export function meta(metadata: EndpointMeta): EndpointMeta {
   return metadata;

@@ -7,7 +7,10 @@ import {
 } from '@itsm-api/contract';
 import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
-import { createDefinition, updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import {
+  createCustomFieldDefinition,
+  updateCustomFieldDefinition,
+} from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
 import pg from 'pg';
 import { describe, expect } from 'vitest';
@@ -153,7 +156,7 @@ describe('a value', () => {
 
   it('can be any value if the definition is inactive', async () => {
     const definition = await workspace.createField({ ...site, required: true });
-    await updateDefinition(workspace.context, definition, { active: false });
+    await updateCustomFieldDefinition(workspace.context, definition, { active: false });
     await workspace.createTicket();
     await workspace.createTicket({ customFields: { site: 'Bonn' } });
   });
@@ -161,7 +164,7 @@ describe('a value', () => {
   it('of an inactive option is rejected', async () => {
     const definition = await workspace.createField(site);
     const { id } = await workspace.createTicket({ customFields: { site: 'berlin' } });
-    const changed = await updateDefinition(workspace.context, definition, { options: options.slice(1) });
+    const changed = await updateCustomFieldDefinition(workspace.context, definition, { options: options.slice(1) });
     expect(changed.options).toEqual([
       { ...options[1], active: true },
       { ...options[0], active: false },
@@ -319,7 +322,9 @@ describe('the filter customFields', () => {
     await expect(workspace.createField({ type: 'TEXT', filterable: true })).rejects.toMatchObject(tooMany);
     for (let count = 0; count < 10; count += 1) await workspace.createField({ type: 'USER', filterable: true });
     const other = await workspace.createField({ type: 'USER' });
-    await expect(updateDefinition(workspace.context, other, { filterable: true })).rejects.toMatchObject(tooMany);
+    await expect(updateCustomFieldDefinition(workspace.context, other, { filterable: true })).rejects.toMatchObject(
+      tooMany,
+    );
     await workspace.createField({ resource: 'ASSET', type: 'USER', filterable: true });
   });
 
@@ -330,20 +335,22 @@ describe('the filter customFields', () => {
       const definition = await workspace.createField({ ...site, resource });
       const ids: number[] = [];
       for (let count = 0; count < 5; count += 1) ids.push(await create(resource, { site: 'berlin' }));
-      await updateDefinition(workspace.context, definition, { filterable: true });
+      await updateCustomFieldDefinition(workspace.context, definition, { filterable: true });
       const progress = { path: 'customFields[site]', message: expect.stringMatching(/^is not ready yet: .* 0 %/) };
       expect(detailsOf(await workspace.call('GET', path))).toEqual([progress]);
       await fill(2);
       expect((await found(path)).toSorted()).toEqual(ids);
-      await updateDefinition(workspace.context, definition, { filterable: false });
-      await expect(updateDefinition(workspace.context, definition, { filterable: true })).rejects.toMatchObject({
+      await updateCustomFieldDefinition(workspace.context, definition, { filterable: false });
+      await expect(
+        updateCustomFieldDefinition(workspace.context, definition, { filterable: true }),
+      ).rejects.toMatchObject({
         details: [{ path: 'filterable', message: expect.stringMatching(/still deleting/) }],
       });
       await fill(2);
       const table = resource === 'TICKET' ? 'ticket_field_values' : 'asset_field_values';
       const left = `SELECT FROM ${table} WHERE tenant_id = $1`;
       expect(await query(api.databaseUrl, left, [workspace.tenantId])).toEqual([]);
-      await updateDefinition(workspace.context, definition, { filterable: true });
+      await updateCustomFieldDefinition(workspace.context, definition, { filterable: true });
     },
   );
 
@@ -358,7 +365,7 @@ describe('the filter customFields', () => {
     await late.connect();
     await late.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await late.query("UPDATE tickets SET custom_fields = '{}' WHERE id = $1", [ids[0]]);
-    await updateDefinition(workspace.context, definition, { filterable: true });
+    await updateCustomFieldDefinition(workspace.context, definition, { filterable: true });
     const backfilled = fill(7);
     const changes = ids.slice(1, 40).map((id, index) => patch(id, index % 2 === 0 ? 'home office' : null));
     await late.query('UPDATE tickets SET custom_fields = $1 WHERE id = $2', [customFields, ids[0]]);
@@ -411,7 +418,7 @@ describe('nonconforming', () => {
     expect(etag).toBe(before.etag);
     const tickets = (await workspace.call('GET', '/tickets')).body.data;
     expect(tickets.map(({ customFields }: Ticket) => customFields.site)).toEqual([null, 3, 'Bonn', 'berlin']);
-    await updateDefinition(workspace.context, before, { active: false });
+    await updateCustomFieldDefinition(workspace.context, before, { active: false });
     expect(await counts()).toEqual([
       ['floor', 1],
       ['site', 0],
@@ -449,16 +456,18 @@ describe('a definition', () => {
 
   it('keeps its options and its version if an update changes nothing', async () => {
     const before = await workspace.createField(site);
-    const update = (patch: Parameters<typeof updateDefinition>[2]) =>
-      updateDefinition(workspace.context, before, patch);
+    const update = (patch: Parameters<typeof updateCustomFieldDefinition>[2]) =>
+      updateCustomFieldDefinition(workspace.context, before, patch);
     expect(await update({ label: before.label, options })).toEqual(before);
     const after: CustomFieldDefinition = await update({ label: 'Place' });
     expect(after).toMatchObject({ label: 'Place', options: before.options });
     expect(after.etag).not.toBe(before.etag);
     await expect(
-      updateDefinition({ ...workspace.context, ifMatch: [before.etag] }, before, { label: 'Site' }),
+      updateCustomFieldDefinition({ ...workspace.context, ifMatch: [before.etag] }, before, { label: 'Site' }),
     ).rejects.toMatchObject({ code: 'PRECONDITION_FAILED' });
-    await expect(updateDefinition(workspace.context, { resource: 'ASSET', key: 'site' }, {})).rejects.toMatchObject({
+    await expect(
+      updateCustomFieldDefinition(workspace.context, { resource: 'ASSET', key: 'site' }, {}),
+    ).rejects.toMatchObject({
       code: 'NOT_FOUND',
     });
   });
@@ -479,7 +488,8 @@ describe('a definition', () => {
     const errors = results.flatMap((result) => (result.status === 'rejected' ? result.reason : []));
     expect(errors).toMatchObject([tooMany, tooMany]);
     const last = await define(50);
-    const update = (patch: Parameters<typeof updateDefinition>[2]) => updateDefinition(workspace.context, last, patch);
+    const update = (patch: Parameters<typeof updateCustomFieldDefinition>[2]) =>
+      updateCustomFieldDefinition(workspace.context, last, patch);
     // The update deactivates 50 options and adds one.
     await expect(update({ options: many(1, 50) })).rejects.toMatchObject(tooMany);
 
@@ -537,7 +547,12 @@ describe('a definition', () => {
   it('can be created by concurrent requests only up to the limit', async () => {
     for (let count = 0; count < 48; count += 1) await workspace.createField();
     const create = () =>
-      createDefinition(workspace.context, { resource: 'TICKET', key: `k${unique()}`, type: 'TEXT', label: 'K' });
+      createCustomFieldDefinition(workspace.context, {
+        resource: 'TICKET',
+        key: `k${unique()}`,
+        type: 'TEXT',
+        label: 'K',
+      });
     const results = await Promise.allSettled([create(), create(), create(), create()]);
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
   });

@@ -3,7 +3,7 @@ import { type NewCustomFieldDefinition, pathPrefix } from '@itsm-api/contract';
 import { type OpenApi, openApiDocument, type Schema } from '@itsm-api/contract/openapi';
 import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
-import { updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { updateCustomFieldDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
 import { importTicketCategories, updateTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -35,8 +35,8 @@ async function readFields(key?: string) {
 
 const count = () => countNonconforming(api.databases.system.prisma);
 
-const update = (key: string, patch: Parameters<typeof updateDefinition>[2]) =>
-  updateDefinition(workspace.context, { resource: 'TICKET', key }, patch);
+const update = (key: string, patch: Parameters<typeof updateCustomFieldDefinition>[2]) =>
+  updateCustomFieldDefinition(workspace.context, { resource: 'TICKET', key }, patch);
 
 describe('the document of a workspace', () => {
   it('has all operations of the general document, and no fields, if the workspace defines none', async () => {
@@ -396,7 +396,7 @@ describe('the requests and responses of a workspace', () => {
           ...(isSelect && { options: withOld }),
         });
         const patch = key === 'inactive' ? { active: false } : isSelect ? { options } : undefined;
-        if (patch) await updateDefinition(workspace.context, { resource, key }, patch);
+        if (patch) await updateCustomFieldDefinition(workspace.context, { resource, key }, patch);
       }
     }
   }

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { updateCustomFieldDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { afterAll, expect } from 'vitest';
 import { api, it, workspace } from '../support/fixture.ts';
 
@@ -45,8 +45,8 @@ it('writes types with which a misspelled field or option does not compile', asyn
   await workspace.createField({ key: 'floor', type: 'NUMBER', label: 'Floor' });
   await workspace.createField({ key: 'legacy', type: 'NUMBER', label: 'Legacy' });
   const { context } = workspace;
-  await updateDefinition(context, { resource: 'TICKET', key: 'site' }, { options: options.slice(0, 2) });
-  await updateDefinition(context, { resource: 'TICKET', key: 'legacy' }, { active: false });
+  await updateCustomFieldDefinition(context, { resource: 'TICKET', key: 'site' }, { options: options.slice(0, 2) });
+  await updateCustomFieldDefinition(context, { resource: 'TICKET', key: 'legacy' }, { active: false });
   const { code, stdout } = await runTypes(['--url', baseUrl]);
   expect(code).toBe(0);
   expect(stdout).toContain(`export interface TicketFields {

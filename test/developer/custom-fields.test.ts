@@ -1,5 +1,5 @@
 import { getAsset } from '@itsm-api/server/resources/assets/queries.ts';
-import { getDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { getCustomFieldDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { beforeEach, describe, expect } from 'vitest';
 import { api, itInNewWorkspace as it, workspace } from '../support/fixture.ts';
 import { etagOf, type Fields, signIn, type Visitor } from '../support/visitor.ts';
@@ -26,7 +26,7 @@ describe('/developer/custom-fields', () => {
     ];
     const site = { resource: 'TICKET', key: 'site' } as const;
     const made = { description: null, required: true, options: [berlin, bonn] };
-    expect(await getDefinition(workspace.context, site)).toMatchObject(made);
+    expect(await getCustomFieldDefinition(workspace.context, site)).toMatchObject(made);
     expect((await admin.get(path)).text).toContain(`href="${here.replace('&', '&amp;')}"`);
 
     const { text } = await admin.get(here);
@@ -34,7 +34,7 @@ describe('/developer/custom-fields', () => {
     const etag = await etagOf(admin, here);
     const change = { label: 'Place', description: 'Where?', options: 'bonn = Bonn', filterable: 'yes', etag };
     expect((await admin.submit(here, 'change', change)).status).toBe(303);
-    expect(await getDefinition(workspace.context, site)).toMatchObject({
+    expect(await getCustomFieldDefinition(workspace.context, site)).toMatchObject({
       ...{ label: 'Place', description: 'Where?', required: false, filterable: true, active: false },
       options: [
         { ...bonn, label: 'Bonn' },

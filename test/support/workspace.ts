@@ -34,7 +34,7 @@ import { hashKey, newKey } from '@itsm-api/server/auth/api-keys/key-format.ts';
 import { tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
-import { createDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { createCustomFieldDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
 import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
 import { teams } from '@itsm-api/server/resources/teams/queries.ts';
@@ -159,7 +159,13 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
     },
     createTeam: (overrides = {}) => teams.create(context, { name: `Team ${unique()}`, ...overrides }),
     createField: (overrides = {}) =>
-      createDefinition(context, { resource: 'TICKET', key: `f${unique()}`, type: 'TEXT', label: 'Site', ...overrides }),
+      createCustomFieldDefinition(context, {
+        resource: 'TICKET',
+        key: `f${unique()}`,
+        type: 'TEXT',
+        label: 'Site',
+        ...overrides,
+      }),
     createTicketCategory: (overrides = {}) =>
       createTicketCategory(context, { id: `category-${unique()}`, name: 'VPN', ...overrides }),
     createWebhook: (overrides = {}) => made('/webhooks', { ...webhook, ...overrides }),

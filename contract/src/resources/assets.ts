@@ -1,17 +1,7 @@
 import * as z from 'zod';
 import { BulkItemError, bulk, bulkItems, bulkResults, itemStatus } from '../bulk.ts';
 import { readsOf } from '../changes.ts';
-import {
-  endpoints,
-  filter,
-  item,
-  listQuery,
-  meta,
-  patch,
-  repeatOnlyFilter,
-  search,
-  userFilter,
-} from '../endpoint.ts';
+import { endpoints, filter, item, listQuery, meta, patch, repeatOnlyFilter, search, userFilter } from '../endpoint.ts';
 import { fieldDiff } from '../field-diff.ts';
 import {
   AssetId,

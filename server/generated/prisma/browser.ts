@@ -48,11 +48,11 @@ export type Team = Prisma.TeamModel
  */
 export type TeamMember = Prisma.TeamMemberModel
 /**
- * Model CategoryConfig
+ * Model TicketCategory
  * A category of tickets that the workspace defines. `categoryConfigId` of a ticket contains its id. A category is
  * never deleted (docs/decisions/ticket-categories.md).
  */
-export type CategoryConfig = Prisma.CategoryConfigModel
+export type TicketCategory = Prisma.TicketCategoryModel
 /**
  * Model ApiKey
  * 

@@ -22,7 +22,7 @@ const flags: Column<typeof CustomFieldDefinition>[] = [
   { title: 'Filterable', cell: ({ filterable }) => (filterable ? 'yes' : '') },
 ];
 
-export const fields = declareNoun({
+export const customFieldDefinitions = declareNoun({
   ...{
     path: 'custom-fields',
     one: 'custom field',
@@ -95,10 +95,10 @@ export const fields = declareNoun({
   async load() {
     const queries = await import('../resources/custom-fields/queries.ts');
     return {
-      list: queries.listDefinitions,
-      get: queries.getDefinition,
-      create: queries.createDefinition,
-      update: queries.updateDefinition,
+      list: queries.listCustomFieldDefinitions,
+      get: queries.getCustomFieldDefinition,
+      create: queries.createCustomFieldDefinition,
+      update: queries.updateCustomFieldDefinition,
       converters: {
         options: converter(
           Options,

@@ -18,7 +18,7 @@ export const nouns = {
   fields: {
     about: 'the definitions of custom fields',
     files: [],
-    load: async () => (await import('./custom-fields.ts')).fields,
+    load: async () => (await import('./custom-fields.ts')).customFieldDefinitions,
   },
   categories: {
     about: 'the ticket categories of a tenant',

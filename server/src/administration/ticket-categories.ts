@@ -5,7 +5,7 @@ import {
   maxCategoryLevels,
   NewCategoryConfig,
 } from '@itsm-api/contract';
-import { categoryColumns } from '../resources/ticket-categories/columns.ts';
+import { ticketCategoryColumns } from '../resources/ticket-categories/columns.ts';
 import { declareNoun } from './noun.ts';
 
 export const ticketCategories = declareNoun({
@@ -16,7 +16,7 @@ export const ticketCategories = declareNoun({
     ...{ update: CategoryConfigPatch, query: CategoryConfigQuery },
   },
   ...{ key: ['id'], example: 'network/vpn', title: ['name'] },
-  csvColumns: (use) => use(categoryColumns),
+  csvColumns: (use) => use(ticketCategoryColumns),
   fields: {
     id: {
       ...{ label: 'ID', about: 'ID, which tickets contain in categoryConfigId' },
@@ -58,7 +58,7 @@ export const ticketCategories = declareNoun({
       get: (context, { id }) => queries.getTicketCategory(context, id),
       create: queries.createTicketCategory,
       update: (context, { id }, patch) => queries.updateTicketCategory(context, id, patch),
-      csv: (use) => use(queries.categoryCsv),
+      csv: (use) => use(queries.ticketCategoryCsv),
     };
   },
 });

@@ -1,5 +1,5 @@
 import type { CustomFieldDefinition } from '@itsm-api/contract';
-import { listDefinitions } from '../resources/custom-fields/queries.ts';
+import { listCustomFieldDefinitions } from '../resources/custom-fields/queries.ts';
 import type { Context } from '../resources/shared/context.ts';
 import { joinLines } from './tool-result.ts';
 
@@ -8,7 +8,7 @@ const maxOptions = 500;
 
 /** Returns the active definitions of custom fields as JSON, one line for each definition. */
 export async function describeDefinitions(context: Pick<Context, 'db'>): Promise<string> {
-  const { data } = await listDefinitions(context, { page: 1, perPage: 100, resource: undefined });
+  const { data } = await listCustomFieldDefinitions(context, { page: 1, perPage: 100, resource: undefined });
   const definitions = data.filter(({ active }) => active);
   const withOptions = definitions.filter(({ options }) => options !== null).length;
   const share = Math.floor(maxOptions / Math.max(1, withOptions));

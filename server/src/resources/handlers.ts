@@ -7,7 +7,7 @@ import { activityRows, listAssetActivity, listTicketActivity } from './activitie
 import { articleFeed, getArticle, listArticles } from './articles/queries.ts';
 import { assetRows, createAsset, getAsset, listAssets, updateAsset } from './assets/queries.ts';
 import { upsertAssets } from './assets/upsert.ts';
-import { listDefinitions } from './custom-fields/queries.ts';
+import { listCustomFieldDefinitions } from './custom-fields/queries.ts';
 import { getDelivery, listDeliveries, replayDelivery, sendTestEvent } from './deliveries/queries.ts';
 import { readDocument } from './document/queries.ts';
 import { getMe } from './me/queries.ts';
@@ -115,7 +115,7 @@ export const handlers: { [Resource in keyof Contract]: RouterImplementation<Cont
   users: handlersOf({ list: listUsers, rows: userRows, get: getUser }),
   teams: handlersOf(teams),
   fields: {
-    list: async ({ request, query }) => page(await listDefinitions(request.ctx, query)),
+    list: async ({ request, query }) => page(await listCustomFieldDefinitions(request.ctx, query)),
   },
   ticketCategories: {
     list: async ({ request, query }) => page(await listTicketCategories(request.ctx, query)),

@@ -5,9 +5,9 @@ import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
 import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import {
-  createDefinition,
-  listDefinitions,
-  updateDefinition,
+  createCustomFieldDefinition,
+  listCustomFieldDefinitions,
+  updateCustomFieldDefinition,
 } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
 import { teams } from '@itsm-api/server/resources/teams/queries.ts';
@@ -218,14 +218,14 @@ function revoke(made: Made | undefined, id: number): Promise<boolean> {
 async function setFilter(
   { prisma }: Runtime,
   made: Made | undefined,
-  field: Parameters<typeof updateDefinition>[1],
+  field: Parameters<typeof updateCustomFieldDefinition>[1],
   filterable: boolean,
 ): Promise<boolean> {
   try {
     if (made === undefined) return false;
     // An earlier change may be incomplete.
     await backfillFilters(prisma, 20);
-    await updateDefinition(made.context, field, { filterable });
+    await updateCustomFieldDefinition(made.context, field, { filterable });
     await backfillFilters(prisma, 20);
     return true;
   } catch {
@@ -284,12 +284,12 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   }
   for (const resource of ['ASSET', 'TICKET'] as const) {
     for (const key of ['contract', 'owner'])
-      await createDefinition(context, { resource, key, type: 'TEXT', label: key });
+      await createCustomFieldDefinition(context, { resource, key, type: 'TEXT', label: key });
     // Inactive definitions accept any value, and can have filters.
     const options = ['vpn', 'printer', 'mail'].map((value) => ({ value, label: value }));
-    await createDefinition(context, { resource, key: 'site', type: 'SELECT', label: 'Site', options });
-    await createDefinition(context, { resource, key: 'vip', type: 'BOOLEAN', label: 'VIP' });
-    for (const key of ['site', 'vip']) await updateDefinition(context, { resource, key }, { active: false });
+    await createCustomFieldDefinition(context, { resource, key: 'site', type: 'SELECT', label: 'Site', options });
+    await createCustomFieldDefinition(context, { resource, key: 'vip', type: 'BOOLEAN', label: 'VIP' });
+    for (const key of ['site', 'vip']) await updateCustomFieldDefinition(context, { resource, key }, { active: false });
   }
   // The second workspace has no ticket categories, so that its tickets can have any text instead.
   if (!name.endsWith('second')) {
@@ -320,7 +320,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     importer: await addKey(made, 'importer', { isImport: true }),
     users,
     teams: (await teams.list(context, { page: 1, perPage: 100 })).data,
-    fields: (await listDefinitions(context, { page: 1, perPage: 100 })).data,
+    fields: (await listCustomFieldDefinitions(context, { page: 1, perPage: 100 })).data,
     filters: Object.fromEntries(
       ['TICKET.site', 'TICKET.vip', 'ASSET.site', 'ASSET.vip'].map((name) => [
         name,

@@ -408,7 +408,7 @@ export const ModelName = {
   User: 'User',
   Team: 'Team',
   TeamMember: 'TeamMember',
-  CategoryConfig: 'CategoryConfig',
+  TicketCategory: 'TicketCategory',
   ApiKey: 'ApiKey',
   CustomFieldDefinition: 'CustomFieldDefinition',
   KeyPolicy: 'KeyPolicy',
@@ -470,7 +470,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "categoryConfig" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "approval" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeFeed" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "ticketCategory" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "approval" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeFeed" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -918,77 +918,77 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    CategoryConfig: {
-      payload: Prisma.$CategoryConfigPayload<ExtArgs>
-      fields: Prisma.CategoryConfigFieldRefs
+    TicketCategory: {
+      payload: Prisma.$TicketCategoryPayload<ExtArgs>
+      fields: Prisma.TicketCategoryFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.CategoryConfigFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload> | null
+          args: Prisma.TicketCategoryFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.CategoryConfigFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+          args: Prisma.TicketCategoryFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload>
         }
         findFirst: {
-          args: Prisma.CategoryConfigFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload> | null
+          args: Prisma.TicketCategoryFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.CategoryConfigFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+          args: Prisma.TicketCategoryFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload>
         }
         findMany: {
-          args: Prisma.CategoryConfigFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>[]
+          args: Prisma.TicketCategoryFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload>[]
         }
         create: {
-          args: Prisma.CategoryConfigCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+          args: Prisma.TicketCategoryCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload>
         }
         createMany: {
-          args: Prisma.CategoryConfigCreateManyArgs<ExtArgs>
+          args: Prisma.TicketCategoryCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.CategoryConfigCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>[]
+          args: Prisma.TicketCategoryCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload>[]
         }
         delete: {
-          args: Prisma.CategoryConfigDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+          args: Prisma.TicketCategoryDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload>
         }
         update: {
-          args: Prisma.CategoryConfigUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+          args: Prisma.TicketCategoryUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload>
         }
         deleteMany: {
-          args: Prisma.CategoryConfigDeleteManyArgs<ExtArgs>
+          args: Prisma.TicketCategoryDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.CategoryConfigUpdateManyArgs<ExtArgs>
+          args: Prisma.TicketCategoryUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.CategoryConfigUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>[]
+          args: Prisma.TicketCategoryUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload>[]
         }
         upsert: {
-          args: Prisma.CategoryConfigUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$CategoryConfigPayload>
+          args: Prisma.TicketCategoryUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TicketCategoryPayload>
         }
         aggregate: {
-          args: Prisma.CategoryConfigAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateCategoryConfig>
+          args: Prisma.TicketCategoryAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTicketCategory>
         }
         groupBy: {
-          args: Prisma.CategoryConfigGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.CategoryConfigGroupByOutputType>[]
+          args: Prisma.TicketCategoryGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TicketCategoryGroupByOutputType>[]
         }
         count: {
-          args: Prisma.CategoryConfigCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.CategoryConfigCountAggregateOutputType> | number
+          args: Prisma.TicketCategoryCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TicketCategoryCountAggregateOutputType> | number
         }
       }
     }
@@ -4499,7 +4499,7 @@ export const TeamMemberScalarFieldEnum = {
 export type TeamMemberScalarFieldEnum = (typeof TeamMemberScalarFieldEnum)[keyof typeof TeamMemberScalarFieldEnum]
 
 
-export const CategoryConfigScalarFieldEnum = {
+export const TicketCategoryScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   name: 'name',
@@ -4511,7 +4511,7 @@ export const CategoryConfigScalarFieldEnum = {
   updatedAt: 'updatedAt'
 } as const
 
-export type CategoryConfigScalarFieldEnum = (typeof CategoryConfigScalarFieldEnum)[keyof typeof CategoryConfigScalarFieldEnum]
+export type TicketCategoryScalarFieldEnum = (typeof TicketCategoryScalarFieldEnum)[keyof typeof TicketCategoryScalarFieldEnum]
 
 
 export const ApiKeyScalarFieldEnum = {
@@ -5533,7 +5533,7 @@ export type GlobalOmitConfig = {
   user?: Prisma.UserOmit
   team?: Prisma.TeamOmit
   teamMember?: Prisma.TeamMemberOmit
-  categoryConfig?: Prisma.CategoryConfigOmit
+  ticketCategory?: Prisma.TicketCategoryOmit
   apiKey?: Prisma.ApiKeyOmit
   customFieldDefinition?: Prisma.CustomFieldDefinitionOmit
   keyPolicy?: Prisma.KeyPolicyOmit

@@ -57,7 +57,7 @@ export const ModelName = {
   User: 'User',
   Team: 'Team',
   TeamMember: 'TeamMember',
-  CategoryConfig: 'CategoryConfig',
+  TicketCategory: 'TicketCategory',
   ApiKey: 'ApiKey',
   CustomFieldDefinition: 'CustomFieldDefinition',
   KeyPolicy: 'KeyPolicy',
@@ -202,7 +202,7 @@ export const TeamMemberScalarFieldEnum = {
 export type TeamMemberScalarFieldEnum = (typeof TeamMemberScalarFieldEnum)[keyof typeof TeamMemberScalarFieldEnum]
 
 
-export const CategoryConfigScalarFieldEnum = {
+export const TicketCategoryScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
   name: 'name',
@@ -214,7 +214,7 @@ export const CategoryConfigScalarFieldEnum = {
   updatedAt: 'updatedAt'
 } as const
 
-export type CategoryConfigScalarFieldEnum = (typeof CategoryConfigScalarFieldEnum)[keyof typeof CategoryConfigScalarFieldEnum]
+export type TicketCategoryScalarFieldEnum = (typeof TicketCategoryScalarFieldEnum)[keyof typeof TicketCategoryScalarFieldEnum]
 
 
 export const ApiKeyScalarFieldEnum = {

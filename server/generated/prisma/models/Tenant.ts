@@ -252,7 +252,7 @@ export type TenantWhereInput = {
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   users?: Prisma.UserListRelationFilter | runtime.Types.Skip
   teams?: Prisma.TeamListRelationFilter | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigListRelationFilter | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryListRelationFilter | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
   tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   ticketSequence?: Prisma.XOR<Prisma.TicketSequenceNullableScalarRelationFilter, Prisma.TicketSequenceWhereInput> | null | runtime.Types.Skip
@@ -277,7 +277,7 @@ export type TenantOrderByWithRelationInput = {
   updatedAt?: Prisma.SortOrder | runtime.Types.Skip
   users?: Prisma.UserOrderByRelationAggregateInput | runtime.Types.Skip
   teams?: Prisma.TeamOrderByRelationAggregateInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigOrderByRelationAggregateInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryOrderByRelationAggregateInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput | runtime.Types.Skip
   tickets?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceOrderByWithRelationInput | runtime.Types.Skip
@@ -305,7 +305,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   updatedAt?: Prisma.DateTimeFilter<"Tenant"> | Date | string | runtime.Types.Skip
   users?: Prisma.UserListRelationFilter | runtime.Types.Skip
   teams?: Prisma.TeamListRelationFilter | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigListRelationFilter | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryListRelationFilter | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
   tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   ticketSequence?: Prisma.XOR<Prisma.TicketSequenceNullableScalarRelationFilter, Prisma.TicketSequenceWhereInput> | null | runtime.Types.Skip
@@ -362,7 +362,7 @@ export type TenantCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -387,7 +387,7 @@ export type TenantUncheckedCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -412,7 +412,7 @@ export type TenantUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -437,7 +437,7 @@ export type TenantUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -567,18 +567,18 @@ export type TenantUpdateOneRequiredWithoutTeamsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutTeamsInput, Prisma.TenantUpdateWithoutTeamsInput>, Prisma.TenantUncheckedUpdateWithoutTeamsInput> | runtime.Types.Skip
 }
 
-export type TenantCreateNestedOneWithoutCategoryConfigsInput = {
-  create?: Prisma.XOR<Prisma.TenantCreateWithoutCategoryConfigsInput, Prisma.TenantUncheckedCreateWithoutCategoryConfigsInput> | runtime.Types.Skip
-  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutCategoryConfigsInput | runtime.Types.Skip
+export type TenantCreateNestedOneWithoutTicketCategoriesInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutTicketCategoriesInput, Prisma.TenantUncheckedCreateWithoutTicketCategoriesInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutTicketCategoriesInput | runtime.Types.Skip
   connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
 }
 
-export type TenantUpdateOneRequiredWithoutCategoryConfigsNestedInput = {
-  create?: Prisma.XOR<Prisma.TenantCreateWithoutCategoryConfigsInput, Prisma.TenantUncheckedCreateWithoutCategoryConfigsInput> | runtime.Types.Skip
-  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutCategoryConfigsInput | runtime.Types.Skip
-  upsert?: Prisma.TenantUpsertWithoutCategoryConfigsInput | runtime.Types.Skip
+export type TenantUpdateOneRequiredWithoutTicketCategoriesNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutTicketCategoriesInput, Prisma.TenantUncheckedCreateWithoutTicketCategoriesInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutTicketCategoriesInput | runtime.Types.Skip
+  upsert?: Prisma.TenantUpsertWithoutTicketCategoriesInput | runtime.Types.Skip
   connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
-  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutCategoryConfigsInput, Prisma.TenantUpdateWithoutCategoryConfigsInput>, Prisma.TenantUncheckedUpdateWithoutCategoryConfigsInput> | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutTicketCategoriesInput, Prisma.TenantUpdateWithoutTicketCategoriesInput>, Prisma.TenantUncheckedUpdateWithoutTicketCategoriesInput> | runtime.Types.Skip
 }
 
 export type TenantCreateNestedOneWithoutApiKeysInput = {
@@ -732,7 +732,7 @@ export type TenantCreateWithoutUsersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -756,7 +756,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -796,7 +796,7 @@ export type TenantUpdateWithoutUsersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -820,7 +820,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -844,7 +844,7 @@ export type TenantCreateWithoutTeamsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -868,7 +868,7 @@ export type TenantUncheckedCreateWithoutTeamsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -908,7 +908,7 @@ export type TenantUpdateWithoutTeamsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -932,7 +932,7 @@ export type TenantUncheckedUpdateWithoutTeamsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -945,7 +945,7 @@ export type TenantUncheckedUpdateWithoutTeamsInput = {
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
-export type TenantCreateWithoutCategoryConfigsInput = {
+export type TenantCreateWithoutTicketCategoriesInput = {
   id?: bigint | number | runtime.Types.Skip
   name: string
   nameKey: string
@@ -969,7 +969,7 @@ export type TenantCreateWithoutCategoryConfigsInput = {
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
-export type TenantUncheckedCreateWithoutCategoryConfigsInput = {
+export type TenantUncheckedCreateWithoutTicketCategoriesInput = {
   id?: bigint | number | runtime.Types.Skip
   name: string
   nameKey: string
@@ -993,23 +993,23 @@ export type TenantUncheckedCreateWithoutCategoryConfigsInput = {
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
-export type TenantCreateOrConnectWithoutCategoryConfigsInput = {
+export type TenantCreateOrConnectWithoutTicketCategoriesInput = {
   where: Prisma.TenantWhereUniqueInput
-  create: Prisma.XOR<Prisma.TenantCreateWithoutCategoryConfigsInput, Prisma.TenantUncheckedCreateWithoutCategoryConfigsInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutTicketCategoriesInput, Prisma.TenantUncheckedCreateWithoutTicketCategoriesInput>
 }
 
-export type TenantUpsertWithoutCategoryConfigsInput = {
-  update: Prisma.XOR<Prisma.TenantUpdateWithoutCategoryConfigsInput, Prisma.TenantUncheckedUpdateWithoutCategoryConfigsInput>
-  create: Prisma.XOR<Prisma.TenantCreateWithoutCategoryConfigsInput, Prisma.TenantUncheckedCreateWithoutCategoryConfigsInput>
+export type TenantUpsertWithoutTicketCategoriesInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutTicketCategoriesInput, Prisma.TenantUncheckedUpdateWithoutTicketCategoriesInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutTicketCategoriesInput, Prisma.TenantUncheckedCreateWithoutTicketCategoriesInput>
   where?: Prisma.TenantWhereInput | runtime.Types.Skip
 }
 
-export type TenantUpdateToOneWithWhereWithoutCategoryConfigsInput = {
+export type TenantUpdateToOneWithWhereWithoutTicketCategoriesInput = {
   where?: Prisma.TenantWhereInput | runtime.Types.Skip
-  data: Prisma.XOR<Prisma.TenantUpdateWithoutCategoryConfigsInput, Prisma.TenantUncheckedUpdateWithoutCategoryConfigsInput>
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutTicketCategoriesInput, Prisma.TenantUncheckedUpdateWithoutTicketCategoriesInput>
 }
 
-export type TenantUpdateWithoutCategoryConfigsInput = {
+export type TenantUpdateWithoutTicketCategoriesInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1033,7 +1033,7 @@ export type TenantUpdateWithoutCategoryConfigsInput = {
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
-export type TenantUncheckedUpdateWithoutCategoryConfigsInput = {
+export type TenantUncheckedUpdateWithoutTicketCategoriesInput = {
   id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
@@ -1069,7 +1069,7 @@ export type TenantCreateWithoutApiKeysInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1093,7 +1093,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1133,7 +1133,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1157,7 +1157,7 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1181,7 +1181,7 @@ export type TenantCreateWithoutCustomFieldsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1205,7 +1205,7 @@ export type TenantUncheckedCreateWithoutCustomFieldsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1245,7 +1245,7 @@ export type TenantUpdateWithoutCustomFieldsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1269,7 +1269,7 @@ export type TenantUncheckedUpdateWithoutCustomFieldsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1293,7 +1293,7 @@ export type TenantCreateWithoutKeyPolicyInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1317,7 +1317,7 @@ export type TenantUncheckedCreateWithoutKeyPolicyInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1357,7 +1357,7 @@ export type TenantUpdateWithoutKeyPolicyInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1381,7 +1381,7 @@ export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1405,7 +1405,7 @@ export type TenantCreateWithoutTicketsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1429,7 +1429,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1469,7 +1469,7 @@ export type TenantUpdateWithoutTicketsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1493,7 +1493,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1517,7 +1517,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1541,7 +1541,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1581,7 +1581,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1605,7 +1605,7 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1629,7 +1629,7 @@ export type TenantCreateWithoutAssetsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1653,7 +1653,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1693,7 +1693,7 @@ export type TenantUpdateWithoutAssetsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1717,7 +1717,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1741,7 +1741,7 @@ export type TenantCreateWithoutProjectsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1765,7 +1765,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1805,7 +1805,7 @@ export type TenantUpdateWithoutProjectsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1829,7 +1829,7 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1853,7 +1853,7 @@ export type TenantCreateWithoutArticlesInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1877,7 +1877,7 @@ export type TenantUncheckedCreateWithoutArticlesInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1917,7 +1917,7 @@ export type TenantUpdateWithoutArticlesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1941,7 +1941,7 @@ export type TenantUncheckedUpdateWithoutArticlesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1965,7 +1965,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -1989,7 +1989,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -2029,7 +2029,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -2053,7 +2053,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -2077,7 +2077,7 @@ export type TenantCreateWithoutEventsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -2101,7 +2101,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
@@ -2141,7 +2141,7 @@ export type TenantUpdateWithoutEventsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -2165,7 +2165,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
-  categoryConfigs?: Prisma.CategoryConfigUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -2185,7 +2185,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
 export type TenantCountOutputType = {
   users: number
   teams: number
-  categoryConfigs: number
+  ticketCategories: number
   apiKeys: number
   tickets: number
   assets: number
@@ -2199,7 +2199,7 @@ export type TenantCountOutputType = {
 export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | TenantCountOutputTypeCountUsersArgs
   teams?: boolean | TenantCountOutputTypeCountTeamsArgs
-  categoryConfigs?: boolean | TenantCountOutputTypeCountCategoryConfigsArgs
+  ticketCategories?: boolean | TenantCountOutputTypeCountTicketCategoriesArgs
   apiKeys?: boolean | TenantCountOutputTypeCountApiKeysArgs
   tickets?: boolean | TenantCountOutputTypeCountTicketsArgs
   assets?: boolean | TenantCountOutputTypeCountAssetsArgs
@@ -2237,8 +2237,8 @@ export type TenantCountOutputTypeCountTeamsArgs<ExtArgs extends runtime.Types.Ex
 /**
  * TenantCountOutputType without action
  */
-export type TenantCountOutputTypeCountCategoryConfigsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.CategoryConfigWhereInput | runtime.Types.Skip
+export type TenantCountOutputTypeCountTicketCategoriesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.TicketCategoryWhereInput | runtime.Types.Skip
 }
 
 /**
@@ -2310,7 +2310,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   updatedAt?: boolean | runtime.Types.Skip
   users?: boolean | Prisma.Tenant$usersArgs<ExtArgs> | runtime.Types.Skip
   teams?: boolean | Prisma.Tenant$teamsArgs<ExtArgs> | runtime.Types.Skip
-  categoryConfigs?: boolean | Prisma.Tenant$categoryConfigsArgs<ExtArgs> | runtime.Types.Skip
+  ticketCategories?: boolean | Prisma.Tenant$ticketCategoriesArgs<ExtArgs> | runtime.Types.Skip
   apiKeys?: boolean | Prisma.Tenant$apiKeysArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Tenant$ticketsArgs<ExtArgs> | runtime.Types.Skip
   ticketSequence?: boolean | Prisma.Tenant$ticketSequenceArgs<ExtArgs> | runtime.Types.Skip
@@ -2364,7 +2364,7 @@ export type TenantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
 export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   users?: boolean | Prisma.Tenant$usersArgs<ExtArgs> | runtime.Types.Skip
   teams?: boolean | Prisma.Tenant$teamsArgs<ExtArgs> | runtime.Types.Skip
-  categoryConfigs?: boolean | Prisma.Tenant$categoryConfigsArgs<ExtArgs> | runtime.Types.Skip
+  ticketCategories?: boolean | Prisma.Tenant$ticketCategoriesArgs<ExtArgs> | runtime.Types.Skip
   apiKeys?: boolean | Prisma.Tenant$apiKeysArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Tenant$ticketsArgs<ExtArgs> | runtime.Types.Skip
   ticketSequence?: boolean | Prisma.Tenant$ticketSequenceArgs<ExtArgs> | runtime.Types.Skip
@@ -2385,7 +2385,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
   objects: {
     users: Prisma.$UserPayload<ExtArgs>[]
     teams: Prisma.$TeamPayload<ExtArgs>[]
-    categoryConfigs: Prisma.$CategoryConfigPayload<ExtArgs>[]
+    ticketCategories: Prisma.$TicketCategoryPayload<ExtArgs>[]
     apiKeys: Prisma.$ApiKeyPayload<ExtArgs>[]
     tickets: Prisma.$TicketPayload<ExtArgs>[]
     ticketSequence: Prisma.$TicketSequencePayload<ExtArgs> | null
@@ -2815,7 +2815,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   readonly [Symbol.toStringTag]: "PrismaPromise"
   users<T extends Prisma.Tenant$usersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$usersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UserPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   teams<T extends Prisma.Tenant$teamsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$teamsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TeamPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  categoryConfigs<T extends Prisma.Tenant$categoryConfigsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$categoryConfigsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CategoryConfigPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  ticketCategories<T extends Prisma.Tenant$ticketCategoriesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$ticketCategoriesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketCategoryPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   apiKeys<T extends Prisma.Tenant$apiKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$apiKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tickets<T extends Prisma.Tenant$ticketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$ticketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   ticketSequence<T extends Prisma.Tenant$ticketSequenceArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$ticketSequenceArgs<ExtArgs>>): Prisma.Prisma__TicketSequenceClient<runtime.Types.Result.GetResult<Prisma.$TicketSequencePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
@@ -3305,27 +3305,27 @@ export type Tenant$teamsArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
 }
 
 /**
- * Tenant.categoryConfigs
+ * Tenant.ticketCategories
  */
-export type Tenant$categoryConfigsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+export type Tenant$ticketCategoriesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   /**
-   * Select specific fields to fetch from the CategoryConfig
+   * Select specific fields to fetch from the TicketCategory
    */
-  select?: Prisma.CategoryConfigSelect<ExtArgs> | null
+  select?: Prisma.TicketCategorySelect<ExtArgs> | null
   /**
-   * Omit specific fields from the CategoryConfig
+   * Omit specific fields from the TicketCategory
    */
-  omit?: Prisma.CategoryConfigOmit<ExtArgs> | null
+  omit?: Prisma.TicketCategoryOmit<ExtArgs> | null
   /**
    * Choose, which related nodes to fetch as well
    */
-  include?: Prisma.CategoryConfigInclude<ExtArgs> | null
-  where?: Prisma.CategoryConfigWhereInput | runtime.Types.Skip
-  orderBy?: Prisma.CategoryConfigOrderByWithRelationInput | Prisma.CategoryConfigOrderByWithRelationInput[] | runtime.Types.Skip
-  cursor?: Prisma.CategoryConfigWhereUniqueInput | runtime.Types.Skip
+  include?: Prisma.TicketCategoryInclude<ExtArgs> | null
+  where?: Prisma.TicketCategoryWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.TicketCategoryOrderByWithRelationInput | Prisma.TicketCategoryOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.TicketCategoryWhereUniqueInput | runtime.Types.Skip
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
-  distinct?: Prisma.CategoryConfigScalarFieldEnum | Prisma.CategoryConfigScalarFieldEnum[] | runtime.Types.Skip
+  distinct?: Prisma.TicketCategoryScalarFieldEnum | Prisma.TicketCategoryScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

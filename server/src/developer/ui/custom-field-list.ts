@@ -1,5 +1,5 @@
 import type { CustomFieldDefinition, CustomFieldResource, CustomFields } from '@itsm-api/contract';
-import { listDefinitions } from '../../resources/custom-fields/queries.ts';
+import { listCustomFieldDefinitions } from '../../resources/custom-fields/queries.ts';
 import type { UserContext } from '../framework/request-context.ts';
 import { factList, type SafeHtml, section } from './html.ts';
 
@@ -17,7 +17,7 @@ export async function customFieldList(
   maxLength: number,
 ): Promise<SafeHtml | null> {
   if (Object.keys(fields).length === 0) return null;
-  const { data } = await listDefinitions(context, { page: 1, perPage: 100, resource: [resource] });
+  const { data } = await listCustomFieldDefinitions(context, { page: 1, perPage: 100, resource: [resource] });
   const definitions = new Map(data.map((definition) => [definition.key, definition]));
   const lines = Object.entries(fields).map(([name, value]): [string, string] => {
     const definition = definitions.get(name);

@@ -28,7 +28,7 @@ import { changeVersioned } from '../shared/versioned-change.ts';
 type Reference = Pick<CustomFieldDefinition, 'resource' | 'key'>;
 
 /** Returns a page of definitions, in the order of their resources and keys. */
-export function listDefinitions(
+export function listCustomFieldDefinitions(
   { db }: Pick<Context, 'db'>,
   query: CustomFieldQuery,
 ): Promise<Page<CustomFieldDefinition>> {
@@ -39,19 +39,21 @@ export function listDefinitions(
     find: async ({ orderBy, ...range }) => {
       const direction = orderBy === undefined ? 'asc' : 'desc';
       const order = [{ resource: direction }, { key: direction }] as const;
-      return (await db.customFieldDefinition.findMany({ where, orderBy: [...order], ...range })).map(presentDefinition);
+      return (await db.customFieldDefinition.findMany({ where, orderBy: [...order], ...range })).map(
+        presentCustomFieldDefinition,
+      );
     },
   });
 }
 
 /** Returns one definition. @throws ApiError NOT_FOUND */
-export async function getDefinition(
+export async function getCustomFieldDefinition(
   { db }: Pick<Context, 'db'>,
   { resource, key }: Reference,
 ): Promise<CustomFieldDefinition> {
   const row = await db.customFieldDefinition.findFirst({ where: { resource, key } });
   if (row === null) throw notFound('custom field', 'resource and key');
-  return presentDefinition(row);
+  return presentCustomFieldDefinition(row);
 }
 
 /**
@@ -59,7 +61,10 @@ export async function getDefinition(
  * @throws ApiError VALIDATION_ERROR if the field is already defined, the options don't match the type, there are too
  * many definitions or options, or the field can't become filterable
  */
-export function createDefinition(context: Context, input: NewCustomFieldDefinition): Promise<CustomFieldDefinition> {
+export function createCustomFieldDefinition(
+  context: Context,
+  input: NewCustomFieldDefinition,
+): Promise<CustomFieldDefinition> {
   const { resource, key, type, label, description = null, required = false, filterable = false } = input;
   return transaction(context, async (context) => {
     const { db } = context;
@@ -73,7 +78,7 @@ export function createDefinition(context: Context, input: NewCustomFieldDefiniti
     await checkFilterable(context, { ...input, filterable });
     const data = { resource, key, type, label, description, required, filterable, options: stored(options) };
     await createUnique('key', takenBy('custom field', key), () => db.customFieldDefinition.create({ data }));
-    const created = await getDefinition(context, { resource, key });
+    const created = await getCustomFieldDefinition(context, { resource, key });
     await recordAudit(context, { action: 'field.created', ...auditOf(undefined, created) });
     return created;
   });
@@ -84,7 +89,7 @@ export function createDefinition(context: Context, input: NewCustomFieldDefiniti
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if the options don't match the type, there are
  * too many options, or the field can't become filterable
  */
-export function updateDefinition(
+export function updateCustomFieldDefinition(
   context: Context,
   reference: Reference,
   patch: CustomFieldDefinitionPatch,
@@ -92,7 +97,7 @@ export function updateDefinition(
   const { resource, key } = reference;
   return changeVersioned(context, {
     lock: ({ db }) => lockTenant(db, 'customFields'),
-    read: (context) => getDefinition(context, reference),
+    read: (context) => getCustomFieldDefinition(context, reference),
     merge: (before) => ({ ...before, ...patch, options: mergeOptions(before, patch.options) }),
     write: async (context, { before, after }) => {
       const { label, description, required, filterable, active, options } = after;
@@ -107,7 +112,7 @@ export function updateDefinition(
       // A separate statement, because a trigger doesn't increment the version if these columns change.
       if (isFiltered) await customFieldDefinition.updateMany({ where: { resource, key }, data: startBackfill });
       await recordAudit(context, { action: 'field.updated', ...auditOf(before, after) });
-      return getDefinition(context, reference);
+      return getCustomFieldDefinition(context, reference);
     },
   });
 }
@@ -216,7 +221,7 @@ function auditOf(before: CustomFieldDefinition | undefined, after: CustomFieldDe
 }
 
 /** Serializes a definition for API responses. */
-function presentDefinition(row: Prisma.CustomFieldDefinitionGetPayload<object>): CustomFieldDefinition {
+function presentCustomFieldDefinition(row: Prisma.CustomFieldDefinitionGetPayload<object>): CustomFieldDefinition {
   return withEtag(row.version, {
     key: row.key,
     resource: row.resource,

@@ -85,7 +85,7 @@ async function describeWorkspace(
   const fields = await db.$sql(selectFields, { maxOptions: maxWorkspaceOptions });
   const where = { active: true };
   const categories = hasCategories
-    ? await db.categoryConfig.findMany({ where, orderBy: { id: 'asc' }, take: maxListedCategories + 1 })
+    ? await db.ticketCategory.findMany({ where, orderBy: { id: 'asc' }, take: maxListedCategories + 1 })
     : [];
   return {
     isStrict,

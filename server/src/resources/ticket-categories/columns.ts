@@ -2,7 +2,7 @@ import { NewCategoryConfig } from '@itsm-api/contract';
 import type { CsvColumns } from '../csv/csv-columns.ts';
 
 /** The CSV format of ticket categories. */
-export const categoryColumns: CsvColumns<NewCategoryConfig> = {
+export const ticketCategoryColumns: CsvColumns<NewCategoryConfig> = {
   resource: 'categories',
   one: 'category',
   line: NewCategoryConfig,

@@ -19,23 +19,23 @@ import type { Importable } from '../csv/csv-import.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
 import { type Page, readPage } from '../shared/lists.ts';
 import { changeVersioned } from '../shared/versioned-change.ts';
-import { categoryColumns } from './columns.ts';
+import { ticketCategoryColumns } from './columns.ts';
 
 /** Returns a page of ticket categories, in the order of their ids (spec §4). */
 export function listTicketCategories({ db }: Context, query: CategoryConfigQuery): Promise<Page<CategoryConfig>> {
   return readPage(query, {
-    count: () => db.categoryConfig.count(),
+    count: () => db.ticketCategory.count(),
     // `orderBy` is set if the page is nearer to the end of the list.
     find: async ({ orderBy, ...range }) => {
       const direction = orderBy === undefined ? 'asc' : 'desc';
-      return (await db.categoryConfig.findMany({ orderBy: { id: direction }, ...range })).map(presentCategory);
+      return (await db.ticketCategory.findMany({ orderBy: { id: direction }, ...range })).map(presentTicketCategory);
     },
   });
 }
 
 /** Returns one ticket category. @throws ApiError NOT_FOUND */
 export async function getTicketCategory({ db }: Context, id: string): Promise<CategoryConfig> {
-  return presentCategory(requireRow(await db.categoryConfig.findFirst({ where: { id } }), 'category'));
+  return presentTicketCategory(requireRow(await db.ticketCategory.findFirst({ where: { id } }), 'category'));
 }
 
 /** Creates an active ticket category. @throws ApiError VALIDATION_ERROR */
@@ -44,7 +44,7 @@ export function createTicketCategory(context: Context, input: NewCategoryConfig)
     await lockTenant(context.db, 'ticketCategories');
     const [faults = []] = await findFaults(context, [input]);
     if (faults.length > 0) throw validationError(faults);
-    const [category] = await insertCategories(context, [input]);
+    const [category] = await insertTicketCategories(context, [input]);
     return category as CategoryConfig;
   });
 }
@@ -59,7 +59,7 @@ export function importTicketCategories(context: Context, inputs: readonly NewCat
   return transaction(context, async (context) => {
     await lockTenant(context.db, 'ticketCategories');
     const results = await checkTicketCategories(context, inputs);
-    await insertCategories(context, inputs);
+    await insertTicketCategories(context, inputs);
     return results;
   });
 }
@@ -82,8 +82,8 @@ export async function checkTicketCategories(
 }
 
 /** The CSV import of ticket categories. */
-export const categoryCsv: Importable<NewCategoryConfig, NewCategoryConfig> = {
-  columns: categoryColumns,
+export const ticketCategoryCsv: Importable<NewCategoryConfig, NewCategoryConfig> = {
+  columns: ticketCategoryColumns,
   customFields: async () => [],
   inputOf: (line) => line,
   check: checkTicketCategories,
@@ -112,11 +112,11 @@ export function updateTicketCategory(
       if (fault !== undefined) throw invalidField('VALIDATION_ERROR', 'parentId', fault);
       const { name, parentId, category, active } = after;
       const data = { name, parentId, category, active };
-      const [row] = await context.db.categoryConfig.updateManyAndReturn({ where: { id }, data });
+      const [row] = await context.db.ticketCategory.updateManyAndReturn({ where: { id }, data });
       if (row === undefined) throw notFound('category');
       const changes = auditChanges(before, after, stored, nameOnly);
       await recordAudit(context, { action: 'category.updated', target: targetOf(before), changes });
-      return presentCategory(row);
+      return presentTicketCategory(row);
     },
   });
 }
@@ -125,7 +125,7 @@ export function updateTicketCategory(
 type ParentIds = Map<string, string | null>;
 
 async function readParents({ db }: Context): Promise<ParentIds> {
-  const rows = await db.categoryConfig.findMany({ select: { id: true, parentId: true } });
+  const rows = await db.ticketCategory.findMany({ select: { id: true, parentId: true } });
   return new Map(rows.map(({ id, parentId }) => [id, parentId]));
 }
 
@@ -164,12 +164,12 @@ function findParentFault(parents: ParentIds, id: string): string | undefined {
   return undefined;
 }
 
-async function insertCategories(
+async function insertTicketCategories(
   context: Context & Transaction,
   inputs: readonly NewCategoryConfig[],
 ): Promise<CategoryConfig[]> {
   const data = inputs.map(({ id, name, parentId = null, category = null }) => ({ id, name, parentId, category }));
-  const categories = (await context.db.categoryConfig.createManyAndReturn({ data })).map(presentCategory);
+  const categories = (await context.db.ticketCategory.createManyAndReturn({ data })).map(presentTicketCategory);
   const entries = categories.map((category) => {
     const changes = auditChanges({}, category, stored);
     return auditRow(context, { action: 'category.created', target: targetOf(category), changes });
@@ -187,7 +187,7 @@ function targetOf({ id }: CategoryConfig) {
 }
 
 /** Serializes a ticket category for API responses. */
-function presentCategory(row: Prisma.CategoryConfigGetPayload<object>): CategoryConfig {
+function presentTicketCategory(row: Prisma.TicketCategoryGetPayload<object>): CategoryConfig {
   return withEtag(row.version, {
     id: row.id,
     name: row.name,

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { userConverter } from '../../../administration/user-converter.ts';
 import { listAssetActivity } from '../../../resources/activities/queries.ts';
 import { createAsset, getAsset, updateAsset } from '../../../resources/assets/queries.ts';
-import { listDefinitions } from '../../../resources/custom-fields/queries.ts';
+import { listCustomFieldDefinitions } from '../../../resources/custom-fields/queries.ts';
 import type { Context } from '../../../resources/shared/context.ts';
 import { findUserId } from '../../../resources/users/queries.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
@@ -100,7 +100,7 @@ ${section('Activity', html`${await activityTable(visit, activity.data)}${pager(a
 
 /** Returns the custom fields that have their own inputs in the form of an asset. */
 async function findEditable(context: Context, asset?: Asset): Promise<CustomFieldDefinition[]> {
-  const { data } = await listDefinitions(context, { page: 1, perPage: 100, resource: ['ASSET'] });
+  const { data } = await listCustomFieldDefinitions(context, { page: 1, perPage: 100, resource: ['ASSET'] });
   return editableDefinitions(data, asset?.customFields ?? {});
 }
 
