@@ -70,6 +70,64 @@ describe('examples/sync-tickets.ts', () => {
   });
 });
 
+describe('examples/two-way-sync.ts', () => {
+  it('merges changes of both systems, skips echoes, and creates nothing twice', async () => {
+    const own = await createWorkspace(sender.api);
+    const tickets = new ItsmClient({ baseUrl, apiKey: own.key }).tickets;
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-two-way-'));
+    const [other, state] = ['other.json', 'sync.json'].map((name) => join(folder, name)) as [string, string];
+    const items = async () => JSON.parse(await readFile(other, 'utf8'));
+    const change = async (key: string, fields: object) => {
+      const all = await items();
+      await writeFile(other, JSON.stringify({ ...all, [key]: { ...all[key], ...fields } }));
+    };
+    const sync = async () => {
+      const program = run('two-way-sync', { args: [other, state], env: { ITSM_KEY: own.key } });
+      expect(await program.exit, program.output()).toBe(0);
+      return program.output().trim();
+    };
+    // Transactions in other databases of the PostgreSQL server can delay the newest changes, so the test retries.
+    const settled = () => eventually(async () => expect(await sync()).toMatch(/^Wrote 0 tickets and 0 items/));
+    try {
+      const { id, ticketNumber } = await own.createTicket({ title: 'From the desk', priority: 'LOW' });
+      await writeFile(other, JSON.stringify({ 'A-1': { title: 'From the other', priority: 'HIGH' } }));
+      expect(await sync()).toMatch(/^Wrote 1 tickets/);
+      await settled();
+      expect(await items()).toEqual({
+        'A-1': { title: 'From the other', priority: 'HIGH' },
+        [ticketNumber]: { title: 'From the desk', priority: 'LOW' },
+      });
+
+      // Each system changed another field.
+      await change(ticketNumber, { title: 'Edited there' });
+      await tickets.update(id, { priority: 'CRITICAL' });
+      await sync();
+      await settled();
+      const merged = { title: 'Edited there', priority: 'CRITICAL' };
+      expect((await items())[ticketNumber]).toEqual(merged);
+      const { etag, ...ticket } = await tickets.get(id);
+      expect(ticket).toMatchObject(merged);
+      expect(await sync()).toMatch(/^Wrote 0 tickets and 0 items/);
+      expect((await tickets.get(id)).etag).toBe(etag);
+
+      // Both systems changed the same field, so the ticket has precedence.
+      await tickets.update(id, { title: 'Edited here' });
+      await change(ticketNumber, { title: 'Lost' });
+      await eventually(async () => {
+        await sync();
+        expect((await items())[ticketNumber].title).toBe('Edited here');
+      });
+
+      // If the state is lost after a kill, the external id finds the ticket of the item.
+      await rm(state);
+      await settled();
+      expect((await own.call('GET', '/tickets')).body.meta.totalCount).toBe(2);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
 describe('examples/migrate-tickets.ts', () => {
   it('imports each ticket and comment once, even if it is killed and the idempotency keys have expired', async () => {
     const { api } = sender;

@@ -181,6 +181,7 @@ it('has a test for the code samples of every guide', async () => {
     'sync-assets.md',
     'sync-changes.md',
     'test-your-integration.md',
+    'two-way-sync.md',
     'verify-signatures.md',
   ]);
 });
@@ -650,6 +651,25 @@ it('runs the code samples in docs/guides/sync-changes.md', async () => {
   const lines = (await readFile(join(folder, 'tickets.jsonl'), 'utf8')).trimEnd().split('\n');
   expect(lines).toHaveLength(totalCount + 1);
   expect((await workspace.call('GET', `/tickets/changes?cursor=${cursor}`)).status).toBe(200);
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/two-way-sync.md', async () => {
+  const guide = await readGuide('two-way-sync');
+  const own = await createWorkspace(api);
+  const { ticketNumber } = await own.createTicket({ title: 'Seen in a guide', priority: 'HIGH' });
+  const program = fileURLToPath(new URL('../../examples/two-way-sync.ts', import.meta.url));
+  const command = guide.take('sh').replace('npx -y pnpm@12.21.0 exec node examples/two-way-sync.ts', `node ${program}`);
+  // Open transactions on the PostgreSQL server can delay the newest changes.
+  await expect
+    .poll(async () => {
+      await run('sh', command, { ITSM_KEY: own.key });
+      return JSON.parse(await readFile(join(folder, 'other.json'), 'utf8'));
+    })
+    .toMatchObject({ 'A-1': { title: 'VPN drops' }, [ticketNumber]: { priority: 'HIGH' } });
+  expect((await own.call('GET', '/tickets?externalId=other:A-1')).body.data).toMatchObject([{ title: 'VPN drops' }]);
+  // The other sample is a part of the program.
+  expect(guide.take('ts')).toContain('if (ticket.etag === links[ticket.id]?.etag) continue;');
   expect(guide.blocks).toEqual([]);
 });
 

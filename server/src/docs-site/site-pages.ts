@@ -54,6 +54,7 @@ export const groups: Group[] = [
       guide('pagination', 'Paginate lists', 'Read lists page by page, newest first, with exact totals.'),
       guide('search-and-filter', 'Search and filter', 'Search by words, look up ticket numbers, and filter lists.'),
       guide('sync-changes', 'Sync changes', 'Keep a complete copy up to date with the change feed.'),
+      guide('two-way-sync', 'Sync in both directions', 'Keep tickets equal with another system, and skip echoes.'),
     ],
   },
   {
@@ -109,6 +110,7 @@ export const groups: Group[] = [
       },
       example('sync-tickets', 'Export tickets to a file', 'Writes all tickets to a file.'),
       example('follow-tickets', 'Follow ticket changes', 'Keeps a copy of all tickets up to date.'),
+      example('two-way-sync', 'Sync in both directions', 'Syncs titles and priorities with another system.'),
       example('migrate-tickets', 'Import tickets', 'Imports the tickets of another service desk.'),
       example('inventory', 'List the parts of machines', 'Turns the outputs of `lshw` into a list of assets.'),
       example('service-desk', 'Create and sync all data', 'Creates tickets with an attachment, and syncs a workspace.'),
