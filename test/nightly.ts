@@ -17,6 +17,7 @@ const parts: Record<string, Part> = {
   runtimes: { args: ['test', 'client/package'] },
   image: { args: ['test', 'start/image'] },
   system: { args: ['test:system'] },
+  upgrade: { args: ['test:release', 'upgrade'], env: { UPGRADE_REHEARSAL: 'yes' } },
   model: { args: ['model'] },
   faults: { args: ['faults'] },
   idempotency: { args: ['faults', 'idempotency'] },
