@@ -18,6 +18,7 @@ COPY LICENSE package.json ./
 COPY prisma prisma
 COPY docs/*.md docs/
 COPY docs/guides docs/guides
+COPY docs/drawings docs/drawings
 COPY docs/operations docs/operations
 COPY client/README.md client/
 COPY examples/*.ts examples/README.md examples/

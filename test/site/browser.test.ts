@@ -36,7 +36,10 @@ describe.each(looks)('site in $colorScheme theme, $viewport.width px wide', ({ c
   });
   afterAll(() => context.close());
 
-  it.each(['/', '/docs/guides/manage-webhooks', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/'])(
+  it.each([
+    ...['/', '/docs/guides/manage-webhooks', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/'],
+    ...['/docs/reference', '/docs/reference/tickets_update', '/docs/security'],
+  ])(
     'has no accessibility violations and no horizontal overflow on the page %s',
     async (path) => {
       const page = await openPage(context, path);
@@ -108,16 +111,41 @@ it('ranks pages by rare search words if no page contains all search words', asyn
   await context.close();
 });
 
-it('opens an operation in the API reference from the search results', async () => {
+it.each([
+  ['sla', 'Track due dates'],
+  ['retire assets', 'Change the status'],
+  ['java', 'API reference'],
+  ['rate limits', 'Stay within rate limits'],
+])('finds for the words "%s" first: %s', async (words, title) => {
+  const context = await browser.newContext({ viewport: wide });
+  const page = await openPage(context, '/');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByRole('combobox', { name: 'Search' }).fill(words);
+  await expect.poll(() => page.getByRole('option').locator('b').first().textContent()).toBe(title);
+  await context.close();
+});
+
+it('shows code in the chosen language, also on the next page', async () => {
+  const context = await browser.newContext({ viewport: wide });
+  const page = await openPage(context, '/');
+  const code = (text: string) => page.locator('.code', { hasText: text }).first();
+  expect(await code('import { ItsmClient }').isVisible()).toBe(false);
+  await page.getByText('TypeScript', { exact: true }).first().click();
+  expect(await code('client.tickets.get(40)').isVisible()).toBe(true);
+  expect(await code('curl "').isVisible()).toBe(false);
+  await page.goto(`${origin}/docs/reference/webhooks_create`);
+  expect(await page.getByRole('radio', { name: 'TypeScript' }).isChecked()).toBe(true);
+  await context.close();
+});
+
+it('opens the page of an operation from the search results', async () => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
   await page.getByRole('button', { name: 'Search' }).click();
   await page.getByRole('combobox', { name: 'Search' }).fill('create many tickets');
   await page.getByRole('option', { name: /^Create many tickets POST/ }).click();
-  await page.waitForURL('**/docs/**');
-  const heading = page.getByRole('heading', { name: 'Create many tickets' }).first();
-  await heading.waitFor({ timeout: 30_000 });
-  await expect.poll(() => heading.isVisible()).toBe(true);
+  await page.waitForURL('**/docs/reference/tickets_createMany');
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Create many tickets');
   await context.close();
 });
 

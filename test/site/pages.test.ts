@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import { errors } from '@itsm-api/contract';
 import { openApiDocument } from '@itsm-api/contract/openapi';
+import { escapeHtml } from '@itsm-api/server/docs-site/escape-html.ts';
 import { describe, expect } from 'vitest';
 import { api, itWithApi as it } from '../support/fixture.ts';
 
@@ -29,7 +30,8 @@ async function walk(): Promise<Map<string, { headers: Record<string, string>; te
     found.set(path, page);
     if (!page.headers['content-type']?.startsWith('text/html') || path === '/docs/') continue;
     const links = linksIn(page.text).map((href) => new URL(href, `http://site${path}`));
-    open.push(...links.filter(({ host }) => host === 'site').map(({ pathname }) => pathname));
+    const onSite = links.filter(({ host, pathname }) => host === 'site' && !pathname.startsWith('/developer'));
+    open.push(...onSite.map(({ pathname }) => pathname));
   }
   return found;
 }
@@ -117,6 +119,42 @@ describe('site pages', async () => {
     }
   });
 
+  it('describes each operation on a page that needs no script', () => {
+    const page = (id: string) => found.get(`/docs/reference/${id}`)?.text ?? '';
+    for (const operations of Object.values(openApiDocument().paths)) {
+      for (const { operationId, summary = '' } of Object.values(operations)) {
+        expect(page(operationId), operationId).toContain(`<h1>${escapeHtml(summary)}</h1>`);
+      }
+    }
+    const text = page('tickets_update');
+    expect(text).toContain('<code>PATCH /tickets/{id}</code>');
+    for (const part of ['If-Match', 'addTags', 'TicketStatus', 'href="/docs/errors#INVALID_TRANSITION"']) {
+      expect(text).toContain(part);
+    }
+    expect(text).toMatch(/<label><input type="radio"[^>]*value="curl"/);
+  });
+
+  it('shows drawings with text alternatives in the colors of the page', () => {
+    const drawings = pages.flatMap(([, { text }]) => text.match(/<svg class="drawing"[^>]*>/g) ?? []);
+    expect(drawings).toHaveLength(3);
+    for (const drawing of drawings) expect(drawing).toMatch(/role="img" aria-label="[^"]{40,}"/);
+  });
+
+  it('responds to an unknown path with a page in a browser, and with an error to programs', async () => {
+    const read = (path: string, accept: string) => api.call({ method: 'GET', path, headers: { accept } });
+    const page = await read('/docs/guides/unknown', 'text/html,*/*;q=0.8');
+    expect(page.status).toBe(404);
+    expect(page.text).toContain('<h1>Page not found</h1>');
+    expect(page.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'text/html; charset=utf-8' });
+    for (const [path, accept] of [
+      ['/docs/guides/unknown', 'application/json'],
+      ['/api/public/v1/unknown', 'text/html'],
+    ] as const) {
+      const { status, body } = await read(path, accept);
+      expect([status, body.error.code], path).toEqual([404, 'NOT_FOUND']);
+    }
+  });
+
   it.each(['/docs/security.md', '/docs/client.md'])('names only test files that exist in %s', async (path) => {
     const { text } = await get(path);
     const names = [...text.matchAll(/`(test\/[\w/.-]+)`/g)].map(([, name = '']) => name);
@@ -130,6 +168,7 @@ describe('site pages', async () => {
     const listed = [...text.matchAll(/^- \[.+\]\((\/.*?)\): .+$/gm)].map(([, path = '']) => path);
     for (const path of listed) await get(path);
     expect(listed.filter((path) => path.endsWith('.md'))).toHaveLength(pages.length);
+    expect(new Set(listed).size).toBe(listed.length);
   });
 
   it('includes operations, error codes and guides in the search index of the site', async () => {
@@ -140,6 +179,9 @@ describe('site pages', async () => {
     for (const [path, operations] of Object.entries(openApiDocument().paths)) {
       for (const method of Object.keys(operations)) expect(places).toContain(`${method.toUpperCase()} ${path}`);
     }
+    expect(new Set(places.filter((place) => /^[A-Z]+ \//.test(place))).size).toBe(
+      places.filter((place) => /^[A-Z]+ \//.test(place)).length,
+    );
     for (const code of Object.keys(errors)) {
       const entry = entries.find(({ title }) => title === code);
       expect(entry).toMatchObject({ href: `/docs/errors#${code}`, text: expect.stringContaining('What to do:') });

@@ -4,7 +4,7 @@ import { landingPage } from './landing.ts';
 import { type Section, sectionsOf, toHtml } from './markdown.ts';
 import { hrefOf } from './page-source.ts';
 import { footer, renderLayout } from './site-layout.ts';
-import { landing, type Page, pages } from './site-pages.ts';
+import { landing, operationPages, type Page, pages } from './site-pages.ts';
 
 /** Renders the HTML of a page from its Markdown. */
 export function toPage(page: Page, markdown: string): string {
@@ -18,8 +18,7 @@ function article(page: Page, markdown: string): string {
   const body = `<main id="content" tabindex="-1">
 <article class="prose">
 ${words}</article>
-${neighbours(page)}
-${footer(page)}
+${pages.includes(page) ? `${neighbours(page)}\n${footer(page)}` : ''}
 </main>
 ${contents(sections)}`;
   return renderLayout({ page, styles, body, listed: true });
@@ -37,7 +36,8 @@ function contents(sections: Section[]): string {
 
 /** Renders links to the previous page and the next page in reading order. */
 function neighbours(page: Page): string {
-  const read = pages.slice(1);
+  const isOperation = operationPages.has(page);
+  const read = pages.slice(1).filter((each) => operationPages.has(each) === isOperation);
   const at = read.indexOf(page);
   const link = (to: Page | undefined, rel: 'prev' | 'next', word: string) =>
     to === undefined ? '' : `<a rel="${rel}" href="${to.path}"><small>${word}</small>${escapeHtml(to.title)}</a>`;

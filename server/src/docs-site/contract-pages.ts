@@ -55,15 +55,36 @@ function describeEvent(type: string, { summary, description, requestBody }: Oper
 export function describeReference(document: OpenApi): string {
   return `# Reference of the ITSM Public API
 
-This page lists all operations. The OpenAPI document lists all fields: [OpenAPI 3.1](/openapi.json), also as
-[YAML](/openapi.yaml), and [OpenAPI 3.0](/openapi-3.0.json).
+[All operations](/docs/reference) have a page each. The OpenAPI document lists all fields: [OpenAPI 3.1](/openapi.json),
+also as [YAML](/openapi.yaml), and [OpenAPI 3.0](/openapi-3.0.json). Generators create clients in Java, C#, Go and other
+languages from it.
 
 ${document.info.description?.replace(/^#/gm, '##')}
-
-${operationsOf(document)
-  .map(({ method, path, operation }) => `## ${method} ${path}\n\n${operation.summary}.\n\n${operation.description}`)
-  .join('\n\n')}
 `;
+}
+
+/** Returns the Markdown of the page that lists all operations, by resource. */
+export function describeOperations(document: OpenApi): string {
+  const operations = operationsOf(document);
+  const sections = document.tags.map(({ name, description }) => {
+    const rows = operations.filter(({ operation }) => operation.tags.includes(name));
+    if (rows.length === 0) return '';
+    const lines = rows.map(({ method, path, operation: { operationId, summary } }) => {
+      return `| [${summary}](${operationPath(operationId)}) | \`${method} ${path}\` |`;
+    });
+    return `## ${name}\n\n${description}\n\n| Operation | Request |\n| --- | --- |\n${lines.join('\n')}\n\n`;
+  });
+  return `# All operations
+
+Each operation has a page with its parameters, fields, errors and samples. [The interactive reference](/docs/) sends
+requests from the browser.
+
+${sections.join('')}`;
+}
+
+/** Returns the path of the page about an operation. */
+export function operationPath(operationId: string): string {
+  return `/docs/reference/${operationId}`;
 }
 
 interface DocumentedOperation {

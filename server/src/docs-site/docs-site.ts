@@ -8,7 +8,7 @@ import { lazy } from '../shared/lazy.ts';
 import { policy } from './inlined-assets.ts';
 import { listOfPages, sourceOf, withLinksToMarkdown } from './page-source.ts';
 import { addReference } from './reference.ts';
-import { linkToMarkdown, markdownPath, type Page, pages, redirects, reference } from './site-pages.ts';
+import { linkToMarkdown, markdownPath, notFoundPage, type Page, pages, redirects, reference } from './site-pages.ts';
 
 /**
  * Serves the documentation: the OpenAPI document in three formats, the JSON Schemas of events, all pages as HTML and
@@ -35,7 +35,20 @@ export async function addSite(app: FastifyInstance): Promise<void> {
     serve(scope, '/favicon.ico', { 'content-type': 'image/svg+xml' }, () => icon);
   });
   await app.register(addReference);
+  app.sendNotFoundPage = async (reply) => {
+    const { toPage } = await import('./article.ts');
+    await reply
+      .code(404)
+      .headers({ ...htmlHeaders, 'cache-control': 'no-store' })
+      .send(toPage(notFoundPage, await sourceOf(notFoundPage)));
+  };
 }
+
+const htmlHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': policy,
+  'referrer-policy': 'no-referrer',
+};
 
 const json = { 'content-type': 'application/json; charset=utf-8' };
 
@@ -53,13 +66,7 @@ function addPage(scope: FastifyInstance, page: Page): void {
   );
   // Skips the HTML of the API reference, because reference.ts serves it.
   if (page === reference) return;
-  const headers = {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': policy,
-    'referrer-policy': 'no-referrer',
-    link: linkToMarkdown(page),
-  };
-  serve(scope, page.path, headers, async () => {
+  serve(scope, page.path, { ...htmlHeaders, link: linkToMarkdown(page) }, async () => {
     const { toPage } = await import('./article.ts');
     return toPage(page, await sourceOf(page));
   });

@@ -127,7 +127,8 @@
     });
     const computeScore = ({ entry, weights }) => {
       const exact = entry.title.toLowerCase() === words.join(' ') ? 20 : 0;
-      return weights.reduce((sum, weight, at) => sum + weight * rarity[at], exact);
+      const score = weights.reduce((sum, weight, at) => sum + weight * rarity[at], exact);
+      return entry.isSecondary ? score / 2 : score;
     };
     const scored = (isPartial ? matches : complete).map((match) => ({
       entry: match.entry,
@@ -137,9 +138,10 @@
     return { found: found.slice(0, 12).map(({ entry }) => entry), isPartial };
   }
 
-  // Returns the weight of a match. The weight is high in the title, medium in `place`, and low in the text.
-  function computeWeight({ title, place, text }, pattern) {
-    if (pattern.test(title)) return 9;
+  // Returns the weight of a match. The weight is high in the title and the keywords, medium in `place`, and low in the
+  // text.
+  function computeWeight({ title, place, text, keywords = '' }, pattern) {
+    if (pattern.test(title) || pattern.test(keywords)) return 9;
     if (pattern.test(place)) return 5;
     return pattern.test(text) ? 1 : 0;
   }
@@ -173,7 +175,23 @@
     return created;
   }
 
+  // Shows the chosen language in all tabs of code, also on the next pages.
+  function followLanguages() {
+    const inputs = [...document.querySelectorAll('.tabs input')];
+    const show = (language) => {
+      for (const input of inputs) if (input.value === language) input.checked = true;
+    };
+    for (const input of inputs) {
+      input.addEventListener('change', () => {
+        localStorage.setItem('language', input.value);
+        show(input.value);
+      });
+    }
+    show(localStorage.getItem('language'));
+  }
+
   document.addEventListener('DOMContentLoaded', () => {
+    followLanguages();
     frame.addThemeButton(themeReference);
     addSearch();
     nameServer();

@@ -1,7 +1,9 @@
 // This module doesn't use marked-gfm-heading-id and marked-highlight, because they would replace only 15 of its 111
 // lines.
 
+import { createHash } from 'node:crypto';
 import { Marked, type Token, type Tokens } from 'marked';
+import { drawingOf } from './drawings.ts';
 import { escapeHtml } from './escape-html.ts';
 import { highlight } from './highlight.ts';
 
@@ -34,7 +36,45 @@ export function sectionsOf(markdown: string): Section[] {
 
 /** Renders Markdown tokens as HTML without scripts or styles. */
 export function toHtml(tokens: Token[], resolve: Resolve): string {
-  return createRenderer(resolve).parser(tokens);
+  const renderer = createRenderer(resolve);
+  return groupTabs(tokens)
+    .map((group) => (Array.isArray(group) ? renderTabs(group, renderer) : renderer.parser([group])))
+    .join('');
+}
+
+/** The start of the caption of a code block that is a tab, such as `tab:TypeScript`. */
+const tabPrefix = 'tab:';
+
+/** Groups adjacent code blocks that are tabs. */
+function groupTabs(tokens: Token[]): (Token | Tokens.Code[])[] {
+  const groups: (Token | Tokens.Code[])[] = [];
+  for (const token of tokens) {
+    const last = groups.at(-1);
+    if (Array.isArray(last) && token.type === 'space') continue;
+    const isTab = token.type === 'code' && captionOf(token as Tokens.Code).startsWith(tabPrefix);
+    if (!isTab) groups.push(token);
+    else if (Array.isArray(last)) last.push(token as Tokens.Code);
+    else groups.push([token as Tokens.Code]);
+  }
+  return groups;
+}
+
+/** Renders code blocks as tabs, which work without a script. Without the CSS selector `:has`, all blocks are visible. */
+function renderTabs(blocks: Tokens.Code[], renderer: Marked): string {
+  // The inputs of a group need a common name that no other group on the page has.
+  const name = createHash('sha256').update(JSON.stringify(blocks)).digest('hex').slice(0, 8);
+  const labels = blocks.map((block, index) => {
+    const label = escapeHtml(captionOf(block).slice(tabPrefix.length));
+    const checked = index === 0 ? ' checked' : '';
+    return `<label><input type="radio" name="tabs-${name}" value="${label}"${checked}>${label}</label>`;
+  });
+  const codes = blocks.map((block) => renderer.parser([{ ...block, lang: block.lang?.split(' ')[0] }]));
+  return `<div class="tabs"><div role="radiogroup" aria-label="Language">${labels.join('')}</div>${codes.join('')}</div>\n`;
+}
+
+/** Returns the caption of a code block, such as a file name. It follows the language in the first line. */
+function captionOf({ lang = '' }: Tokens.Code): string {
+  return lang.split(' ').slice(1).join(' ');
 }
 
 /** Returns the visible text of Markdown tokens. */
@@ -86,12 +126,22 @@ function createRenderer(resolve: Resolve): Marked {
         return `<h${depth} id="${id}"><a class="anchor" href="#${id}">${words}</a></h${depth}>\n`;
       },
       code({ text, lang = '' }) {
-        // In the first line of a Markdown code block, a caption (such as a file name) can follow the language.
         const [language = '', ...words] = lang.split(' ');
         const caption = words.length === 0 ? '' : `<figcaption>${escapeHtml(words.join(' '))}</figcaption>`;
         // With `tabindex`, users can scroll the code block with the keyboard.
         const code = `<pre tabindex="0"><code>${highlight(text, language)}</code></pre>`;
-        return `<figure class="code">${caption}${code}</figure>\n`;
+        return `<figure class="code${language === 'sh' ? ' shell' : ''}">${caption}${code}</figure>\n`;
+      },
+      blockquote({ tokens }) {
+        const words = this.parser.parse(tokens);
+        const kind = /^<p>\[!(NOTE|TIP|WARNING)\]\s*/.exec(words);
+        if (kind === null) return `<blockquote>${words}</blockquote>\n`;
+        const title = { NOTE: 'Note', TIP: 'Tip', WARNING: 'Warning' }[kind[1] as 'NOTE' | 'TIP' | 'WARNING'];
+        const rest = words.slice(kind[0].length);
+        return `<aside class="callout ${title.toLowerCase()}"><p><b>${title}:</b> ${rest}</aside>\n`;
+      },
+      image({ href, text }) {
+        return drawingOf(href, text);
       },
       table({ header, rows }) {
         const row = (cells: Tokens.TableCell[]) =>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { findApiDocument } from '../shared/api-document.ts';
-import { groups, landing, markdownPath, type Page, pages } from './site-pages.ts';
+import { groups, landing, markdownPath, operationGroups, type Page, pages } from './site-pages.ts';
 
 const root = new URL('../../../', import.meta.url);
 
@@ -20,10 +20,14 @@ export async function sourceOf({ source, title, about }: Page): Promise<string> 
  * the link to plain text.
  */
 export function withLinksToMarkdown(page: Page, markdown: string): string {
-  return markdown.replace(/\[([^\]]+)\]\((\.{0,2}[\w/.-]+\.(?:md|ts))(#[\w-]+)?\)/g, (_, text, file, anchor = '') => {
-    const target = findPage(page, file);
-    return target === undefined ? text : `[${text}](${markdownPath(target)}${anchor})`;
-  });
+  const withoutDrawings = markdown.replace(/!\[([^\]]+)\]\([^)]*\.svg\)/g, 'Drawing: $1');
+  return withoutDrawings.replace(
+    /\[([^\]]+)\]\((\.{0,2}[\w/.-]+\.(?:md|ts))(#[\w-]+)?\)/g,
+    (_, text, file, anchor = '') => {
+      const target = findPage(page, file);
+      return target === undefined ? text : `[${text}](${markdownPath(target)}${anchor})`;
+    },
+  );
 }
 
 /** Returns a link's URL on this site. Returns undefined if the link refers to a file that is not on this site. */
@@ -58,5 +62,9 @@ ${line(landing)}
 - [OpenAPI 3.1](/openapi.json): Every operation, parameter and field, for programs.
 
 ${groups.map(({ title, pages }) => `## ${title}\n\n${pages.map(line).join('\n')}`).join('\n\n')}
+
+## Operations
+
+${operationGroups.flatMap(({ pages }) => pages.map(line)).join('\n')}
 `;
 }

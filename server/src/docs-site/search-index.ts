@@ -2,10 +2,10 @@
 // would also add 86 kB of script to the site.
 
 import { findApiDocument } from '../shared/api-document.ts';
-import { operationsOf } from './contract-pages.ts';
+import { operationPath, operationsOf } from './contract-pages.ts';
 import { sectionsOf, textOf } from './markdown.ts';
 import { sourceOf } from './page-source.ts';
-import { type Page, pages, reference } from './site-pages.ts';
+import { operationPages, type Page, pages, reference } from './site-pages.ts';
 
 /** An entry of the search index. It describes a section of a page, or an API operation. */
 export interface SearchEntry {
@@ -14,6 +14,10 @@ export interface SearchEntry {
   place: string;
   href: string;
   text: string;
+  /** Other words by which the search finds the entry. */
+  keywords?: string;
+  /** Whether the search lists other entries first. */
+  isSecondary?: true;
 }
 
 /**
@@ -21,9 +25,11 @@ export interface SearchEntry {
  * docs.js searches the index in the browser.
  */
 export async function searchIndex(): Promise<SearchEntry[]> {
-  const written = pages.filter((page) => page !== reference);
+  const written = pages.filter((page) => page !== reference && !operationPages.has(page));
   const found = await Promise.all(written.map(async (page) => entriesOf(page, await sourceOf(page))));
-  return [...found.flat(), ...operationsOf(await findApiDocument()).map(entryOf)];
+  const { path: href, title, about: text, keywords = '' } = reference;
+  const referenceEntry = { title, place: title, href, text, keywords };
+  return [...found.flat(), referenceEntry, ...operationsOf(await findApiDocument()).map(entryOf)];
 }
 
 function entriesOf(page: Page, markdown: string): SearchEntry[] {
@@ -32,15 +38,16 @@ function entriesOf(page: Page, markdown: string): SearchEntry[] {
     place: page.title,
     href: depth === 1 ? page.path : `${page.path}#${id}`,
     text: textOf(tokens),
+    ...(depth === 1 && page.keywords !== undefined && { keywords: page.keywords }),
+    ...(page.isSecondary === true && { isSecondary: true as const }),
   }));
 }
 
 function entryOf({ method, path, operation }: ReturnType<typeof operationsOf>[number]): SearchEntry {
-  const [tag = ''] = operation.tags;
   return {
     title: operation.summary ?? operation.operationId,
     place: `${method} ${path}`,
-    href: `${reference.path}#tag/${tag}/${method}${path}`,
+    href: operationPath(operation.operationId),
     text: (operation.description ?? '').replace(/[`*]/g, '').replace(/\s+/g, ' '),
   };
 }

@@ -3,7 +3,17 @@ import { changelogPath } from '@itsm-api/contract/openapi';
 import { escapeHtml } from './escape-html.ts';
 import { icons } from './icons.ts';
 import { script } from './inlined-assets.ts';
-import { groups, landing, markdownPath, type Page, reference } from './site-pages.ts';
+import {
+  groups,
+  landing,
+  markdownPath,
+  operationGroups,
+  operationIndex,
+  operationPages,
+  type Page,
+  pages,
+  reference,
+} from './site-pages.ts';
 
 interface Content {
   page: Page;
@@ -32,7 +42,7 @@ export function renderLayout({ page, styles, body, listed, nonce }: Content): st
 <meta name="description" content="${escapeHtml(page.about.replaceAll('`', ''))}">
 <meta name="theme-color" content="#2563eb">
 <link rel="icon" href="/favicon.ico" type="image/svg+xml">
-<link rel="alternate" type="text/markdown" href="${markdownPath(page)}">
+${pages.includes(page) ? `<link rel="alternate" type="text/markdown" href="${markdownPath(page)}">` : '<meta name="robots" content="noindex">'}
 <style>${styles}</style>
 <script${allowed}>${script}</script>
 </head>
@@ -41,7 +51,7 @@ export function renderLayout({ page, styles, body, listed, nonce }: Content): st
 ${header(page, nonce === undefined ? 'header' : 'section')}
 ${listed ? '<div class="columns">' : ''}
 <nav id="menu" ${listed ? 'class="beside" ' : ''}aria-label="All pages" popover>
-${groups.map((group) => listOf(group.title, group.pages, page)).join('\n')}
+${menuOf(page)}
 </nav>
 ${body}
 ${listed ? '</div>' : ''}
@@ -60,6 +70,13 @@ function header(page: Page, tag: 'header' | 'section'): string {
 <button type="button" class="find" aria-label="Search" aria-haspopup="dialog" hidden>${icons.search}<span>Search</span><kbd>/</kbd></button>
 <button type="button" class="icon theme" aria-label="Dark theme" aria-pressed="false" hidden>${icons.theme}</button>
 </${tag}>`;
+}
+
+/** Renders the lists of pages. The pages about operations list the other operations. */
+function menuOf(page: Page): string {
+  if (!operationPages.has(page)) return groups.map((group) => listOf(group.title, group.pages, page)).join('\n');
+  const start = listOf('Documentation', [groups[0]?.pages[0] ?? landing, operationIndex, reference], page);
+  return [start, ...operationGroups.map((group) => listOf(group.title, group.pages, page))].join('\n');
 }
 
 const searchDialog = `<dialog class="search" aria-label="Search">
@@ -83,7 +100,7 @@ const topLinks = [
   { title: 'Guides', href: '/docs/guides/first-request' },
   { title: 'Client', href: '/docs/client' },
   { title: 'Webhooks', href: '/docs/webhooks' },
-  { title: 'Reference', href: reference.path },
+  { title: 'Reference', href: operationIndex.path },
   { title: 'Errors', href: errorDocsPath },
   { title: 'Changelog', href: changelogPath },
 ];

@@ -1,6 +1,14 @@
-import { errorDocsPath } from '@itsm-api/contract';
+import { errorDocsPath, pathPrefix } from '@itsm-api/contract';
 import { changelogPath, type OpenApi } from '@itsm-api/contract/openapi';
-import { describeErrors, describeEvents, describeReference } from './contract-pages.ts';
+import { contract } from '@itsm-api/contract/ts-rest';
+import {
+  describeErrors,
+  describeEvents,
+  describeOperations,
+  describeReference,
+  operationPath,
+} from './contract-pages.ts';
+import { describeOperation } from './operation-page.ts';
 
 /** A page of the documentation site. */
 export interface Page {
@@ -12,6 +20,10 @@ export interface Page {
   about: string;
   /** The path of the source file in the repository, or a function that builds Markdown from the OpenAPI document. */
   source: string | ((document: OpenApi) => string);
+  /** Other words by which the search finds the page. */
+  keywords?: string;
+  /** Whether integrators rarely need the page, so that the search lists other pages first. */
+  isSecondary?: boolean;
 }
 
 /** A group of pages about one subject, in reading order. */
@@ -32,9 +44,31 @@ export const reference: Page = {
   title: 'API reference',
   about: 'Every operation and field, with requests that you can send from the page.',
   source: describeReference,
+  keywords: 'Java C# Go PHP Ruby Kotlin generate client OpenAPI Swagger',
 };
 
-/** All pages except the landing page, in reading order. */
+export const operationIndex: Page = {
+  path: '/docs/reference',
+  title: 'All operations',
+  about: 'A page for each operation, with its parameters, fields, errors and samples.',
+  source: describeOperations,
+};
+
+/** The pages about operations, by resource. The menu lists them only on these pages. */
+export const operationGroups: Group[] = Object.entries(contract).map(([resource, endpoints]) => ({
+  title: resource,
+  pages: Object.entries(endpoints).map(([name, { summary, method, path }]) => {
+    const operationId = `${resource}_${name}`;
+    return {
+      path: operationPath(operationId),
+      title: summary,
+      about: `${method} ${path.slice(pathPrefix.length).replace(/:(\w+)/g, '{$1}')}`,
+      source: (document) => describeOperation(document, operationId),
+    };
+  }),
+}));
+
+/** All pages except the landing page and the pages about operations, in reading order. */
 export const groups: Group[] = [
   {
     title: 'Get started',
@@ -63,11 +97,17 @@ export const groups: Group[] = [
       guide('retry-safely', 'Retry safely', 'Repeat a write without duplicates, with idempotency keys.'),
       guide('optimistic-concurrency', 'Optimistic concurrency', 'Update only what no other client has changed.'),
       guide('bulk-requests', 'Bulk requests', 'Create and update up to 100 tickets in one request.'),
-      guide('change-status', 'Change the status', 'Which status of tickets and assets can follow which.'),
+      {
+        ...guide('change-status', 'Change the status', 'Which status of tickets and assets can follow which.'),
+        keywords: 'retire assets, dispose of assets, close tickets, reopen tickets',
+      },
       guide('migrate', 'Migrate from another service desk', 'Import tickets with their original times and authors.'),
       guide('sync-assets', 'Sync an asset inventory', 'Create and update assets from an inventory list.'),
       guide('comments-and-activity', 'Comments and activity', 'Add comments, and see who changed what and when.'),
-      guide('due-dates', 'Track due dates', 'Set resolution targets and due dates, and find overdue tickets.'),
+      {
+        ...guide('due-dates', 'Track due dates', 'Set resolution targets and due dates, and find overdue tickets.'),
+        keywords: 'SLA, service level agreement, deadline',
+      },
       guide(
         'approve-changes',
         'Plan and approve changes',
@@ -142,18 +182,21 @@ export const groups: Group[] = [
         'Health checks, metrics, traces, and what to do about alerts.',
       ),
       {
+        isSecondary: true,
         path: '/docs/scaling',
         title: 'Scaling',
         about: 'How much load processes and databases can handle, and when to add some.',
         source: 'docs/scaling.md',
       },
       {
+        isSecondary: true,
         path: '/docs/managed-postgresql',
         title: 'Managed PostgreSQL',
         about: 'What the service needs from a managed PostgreSQL, and which services have it.',
         source: 'docs/managed-postgresql.md',
       },
       {
+        isSecondary: true,
         path: '/docs/command-line',
         title: 'Command line',
         about: 'The arguments, options and examples of each `itsm` command.',
@@ -165,6 +208,7 @@ export const groups: Group[] = [
     title: 'Reference',
     pages: [
       reference,
+      operationIndex,
       {
         path: errorDocsPath,
         title: 'Errors',
@@ -172,18 +216,21 @@ export const groups: Group[] = [
         source: describeErrors,
       },
       {
+        isSecondary: true,
         path: changelogPath,
         title: 'Changelog',
         about: 'The changes of each version, newest first.',
         source: 'docs/changelog.md',
       },
       {
+        isSecondary: true,
         path: '/docs/security',
         title: 'Security',
         about: 'How the service handles the OWASP API Security Top 10, and what it does not meet.',
         source: 'docs/security.md',
       },
       {
+        isSecondary: true,
         path: '/docs/guidelines',
         title: 'API guidelines',
         about: 'How the API compares with the guidelines of Zalando and Google.',
@@ -193,6 +240,22 @@ export const groups: Group[] = [
   },
 ];
 
+/** The page for an unknown path. Links in it lead to the pages that readers look for most. */
+export const notFoundPage: Page = {
+  path: '/docs/not-found',
+  title: 'Page not found',
+  about: 'This page does not exist.',
+  source: () => `# Page not found
+
+This page does not exist. Check the address, or search with the button at the top.
+
+- [Send your first request](/docs/guides/first-request)
+- [All operations](/docs/reference)
+- [Errors](/docs/errors)
+- [The developer area](/developer)
+`,
+};
+
 /** The paths of pages that moved, and where their content is. */
 export const redirects: Record<string, string> = {
   '/docs/guides/plan-changes': '/docs/guides/approve-changes',
@@ -200,7 +263,9 @@ export const redirects: Record<string, string> = {
   '/docs/guides/client-examples': '/docs/examples',
 };
 
-export const pages: Page[] = [landing, ...groups.flatMap((group) => group.pages)];
+export const operationPages: ReadonlySet<Page> = new Set(operationGroups.flatMap((group) => group.pages));
+
+export const pages: Page[] = [landing, ...groups.flatMap((group) => group.pages), ...operationPages];
 
 /** Returns the path of a page's Markdown. The path ends with `.md`, or with `index.md` for a folder. */
 export function markdownPath({ path }: Page): string {
@@ -221,5 +286,5 @@ function example(name: string, title: string, about: string): Page {
 }
 
 function operations(name: string, title: string, about: string): Page {
-  return { path: `/docs/operations/${name}`, title, about, source: `docs/operations/${name}.md` };
+  return { path: `/docs/operations/${name}`, title, about, source: `docs/operations/${name}.md`, isSecondary: true };
 }

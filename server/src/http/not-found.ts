@@ -4,6 +4,13 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 import { ApiError } from '../shared/errors.ts';
 import { nearestName } from '../shared/suggestion.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Sends the page for browsers that request an unknown page. The documentation site sets it. */
+    sendNotFoundPage?(reply: FastifyReply): Promise<void>;
+  }
+}
+
 /**
  * Adds a hook that returns 404 if a request matches no route. The hook runs before the server reads the body. The
  * response header `Allow` lists the methods that the path supports (docs/decisions/errors.md). Call this function
@@ -37,10 +44,19 @@ export function addNotFound(app: FastifyInstance): void {
     }
     // Catch-all routes return their own 404.
     if (route.endsWith('/*')) return done();
+    if (app.sendNotFoundPage !== undefined && isForPerson(request, path)) {
+      void app.sendNotFoundPage(reply).catch(done);
+      return;
+    }
     const allowed = findMethods(path);
     if (allowed.length > 0) reply.header('allow', allowed.join(', '));
     done(notFound(describe(request, allowed, nearestPath(path, patterns))));
   });
+}
+
+/** Returns true if a browser requested a page, not a path of the API. */
+function isForPerson({ method, headers }: FastifyRequest, path: string): boolean {
+  return method === 'GET' && headers.accept?.includes('text/html') === true && !path.startsWith('/api/');
 }
 
 /** Removes all slashes at the end of a path. A regular expression would be slow, because it would backtrack. */
