@@ -9,6 +9,7 @@ import { attw } from './tools/attw.ts';
 import { cloudEvents } from './tools/cloud-events.ts';
 import { openapiFetch, orval } from './tools/generated-clients.ts';
 import { htmlValidate, linkinator } from './tools/html.ts';
+import { lighthouse } from './tools/lighthouse.ts';
 import { mcpConformance } from './tools/mcp-conformance.ts';
 import { ibm, owasp, redocly, spectral } from './tools/openapi.ts';
 import { perl } from './tools/openapi-client-perl.ts';
@@ -34,6 +35,7 @@ const tools: Record<string, ExternalCheck> = {
   'html-validate': htmlValidate,
   linkinator,
   attw,
+  lighthouse,
 };
 
 const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'boolean', default: false } } });
