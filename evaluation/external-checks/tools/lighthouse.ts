@@ -29,7 +29,8 @@ export const lighthouse: ExternalCheck = {
       for (const [profile, { args, performance }] of Object.entries(profiles)) {
         const minimum: Record<string, number> = { accessibility: 95, 'best-practices': 95, seo: 95, performance };
         const reports: Report[] = [];
-        for (let i = 0; i < runs; i++) reports.push(await audit(origin + path, [...args, ...categoriesOf(minimum)], env));
+        for (let i = 0; i < runs; i++)
+          reports.push(await audit(origin + path, [...args, ...categoriesOf(minimum)], env));
         for (const [category, least] of Object.entries(minimum)) {
           checks++;
           const scores = reports.map(({ categories }) => Math.round((categories[category]?.score ?? 0) * 100));

@@ -23,6 +23,6 @@ export function drawingOf(href: string, alternative: string): string {
   const svg = drawings.get(basename(href));
   if (svg === undefined) return `<em>${text}</em>`;
   return svg
-    .replace(/<style>.*?<\/style>/s, '')
+    .replace(/<title>.*<\/style>\n/s, '')
     .replace('<svg ', `<svg class="drawing" role="img" aria-label="${text}" `);
 }
