@@ -13,10 +13,10 @@ const now = new Date('2026-11-20T10:00:00.000Z');
 const it = itBase.extend('options', { scope: 'file' }, { now: () => now });
 it.beforeAll(async () => {
   targeted = await createWorkspace(api);
-  await setResolutionTargets(targeted.context, { CRITICAL: 60, HIGH: 240 });
+  await setResolutionTargets(targeted.context, { CRITICAL: 60, HIGH: 250 });
 });
 
-const [inOneHour, inFourHours] = ['2026-11-20T11:00:00.000Z', '2026-11-20T14:00:00.000Z'];
+const [inOneHour, in250Minutes] = ['2026-11-20T11:00:00.000Z', '2026-11-20T14:10:00.000Z'];
 const given = '2026-12-01T08:00:00.000Z';
 
 const patch = (of: Workspace, id: number, body: unknown) => of.call('PATCH', `/tickets/${id}`, body);
@@ -63,7 +63,7 @@ describe('dueAt', () => {
 
 describe('resolution targets', () => {
   it('computes the due date of a new ticket from its priority', async () => {
-    expect((await targeted.createTicket({ priority: 'HIGH' })).dueAt).toBe(inFourHours);
+    expect((await targeted.createTicket({ priority: 'HIGH' })).dueAt).toBe(in250Minutes);
     expect((await targeted.createTicket()).dueAt).toBeNull();
     const tickets = [{ ...ticket, priority: 'CRITICAL' }, ticket, { ...ticket, priority: 'HIGH', dueAt: null }];
     const { body } = await targeted.call('POST', '/tickets/bulk', { tickets });
@@ -77,7 +77,7 @@ describe('resolution targets', () => {
     expect((await patch(targeted, id, { priority: 'CRITICAL' })).body.data.dueAt).toBe(inOneHour);
     const changes = {
       priority: { from: 'HIGH', to: 'CRITICAL' },
-      dueAt: { from: inFourHours, to: inOneHour },
+      dueAt: { from: in250Minutes, to: inOneHour },
     };
     expect((await activityOf(targeted, id))[0].changes).toEqual(changes);
     const { body } = await targeted.call('GET', `/webhooks/${webhook.id}/deliveries`);
@@ -89,7 +89,7 @@ describe('resolution targets', () => {
     expect(bulk.body.data[0].data.dueAt).toBeNull();
     expect((await activityOf(targeted, id))[0].changes.dueAt).toEqual({ from: inOneHour, to: null });
     const watched = await patch(targeted, id, { priority: 'HIGH', watcherUserIds: [targeted.userId] });
-    expect(watched.body.data.dueAt).toBe(inFourHours);
+    expect(watched.body.data.dueAt).toBe(in250Minutes);
   });
 
   it.each<[what: string, created: Partial<NewTicket>, patched: object[]]>([
@@ -97,7 +97,7 @@ describe('resolution targets', () => {
     ['an update', {}, [{ dueAt: given }]],
     ['the update that changes the priority', {}, [{ dueAt: given, priority: 'LOW' }]],
     ['an update with null', {}, [{ dueAt: null }]],
-    ['an update with the current value', {}, [{ dueAt: inFourHours }]],
+    ['an update with the current value', {}, [{ dueAt: in250Minutes }]],
     ['an earlier update', {}, [{ dueAt: given }, { title: 'Changed' }]],
   ])('keeps a due date that was set by %s when the priority changes', async (_, created, patched) => {
     const { id } = await targeted.createTicket({ priority: 'HIGH', ...created });
@@ -110,10 +110,10 @@ describe('resolution targets', () => {
     const owner = await createWorkspace(api);
     await setResolutionTargets(owner.context, { LOW: 60 });
     const { id } = await owner.createTicket({ priority: 'LOW' });
-    await setResolutionTargets(owner.context, { LOW: null, HIGH: 240 });
+    await setResolutionTargets(owner.context, { LOW: null, HIGH: 250 });
     expect((await read(owner, id)).dueAt).toBe(inOneHour);
     expect((await owner.createTicket({ priority: 'LOW' })).dueAt).toBeNull();
-    expect((await patch(owner, id, { priority: 'HIGH' })).body.data.dueAt).toBe(inFourHours);
+    expect((await patch(owner, id, { priority: 'HIGH' })).body.data.dueAt).toBe(in250Minutes);
   });
 
   it("doesn't apply the targets of another workspace", async () => {

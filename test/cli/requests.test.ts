@@ -30,6 +30,8 @@ describe('itsm requests', () => {
     expect(await list(' --limit 1')).toEqual(['second']);
     expect(await list(' --error any --since 1h')).toEqual(['second']);
     expect(await list(` --key ${workspace.context.keyId} --until 2026-01-01`)).toEqual([]);
+    const future = await itsm(`requests list --tenant ${workspace.tenantId} --since 2099-01-01`);
+    expect(future).toMatchObject({ code: 2, stderr: expect.stringContaining('a past time') });
   });
 
   it('shows a request by its id', async () => {
