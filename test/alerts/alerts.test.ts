@@ -76,8 +76,10 @@ describe('an alert', () => {
     if (status === 'CLOSED') await patch(ticket?.id, { status: 'RESOLVED' });
     await patch(ticket?.id, { status });
     const [ended] = await settled(alerts);
-    await fire(alerts, { startsAt: ago(10) });
-    expect(await settled(alerts)).toEqual([ended]);
+    for (const startsAt of [ago(10), ended?.resolvedAt ?? ago(10)]) {
+      await fire(alerts, { startsAt });
+      expect(await settled(alerts)).toEqual([ended]);
+    }
     await resolve(alerts);
     expect(await settled(alerts)).toEqual([ended]);
     await fire(alerts, { startsAt: ago(0) });
