@@ -243,10 +243,12 @@ describe('the MCP tool search_names', () => {
       { kind: 'category', id: 'net', name: 'Network', parentId: null, category: null, active: true },
       { kind: 'project', id: project.id, key: 'NET', name: 'New network', status: 'PLANNED' },
     ]);
-    const description = 'x'.repeat(1000);
+    // The limit of a text in the result is in the middle of the emoji.
+    const description = `${'x'.repeat(254)}😀${'x'.repeat(700)}`;
     for (let number = 1; number <= 70; number++) await here.createTeam({ name: `Shift ${number}`, description });
     const some = await callTool(agent, 'search_names', { q: 'shift' });
     expect(rowsIn(some.text)).toHaveLength(20);
+    expect(rowsIn(some.text)[0]).toMatchObject({ description: `${'x'.repeat(254)}\ufffd…` });
     expect(some.text).toMatch(/^Shows 20 of kind team\. To find others, set kind and more words in q\.\n/);
     const teams = await callTool(agent, 'search_names', { kind: 'team' });
     expect(teams.text).toMatch(/^Shows \d+ of 71 rows\.\n/);
