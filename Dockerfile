@@ -21,6 +21,7 @@ COPY docs/guides docs/guides
 COPY docs/drawings docs/drawings
 COPY docs/operations docs/operations
 COPY client/README.md client/
+COPY client/python/README.md client/python/
 COPY examples/*.ts examples/README.md examples/
 COPY contract/src contract/src
 COPY server/generated server/generated

@@ -2,9 +2,11 @@
 // contract has 7,688 lines, but no paging, retries or idempotency keys.
 
 import { readModel } from './model.ts';
+import { pythonSources } from './python.ts';
 import { typeScriptSources } from './typescript.ts';
 
 /** Generates the files of the clients from the contract. Returns the source code by path. */
 export function clientSources(): Record<string, string> {
-  return typeScriptSources(readModel());
+  const model = readModel();
+  return { ...typeScriptSources(model), ...pythonSources(model) };
 }

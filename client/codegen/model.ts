@@ -151,7 +151,7 @@ function describe(resource: string, route: Endpoint, kind: Operation['kind']): s
 /** Describes how bulk methods split the items into requests. */
 const bulkText =
   `The client accepts any number of items and sends up to ${bulkItems} items per request. ` +
-  'It returns a result for each item, and throws an error only if no item got a result.';
+  'It returns a result for each item, and fails only if no item got a result.';
 
 /**
  * Returns the argument of an operation: `query`, `changes`, `body`, `file`, or `items=` and the body field with the items

@@ -190,7 +190,7 @@ export interface Tickets<Fields extends object = CustomFields> {
    *
    * Creates up to 100 tickets. The request counts once against the rate limits. Each item succeeds or fails independently. `data` contains one result for each item: the HTTP status, and the ticket or the error. Emits `ticket.created` for each created ticket. The event contains the `commentCount`, but not the `comments`.
    *
-   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
+   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and fails only if no item got a result.
    *
    * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
    *
@@ -226,7 +226,7 @@ export interface Tickets<Fields extends object = CustomFields> {
    * - CLOSED is final; other fields can still change
    * - CANCELLED is final; other fields can still change
    *
-   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
+   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and fails only if no item got a result.
    *
    * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
    *
@@ -303,7 +303,7 @@ export interface Comments {
    *
    * Adds up to 100 comments to a ticket, in the given order. The request counts once against the rate limits. Each item succeeds or fails independently. `data` contains one result for each item: the HTTP status, and the comment or the error. Emits `ticket.updated` for each comment.
    *
-   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
+   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and fails only if no item got a result.
    *
    * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
    *
@@ -574,7 +574,7 @@ export interface Assets<Fields extends object = CustomFields> {
    *
    * Creates or updates up to 100 assets, for example from an inventory. The request counts once against the rate limits. Each item succeeds or fails independently. Of two items for the same asset, the second fails. `data` contains one result for each item: the HTTP status, and the asset or the error. If you repeat a request, the server changes nothing. Emits `asset.created` for each created asset.
    *
-   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and throws an error only if no item got a result.
+   * The client accepts any number of items and sends up to 100 items per request. It returns a result for each item, and fails only if no item got a result.
    *
    * Requires the scope `assets:write`: create and update assets. Email addresses in the request also require the scope `users:read`.
    *

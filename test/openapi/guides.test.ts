@@ -9,6 +9,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { readSettings, startAlerts } from '@itsm-api/alerts';
+import type { Ticket } from '@itsm-api/client';
+import { signTestEvent } from '@itsm-api/client/webhooks';
 import type { Asset } from '@itsm-api/contract';
 import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
@@ -18,6 +20,7 @@ import { afterAll, describe, expect } from 'vitest';
 import { parse } from 'yaml';
 import { type Api, startApi } from '../support/api.ts';
 import { api, it as itBase, workspace } from '../support/fixture.ts';
+import { python, pythonEnvironment, skipUnlessPython } from '../support/python.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
@@ -70,7 +73,7 @@ type Shown = (typeof shown)[number];
 const programs: Record<Language, { command: string; args: string[]; extension: string }> = {
   sh: { command: 'bash', args: ['-euo', 'pipefail'], extension: 'sh' },
   ts: { command: process.execPath, args: [], extension: 'mts' },
-  python: { command: 'python3', args: [], extension: 'py' },
+  python: { command: python ?? 'python3', args: [], extension: 'py' },
 };
 
 /** Replaces the tenant and the path of the `itsm` command in the code of a guide. */
@@ -102,20 +105,25 @@ async function readGuide(name: string): Promise<Guide> {
   };
 }
 
-async function launch(language: Language, code: string, env: Record<string, string> = {}): Promise<ChildProcess> {
+async function launch(
+  language: Language,
+  code: string,
+  env: Record<string, string> = {},
+  parameters: string[] = [],
+): Promise<ChildProcess> {
   const { command, args, extension } = programs[language];
   const file = join(folder, `block-${Math.random().toString(36).slice(2)}.${extension}`);
   await writeFile(file, code.replace('http://127.0.0.1:3000', origin).replace('itsm_…', workspace.key));
-  return spawn(command, [...args, file], {
+  return spawn(command, [...args, file, ...parameters], {
     cwd: folder,
-    env: { PATH: process.env.PATH, ITSM_URL: origin, ITSM_KEY: workspace.key, WEBHOOK_SECRET: secret, ...env },
+    env: { ...pythonEnvironment, ITSM_URL: origin, ITSM_KEY: workspace.key, WEBHOOK_SECRET: secret, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
 
 /** Runs a code block until it ends, and returns its output. */
-async function run(language: Language, code: string, env?: Record<string, string>): Promise<string> {
-  const child = await launch(language, code, env);
+async function run(language: Language, code: string, env?: Record<string, string>, args?: string[]): Promise<string> {
+  const child = await launch(language, code, env, args);
   const output = collect(child.stdout);
   const errors = collect(child.stderr);
   const [status] = await once(child, 'close');
@@ -137,7 +145,7 @@ async function isMissing(command: string): Promise<boolean> {
   return result !== 0;
 }
 
-const missing = [...((await isMissing('python3')) ? ['python'] : []), ...((await isMissing('jq')) ? ['jq'] : [])];
+const missing = [...(python === undefined ? ['python'] : []), ...((await isMissing('jq')) ? ['jq'] : [])];
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -172,6 +180,7 @@ it('has a test for the code samples of every guide', async () => {
     'migrate.md',
     'optimistic-concurrency.md',
     'pagination.md',
+    'python.md',
     'rate-limits.md',
     'relate-tickets.md',
     'retry-safely.md',
@@ -732,6 +741,54 @@ describe('the guide verify-signatures', () => {
       await expect(run('sh', code, env)).rejects.toThrow('forged');
     }
     expect(guide.blocks.filter(({ language }) => language === 'sh')).toEqual([]);
+  });
+});
+
+describe('the guide python', skipUnlessPython(), () => {
+  const devices = (count: number) =>
+    Array.from({ length: count }, (_, index) => `PY-${index},Laptop ${index},SN-${index}`).join('\n');
+
+  it('runs the code samples in docs/guides/python.md', async () => {
+    const guide = await readGuide('python');
+    expect(guide.take('sh')).toContain('/client/python');
+    expect(guide.take('sh')).toContain('export ITSM_URL=');
+    const [sync, inventory, receive] = [guide.take('python'), guide.take('python'), guide.take('python')];
+    const other = await createWorkspace(api);
+    const env = { ITSM_KEY: other.key };
+    await other.createTicket();
+    await expect.poll(() => run('python', sync, env)).toBe('1 tickets\n');
+    await other.createTicket();
+    await expect.poll(() => run('python', sync, env)).toBe('2 tickets\n');
+
+    await writeFile(join(folder, 'devices.csv'), `tag,name,serial\n${devices(250)}\nPY-7,Twin,SN-7\n`);
+    expect(await run('python', inventory, env)).toBe(
+      "{'CREATED': 250, 'UPDATED': 0, 'UNCHANGED': 0}\nLine 252: assetTag PY-7 is a duplicate: the item with index 7 has it too.\n",
+    );
+
+    const old = 'the old secret of the guides';
+    const receiver = await launch('python', receive, {
+      PORT: '0',
+      WEBHOOK_SECRET: `${secret.replaceAll(' ', '_')} ${old.replaceAll(' ', '_')}`,
+    });
+    const printed = collect(receiver.stdout);
+    try {
+      await expect.poll(printed).toContain('Listening on');
+      const url = /http:\S+/.exec(printed())?.[0] ?? '';
+      await workspace.createWebhook({ url, secret: old.replaceAll(' ', '_'), events: ['ticket.created'] });
+      const { ticketNumber, title } = await workspace.createTicket();
+      await expect.poll(printed).toContain(`${ticketNumber} ${title}\n`);
+      const { body, headers } = await signTestEvent(
+        { type: 'ticket.created', ticket: (await workspace.createTicket()) as unknown as Ticket },
+        secret.replaceAll(' ', '_'),
+      );
+      const deliver = async (sent: string) => (await fetch(url, { method: 'POST', body: sent, headers })).status;
+      expect([await deliver(body), await deliver(body), await deliver(`${body} `)]).toEqual([200, 200, 400]);
+      expect(printed().trim().split('\n').length).toBeLessThanOrEqual(4);
+    } finally {
+      receiver.kill();
+      await once(receiver, 'exit');
+    }
+    expect(guide.blocks).toEqual([]);
   });
 });
 

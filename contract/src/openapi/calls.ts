@@ -3,7 +3,7 @@ import { ChangesMeta } from '../changes.ts';
 import { type Endpoint, FileContent, hasFileResponse } from '../endpoint.ts';
 import { type Resources, resources } from '../registry.ts';
 import { FileName } from '../resources/attachments.ts';
-import { literal } from './literal.ts';
+import { literal, pythonLiteral } from './literal.ts';
 import { metaOf } from './schemas.ts';
 
 /** A description of the client method of an endpoint. */
@@ -99,33 +99,66 @@ export interface ExampleCall {
   isWalked: boolean;
 }
 
+/** A method of the client, and its endpoint. */
+interface Method {
+  resource: string;
+  name: string;
+  route: Endpoint;
+}
+
 /**
- * Returns a sample call of an endpoint.
+ * Returns a sample call of an endpoint in TypeScript.
  * @param width the maximum length of a value in characters; a longer value is split into several lines
  */
-export function exampleCall(
-  { resource, name, route }: { resource: string; name: string; route: Endpoint },
-  width?: number,
-): ExampleCall {
+export function exampleCall({ resource, name, route }: Method, width?: number): ExampleCall {
+  const { ids, query, body, isUpload, result } = exampleArguments(route);
+  const values = [...ids, ...(query === undefined ? [] : [query]), ...(body === undefined ? [] : [body])];
+  const printed = values.map((value) => literal(value, width));
+  if (isUpload) printed.push("new File(['Connection lost.'], 'vpn-client.log', { type: 'text/plain' })");
+  const variable = result === 'result' ? '{ done, failed }' : result;
+  return { source: `client.${resource}.${name}(${printed.join(', ')})`, variable, isWalked: isWalked(route) };
+}
+
+/** Returns a sample call of an endpoint in Python. */
+export function pythonExampleCall({ resource, name, route }: Method, width?: number): ExampleCall {
+  const { ids, query = {}, body, isUpload, result } = exampleArguments(route);
+  const values = body === undefined ? ids : [...ids, body];
+  const printed = values.map((value) => pythonLiteral(value, width));
+  for (const [parameter, value] of Object.entries(query))
+    printed.push(`${snakeCase(parameter)}=${pythonLiteral(value)}`);
+  if (isUpload) printed.push('b"Connection lost."', 'name="vpn-client.log"', 'content_type="text/plain"');
+  const source = `client.${snakeCase(resource)}.${snakeCase(name)}(${printed.join(', ')})`;
+  return { source, variable: snakeCase(result), isWalked: isWalked(route) };
+}
+
+function exampleArguments(route: Endpoint) {
   const { row, kind, params, body, items } = callOf(route);
-  const values: unknown[] = params.map(([param]) => exampleIdOf(route.path, param));
   const isUpload = route.metadata.binary === 'request';
-  const query = isUpload ? undefined : exampleQuery(route);
-  if (query !== undefined) values.push(query);
   const example = exampleBody(route) as Record<string, unknown> | undefined;
-  if (body !== undefined && example !== undefined) values.push(items === undefined ? example : example[items[0]]);
   const { id = '' } = row.meta() ?? {};
-  const printed = [...values.map((value) => literal(value, width)), ...(isUpload ? [exampleFile] : [])];
   return {
-    source: `client.${resource}.${name}(${printed.join(', ')})`,
-    variable:
-      kind === 'file' ? 'file' : kind === 'answers' ? '{ done, failed }' : id.charAt(0).toLowerCase() + id.slice(1),
-    isWalked: kind === 'list' || kind === 'changes',
+    ids: params.map(([param]) => exampleIdOf(route.path, param)) as unknown[],
+    query: isUpload ? undefined : exampleQuery(route),
+    body: body === undefined || items === undefined ? body && example : example?.[items[0]],
+    isUpload,
+    /** The name of the result. */
+    result: kind === 'file' ? 'file' : kind === 'answers' ? 'result' : id.charAt(0).toLowerCase() + id.slice(1),
   };
 }
 
-/** The file in the sample of an upload, as TypeScript source code. */
-const exampleFile = "new File(['Connection lost.'], 'vpn-client.log', { type: 'text/plain' })";
+function isWalked(route: Endpoint): boolean {
+  const { kind } = callOf(route);
+  return kind === 'list' || kind === 'changes';
+}
+
+/** The keywords of Python that could be names of the API. */
+const pythonKeywords = ['and', 'as', 'class', 'from', 'global', 'import', 'in', 'is', 'not', 'or', 'pass', 'with'];
+
+/** Converts a name to the form of names in Python, such as `custom_fields`. A keyword gets an underscore at the end. */
+export function snakeCase(name: string): string {
+  const snake = name.replace(/(?<!^)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+  return pythonKeywords.includes(snake) ? `${snake}_` : snake;
+}
 
 /** Returns the example request body of an endpoint, or undefined if the endpoint has none. */
 export function exampleBody(route: Endpoint): unknown {

@@ -48,8 +48,7 @@ export function completed(
 ): Operation {
   const { scope, deprecated, 'x-deprecated-since': since, 'x-sunset': sunset } = route.metadata;
   const [resource = '', name = ''] = drafted.operationId.split('.');
-  const body = 'body' in route && route.body instanceof z.ZodObject ? route.body : undefined;
-  const fields = Object.keys(body?.shape ?? {});
+  const body = bodyOf(route);
   const drafts = [...drafted.parameters, ...headerParameters(route, schemas)];
   const references = [
     ...drafts.map((parameter) => toComponent(parameter, route.path, resource, parameters)),
@@ -79,7 +78,7 @@ export function completed(
       }),
     responses: {
       ...successes(drafted, route),
-      ...failures(route, codesOf(resource, route, fields)),
+      ...failures(route, codesOf(resource, route)),
     },
   };
 }
@@ -145,7 +144,8 @@ function errorResponse(status: number, codes: ErrorCode[], kind: Parameters<type
 }
 
 /** Returns the error codes that an endpoint can return. */
-function codesOf(resource: string, route: Endpoint, fields: readonly string[]): ErrorCode[] {
+export function codesOf(resource: string, route: Endpoint): ErrorCode[] {
+  const fields = Object.keys(bodyOf(route)?.shape ?? {});
   const keyed = route.metadata.scope !== null;
   const can: Record<ErrorCode, boolean> = {
     VALIDATION_ERROR: true,
@@ -169,4 +169,8 @@ function codesOf(resource: string, route: Endpoint, fields: readonly string[]): 
     SERVICE_UNAVAILABLE: true,
   };
   return errorCodes.filter((code) => can[code]);
+}
+
+function bodyOf(route: Endpoint): z.ZodObject | undefined {
+  return 'body' in route && route.body instanceof z.ZodObject ? route.body : undefined;
 }

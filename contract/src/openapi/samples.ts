@@ -1,5 +1,5 @@
 import { type Endpoint, pathPrefix } from '../endpoint.ts';
-import { exampleBody, exampleCall, exampleIdOf, exampleQuery } from './calls.ts';
+import { exampleBody, exampleCall, exampleIdOf, exampleQuery, pythonExampleCall } from './calls.ts';
 import { jsonLiteral } from './literal.ts';
 import type { CodeSample } from './types.ts';
 
@@ -10,12 +10,13 @@ const clientPackage = '@itsm-api/client';
 const width = 48;
 
 /**
- * Returns two code samples for an operation: one with the client, and one with curl. The samples read the server URL
- * and the API key from the environment variables `ITSM_URL` and `ITSM_KEY`.
+ * Returns the code samples for an operation: with the clients for TypeScript and Python, and with curl. The samples read
+ * the server URL and the API key from the environment variables `ITSM_URL` and `ITSM_KEY`.
  */
 export function codeSamples(resource: string, name: string, route: Endpoint): CodeSample[] {
   return [
-    { lang: 'typescript', label: 'Client', source: clientSample(resource, name, route) },
+    { lang: 'typescript', label: 'TypeScript', source: clientSample(resource, name, route) },
+    { lang: 'python', label: 'Python', source: pythonSample(resource, name, route) },
     { lang: 'shell', label: 'curl', source: curlSample(resource, name, route) },
   ];
 }
@@ -32,6 +33,22 @@ const client = new ItsmClient({
   baseUrl: process.env.ITSM_URL ?? 'http://127.0.0.1:3000',
   apiKey: process.env.ITSM_KEY,
 });
+
+${call}`;
+}
+
+function pythonSample(resource: string, name: string, route: Endpoint): string {
+  const { source, variable, isWalked } = pythonExampleCall({ resource, name, route }, width);
+  const call = isWalked
+    ? `for ${variable} in ${source}:\n    print(${variable})`
+    : `${variable} = ${source}\nprint(${variable})`;
+  return `import os
+from itsm_api import ItsmClient
+
+client = ItsmClient(
+    os.environ.get("ITSM_URL", "http://127.0.0.1:3000"),
+    api_key=os.environ["ITSM_KEY"],
+)
 
 ${call}`;
 }

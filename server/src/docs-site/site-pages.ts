@@ -143,6 +143,13 @@ export const groups: Group[] = [
         source: 'client/README.md',
       },
       {
+        path: '/docs/python-client',
+        title: 'Python client',
+        about: 'The same calls in Python, with rate limits, retries, lists, change feeds and webhooks.',
+        source: 'client/python/README.md',
+      },
+      guide('python', 'Use Python', 'Sync tickets, import an inventory, and receive webhooks in Python.'),
+      {
         path: '/docs/examples',
         title: 'Client examples',
         about: 'Programs to start from, and how to run them.',
