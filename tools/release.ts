@@ -3,12 +3,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { packPython, setPythonAddresses } from './pack-python.ts';
 import { publishedFolders } from './published-folders.ts';
 
 /*
  * Releases the packages: makes the pictures in the README, sets the next versions, updates the changelogs, checks the
- * licenses, writes the SBOMs to the folder `sbom`, packs the packages, and publishes each version that the registry
- * doesn't have yet. After a failure, you can run it again.
+ * licenses, writes the SBOMs to the folder `sbom`, packs the packages, publishes each version that the registry doesn't
+ * have yet, and packs the Python client. After a failure, you can run it again.
  * Usage: `node tools/release.ts --registry URL [--repository URL] [--provenance]`
  * The address of the repository replaces the placeholders in the packages. With `--provenance`, npm shows the commit and
  * the workflow run of each package. It works only in a workflow of GitHub.
@@ -27,7 +28,10 @@ const { registry, provenance } = { ...values, registry: values.registry };
 const ofWorkflow = `${process.env.GITHUB_SERVER_URL}/${process.env.GITHUB_REPOSITORY}`;
 const repository = values.repository ?? (provenance ? ofWorkflow : undefined);
 
-if (repository !== undefined) for (const folder of publishedFolders) setAddresses(folder, repository);
+if (repository !== undefined) {
+  for (const folder of publishedFolders) setAddresses(folder, repository);
+  setPythonAddresses(repository);
+}
 rejectPlaceholders();
 
 if (readdirSync(join(root, '.changeset')).some((name) => name.endsWith('.md') && name !== 'README.md')) {
@@ -43,6 +47,7 @@ try {
 } finally {
   rmSync(tarballs, { recursive: true });
 }
+process.stdout.write(packPython());
 
 function publish(folder: string): void {
   const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

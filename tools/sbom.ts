@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pythonSbom } from './pack-python.ts';
 
 /*
  * Checks the licenses of all packages that the server, the client and the package alerts install, against the list in
@@ -31,7 +32,8 @@ if (faults.size > 0) {
 }
 if (process.argv.includes('--write')) {
   mkdirSync(join(root, 'sbom'), { recursive: true });
-  for (const [name, text] of sboms) writeFileSync(join(root, `sbom/${name}.cdx.json`), text);
+  for (const [name, text] of [...sboms, ['python', pythonSbom()]])
+    writeFileSync(join(root, `sbom/${name}.cdx.json`), text);
 }
 
 function createSbom(name: string, type: string): string {

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, copyFile, cp, glob, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -20,6 +20,7 @@ import { pnpm } from '../support/pnpm.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { runtimePath } from '../support/runtimes.ts';
 import { eventually } from '../support/sender.ts';
+import { skipUnless } from '../support/skip-unless.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
 import { type Registry, startRegistry } from './registry.ts';
 
@@ -224,6 +225,43 @@ describe('a second build of the packages, in another folder, time zone and local
     await pnpm(['pack', '--pack-destination', target], join(copy(), path), env);
     const tarball = await tarballOf(path);
     expect(await sha256Of(join(target, basename(tarball)))).toBe(await sha256Of(tarball));
+  });
+});
+
+const hasFlit = spawnSync('/usr/bin/python3', ['-c', 'import flit_core']).status === 0;
+
+describe('the Python client', skipUnless(hasFlit, 'flit is not installed.'), () => {
+  it('is packed with the version and the changelog of the TypeScript client', async () => {
+    const { version } = await manifestOf('client');
+    const [archive, wheel] = [`itsm-api-${version}.tar.gz`, `itsm_api-${version}-py3-none-any.whl`];
+    expect(released).toContain(`${archive} and ${wheel} packed in client/python/dist.`);
+    const dist = join(repository, 'client/python/dist');
+    const extract = ['-xzOf', join(dist, archive), `itsm-api-${version}/CHANGELOG.md`];
+    expect((await execute('tar', extract)).stdout).toContain('A change of the release test.');
+    const target = join(folder, 'python packages');
+    await execute('/usr/bin/python3', ['-m', 'zipfile', '-e', join(dist, wheel), target]);
+    const metadata = await readFile(join(target, `itsm_api-${version}.dist-info/METADATA`), 'utf8');
+    expect(metadata).toContain('https://git.example.com/itsm/tree/main/client/python#readme');
+    const program = `from itsm_api import ItsmClient\nprint(ItsmClient("${baseUrl}").ping.get()["status"])`;
+    const env = { PYTHONPATH: target, PYTHONDONTWRITEBYTECODE: '1' };
+    expect((await execute('/usr/bin/python3', ['-c', program], { env })).stdout).toBe('ok\n');
+
+    const before = await Promise.all([archive, wheel].map((name) => sha256Of(join(dist, name))));
+    const copy = join(folder, 'another folder', 'python');
+    for (const name of ['client', 'tools']) {
+      const filter = (path: string) => !['node_modules', 'dist'].includes(basename(path));
+      await cp(join(repository, name), join(copy, name), { recursive: true, filter });
+    }
+    const elsewhere = { ...process.env, TZ: 'Pacific/Kiritimati', LC_ALL: 'C' };
+    await execute(process.execPath, ['tools/pack-python.ts'], { cwd: copy, env: elsewhere });
+    const again = [archive, wheel].map((name) => sha256Of(join(copy, 'client/python/dist', name)));
+    expect(await Promise.all(again)).toEqual(before);
+  });
+
+  it('has a software bill of materials without dependencies', async () => {
+    const text = await readFile(join(repository, 'sbom/python.cdx.json'), 'utf8');
+    expect(await new Validation.JsonStrictValidator(Spec.Version.v1dot6).validate(text)).toBeNull();
+    expect(JSON.parse(text).components).toEqual([]);
   });
 });
 
