@@ -18,6 +18,7 @@ const parts: Record<string, Part> = {
   image: { args: ['test', 'start/image'] },
   system: { args: ['test:system'] },
   upgrade: { args: ['test:release', 'upgrade'], env: { UPGRADE_REHEARSAL: 'yes' } },
+  python: { args: ['bench', 'python'] },
   model: { args: ['model'] },
   faults: { args: ['faults'] },
   idempotency: { args: ['faults', 'idempotency'] },

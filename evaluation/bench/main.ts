@@ -7,6 +7,7 @@ import { tablesOf, writeReport } from './api/report.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchFilterPairs } from './filter-pairs.ts';
 import { benchPacing } from './pacing.ts';
+import { benchPython } from './python-client.ts';
 import { benchRestore } from './restore.ts';
 import { benchSizes } from './sizes.ts';
 import { benchCapacity } from './soak/capacity.ts';
@@ -20,6 +21,7 @@ pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a ro
     [--profile folder] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
 pnpm bench pairs [--tickets 1124k] [--json]
+pnpm bench python [--json]
 pnpm bench restore [--tickets 1m] [--creates 50000] [--json]
 pnpm bench sizes --data folder that is kept [--tickets 10k] [--rounds count] [--seconds of a round] [--json]
 pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
@@ -73,6 +75,7 @@ const benches: Record<string, () => Promise<Printed>> = {
     inFolder((dataDir) =>
       benchFilterPairs({ tickets: countOf('tickets', values.tickets ?? '1124k'), dataDir, onProgress }),
     ),
+  python: benchPython,
   restore: () =>
     benchRestore({
       tickets: countOf('tickets', values.tickets ?? '1m'),

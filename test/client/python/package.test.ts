@@ -4,22 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '../../support/api.ts';
+import { describe, expect } from 'vitest';
+import { api, it, workspace } from '../../support/fixture.ts';
 import { pathOf, skipUnlessInstalled } from '../../support/programs.ts';
 import { pythonClient, pythonEnvironment, runPython, skipUnlessPython } from '../../support/python.ts';
-import { createWorkspace, type Workspace } from '../../support/workspace.ts';
+import { createWorkspace } from '../../support/workspace.ts';
 
-let api: Api;
-let workspace: Workspace;
 let baseUrl: string;
 
-beforeAll(async () => {
-  api = await startApi();
-  workspace = await createWorkspace(api);
+it.beforeAll(async () => {
   baseUrl = await api.app.listen({ port: 0, host: '127.0.0.1' });
 });
-afterAll(() => api.close());
 
 /** The cache of mypy, which makes the second check fast. */
 const cache = join(pythonClient, '../../test/node_modules/.cache/mypy');

@@ -1,11 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Itsm, startItsm } from '@itsm-api/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { skipUnlessInstalled } from '../../support/programs.ts';
+import { pathOf, skipUnlessInstalled } from '../../support/programs.ts';
+import { pythonClient, pythonEnvironment } from '../../support/python.ts';
 import { skipUnless } from '../../support/skip-unless.ts';
 import { runPytest } from './pytest.ts';
 
@@ -24,6 +25,25 @@ afterAll(async () => {
 
 it('runs the tests in Python', skipUnlessInstalled(['pytest-3', 'pytest']), async () => {
   expect(await runPytest(itsm.url)).toContain('4 passed');
+});
+
+it('runs the tests with the Python client', skipUnlessInstalled(['pytest-3', 'pytest']), async () => {
+  const program = join(import.meta.dirname, '../../../server/src/testing/index.ts');
+  const args = [
+    '-p',
+    'no:cacheprovider',
+    '-p',
+    'itsm_api.testing',
+    '--itsm-testing',
+    program,
+    'tests/testing_example.py',
+  ];
+  const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  const { stdout } = await promisify(execFile)(pathOf(['pytest-3', 'pytest']), args, {
+    cwd: pythonClient,
+    env: { ...process.env, ...pythonEnvironment, PATH },
+  });
+  expect(stdout).toContain('2 passed');
 });
 
 /** Programs that create a workspace with the function in the guide, and print its number of tickets. */
