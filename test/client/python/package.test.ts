@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { updateDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { updateCustomFieldDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { describe, expect } from 'vitest';
 import { api, it, workspace } from '../../support/fixture.ts';
 import { pathOf, skipUnlessInstalled } from '../../support/programs.ts';
@@ -56,7 +56,7 @@ it('writes types with which a misspelled field or option is an error', skipUnles
   await workspace.createField({ key: 'site', type: 'SELECT', label: labels[1], required: true, options });
   await workspace.createField({ key: 'from', type: 'NUMBER', label: 'From', resource: 'ASSET' });
   const { context } = workspace;
-  await updateDefinition(context, { resource: 'TICKET', key: 'site' }, { options: options.slice(0, 2) });
+  await updateCustomFieldDefinition(context, { resource: 'TICKET', key: 'site' }, { options: options.slice(0, 2) });
   const env = { ITSM_KEY: workspace.key };
   const { stdout } = await runPython(['-m', 'itsm_api', 'types', '--url', baseUrl], { env });
   const folder = await mkdtemp(join(tmpdir(), 'itsm-python-'));

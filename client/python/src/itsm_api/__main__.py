@@ -1,17 +1,19 @@
-"""The program `python -m itsm_api types`, which writes the types of the custom fields of a workspace."""
+"""The program `python -m itsm_api types`, which writes the types of the fields and the forms of a workspace."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import keyword
 import os
+import re
 import sys
-from typing import Dict, Iterable, List, Tuple
+from typing import Any, Dict, Iterable, List, Tuple
 
 from . import ItsmClient, ItsmError
 from .types import CustomFieldDefinition
 
-_HEAD = '''"""Written by `python -m itsm_api types`. Run it again after the custom fields have changed."""
+_HEAD = '''"""Written by `python -m itsm_api types`. Run it again after custom fields or request forms have changed."""
 
 from typing import Dict, Literal, NotRequired, Sequence, TypedDict
 
@@ -28,8 +30,8 @@ def main() -> int:
     commands = parser.add_subparsers(required=True, metavar="command")
     types = commands.add_parser(
         "types",
-        help="write the types of the custom fields of your workspace to stdout",
-        description="Writes the types of the custom fields of your workspace to stdout.",
+        help="write the types of the custom fields and request forms of your workspace to stdout",
+        description="Writes the types of the custom fields and request forms of your workspace to stdout.",
         epilog="Environment variables: ITSM_KEY, an API key of the workspace with any scope; ITSM_URL.",
     )
     types.add_argument("--url", help="the URL of the server (default: ITSM_URL, or http://127.0.0.1:3000)")
@@ -39,7 +41,8 @@ def main() -> int:
     except ValueError as error:
         types.error(str(error))
     try:
-        sys.stdout.buffer.write(print_types(client.fields.list()).encode())
+        document = json.loads(client.document.get().read())
+        sys.stdout.buffer.write(print_types(list(client.fields.list()), document).encode())
     except ItsmError as error:
         request = "" if error.request_id is None else f", request {error.request_id}"
         sys.stderr.write(f"{error}{'' if error.remedy is None else f' {error.remedy}'} ({error.code}{request})\n")
@@ -47,15 +50,31 @@ def main() -> int:
     return 0
 
 
-def print_types(definitions: Iterable[CustomFieldDefinition]) -> str:
-    """Returns a module with the types of the custom fields of tickets and assets."""
+def print_types(definitions: Iterable[CustomFieldDefinition], document: Dict[str, Any]) -> str:
+    """Returns a module with the types of the custom fields, and of the answers to the request forms.
+
+    - `document`: the OpenAPI document of the workspace, which has an operation for each active form.
+    """
     fields: Dict[str, List[_Field]] = {"TICKET": [], "ASSET": []}
+    ticket_fields: Dict[str, CustomFieldDefinition] = {}
     for definition in definitions:
-        fields.setdefault(definition["resource"], []).append(_field_of(definition))
+        is_required = definition["required"] and definition["active"]
+        fields.setdefault(definition["resource"], []).append(_field_of(definition, is_required))
+        if definition["resource"] == "TICKET":
+            ticket_fields[definition["key"]] = definition
     parts = [
         _declare(f"{resource.capitalize()}Fields", f"The custom fields of {resource.lower()}s.", of_resource)
         for resource, of_resource in fields.items()
     ]
+    for path, operations in document["paths"].items():
+        form = re.fullmatch(r"/request-forms/([\w-]+)/tickets", path)
+        answers = re.search(r'schemas/(Form\w+Answers)"', json.dumps(operations.get("post", {}).get("requestBody")))
+        if form is None or answers is None:
+            continue
+        schema = document["components"]["schemas"][answers[1]]
+        asked = [_field_of(ticket_fields[key], key in schema.get("required", [])) for key in schema["properties"]]
+        name = "".join(word.capitalize() for word in re.split(r"[_-]", form[1]))
+        parts.append(_declare(f"{name}Answers", f"The answers to the request form `{form[1]}`.", asked))
     return "\n\n".join([_HEAD, *parts])
 
 
@@ -71,12 +90,12 @@ def _declare(name: str, text: str, fields: List[_Field]) -> str:
     return f'class {name}(TypedDict):\n    """{text}"""\n\n{body}'
 
 
-def _field_of(definition: CustomFieldDefinition) -> _Field:
+def _field_of(definition: CustomFieldDefinition, is_required: bool) -> _Field:
     description = definition["description"]
     is_active = definition["active"]
     text = definition["label"] + ("" if description is None else f": {description}") + ("" if is_active else " (inactive)")
     type_ = _type_of(definition) if is_active else "CustomFieldValue"
-    if not (definition["required"] and is_active):
+    if not is_required:
         type_ = f"NotRequired[{type_} | None]"
     return definition["key"], type_, _comment(text)
 

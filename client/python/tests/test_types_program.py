@@ -1,0 +1,38 @@
+"""Tests of the types that `python -m itsm_api types` writes."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from itsm_api.__main__ import print_types
+from itsm_api.types import CustomFieldDefinition
+
+
+def definition(key: str, type: str, required: bool = False) -> CustomFieldDefinition:
+    shown = {
+        "key": key,
+        "resource": "TICKET",
+        "type": type,
+        "label": f"The {key}",
+        "description": None,
+        "options": [{"value": "berlin", "label": "Berlin", "active": True}] if type == "SELECT" else None,
+        "required": required,
+        "active": True,
+    }
+    return cast(CustomFieldDefinition, shown)
+
+
+def test_writes_the_answers_of_each_request_form() -> None:
+    schema = {"properties": {"site": {}, "floor": {}}, "required": ["site"]}
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/FormNewLaptopSubmission"}}}}
+    answers = {"allOf": [body, {"$ref": "#/components/schemas/FormNewLaptopAnswers"}]}
+    document = {
+        "paths": {"/request-forms/new-laptop/tickets": {"post": {"requestBody": answers}}, "/ping": {"get": {}}},
+        "components": {"schemas": {"FormNewLaptopAnswers": schema}},
+    }
+    text = print_types([definition("site", "SELECT"), definition("floor", "NUMBER")], document)
+    assert 'class NewLaptopAnswers(TypedDict):\n    """The answers to the request form `new-laptop`."""' in text
+    assert "    site: Literal['berlin']\n" in text
+    assert "    floor: NotRequired[float | None]\n" in text
+    assert "AssetFields = Dict[str, CustomFieldValue]" in text
+    compile(text, "itsm_fields.py", "exec")
