@@ -380,6 +380,8 @@ it('uses an index for every query of the overview in the developer area', async 
     users: '\\bid\\b',
     usage_hours: '\\bat\\b',
     attachment_usage: 'tenant_id',
+    approvals: 'approver_id',
+    tickets: '\\bid\\b',
   };
   const nodes = plans.flatMap((plan) => plan.nodes);
   const conditions = (table: string) =>
