@@ -5,8 +5,11 @@ import type {
   CustomFieldDefinition,
   CustomFields,
   LinkType,
+  NewRequestForm,
   Priority,
   ProjectStatus,
+  RequestForm,
+  RequestFormField,
   TaskStatus,
   TicketCategory,
   TicketStatus,
@@ -97,6 +100,44 @@ export const fields: (DemoField & { filterable?: boolean })[] = [
   {
     ...{ resource: 'ASSET', key: 'costCentre', type: 'TEXT', label: 'Cost centre', description: null },
     options: null,
+  },
+];
+
+type DemoForm = Pick<NewRequestForm, 'key' | 'name' | 'type'> &
+  Partial<Pick<RequestForm, 'description' | 'priority' | 'tags' | 'titleTemplate'>> & {
+    category: TicketCategory;
+    categoryConfigId?: string;
+    team: DemoTeam;
+    fields: (Pick<RequestFormField, 'key'> & Partial<RequestFormField>)[];
+  };
+
+/** The demo request forms. */
+export const forms: DemoForm[] = [
+  {
+    ...{ key: 'laptop', name: 'New laptop', description: 'Request a laptop for yourself or a colleague.' },
+    ...{ type: 'SERVICE_REQUEST', category: 'HARDWARE', team: 'serviceDesk', tags: ['hardware-request'] },
+    titleTemplate: 'Laptop for {site}',
+    fields: [{ key: 'site', required: true, help: 'Where do you work?' }],
+  },
+  {
+    ...{ key: 'vpn-access', name: 'VPN access', description: 'Request access to the network from outside the office.' },
+    ...{ type: 'SERVICE_REQUEST', category: 'ACCESS', categoryConfigId: 'network/vpn', team: 'network' },
+    fields: [{ key: 'site', fixed: 'home office' }],
+  },
+  {
+    ...{
+      key: 'outage',
+      name: 'Report an outage',
+      type: 'INCIDENT',
+      category: 'NETWORK',
+      priority: 'HIGH',
+      team: 'network',
+    },
+    titleTemplate: 'Outage in {site}, {affectedUsers} users affected',
+    fields: [
+      { key: 'site', required: true },
+      { key: 'affectedUsers', default: 1, help: 'Estimate the number.' },
+    ],
   },
 ];
 

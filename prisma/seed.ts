@@ -28,6 +28,7 @@ import {
   type DeliveryFacts,
   deliveries,
   fields,
+  forms,
   links,
   type Person,
   people,
@@ -109,6 +110,7 @@ async function fill(
   await addPlainRows(prisma, users.ada.tenantId);
   const [teamIds, assetIds] = [await addTeams(prisma, users), await addAssets(prisma, users)];
   await addFields(prisma, users.ada.tenantId);
+  await addForms(prisma, users.ada.tenantId, teamIds);
   const file = await storeFile(storage, users.priya);
   const tickets = await addTickets(prisma, users, { teamIds, assetIds, file });
   await addProjects(prisma, users);
@@ -199,6 +201,17 @@ async function addFields(prisma: SystemClient, tenantId: bigint): Promise<void> 
       ...unchangedSince(daysSinceStart),
     };
     await prisma.customFieldDefinition.create({ data });
+  }
+}
+
+async function addForms(prisma: SystemClient, tenantId: bigint, teamIds: Map<string, bigint>): Promise<void> {
+  for (const { team, fields, ...form } of forms) {
+    const data = {
+      ...{ tenantId, ...form, plainKey: form.key.replaceAll('-', ''), teamId: teamIds.get(team) as bigint },
+      fields: fields.map((field) => ({ required: false, default: null, fixed: null, help: null, ...field })),
+      ...unchangedSince(daysSinceStart),
+    };
+    await prisma.requestForm.create({ data });
   }
 }
 

@@ -3,13 +3,13 @@ import { type CustomFieldDefinition, type CustomFieldType, isItsmError } from '@
 import { createClient, describeError, log } from './program.ts';
 
 /*
- * The command `types`. It writes the TypeScript types of the custom fields of a workspace, for the parameter of
- * `ItsmClient`.
+ * The command `types`. It writes the TypeScript types of the custom fields and the request forms of a workspace, for the
+ * parameter of `ItsmClient`.
  */
 
 const usage = `Usage: npx --no @itsm-api/client types [--url <url>] > itsm-fields.d.ts
 
-Writes the TypeScript types of the custom fields of your workspace to stdout.
+Writes the TypeScript types of the custom fields and the request forms of your workspace to stdout.
 
 Options:
   --url <url>  the URL of the server (default: ITSM_URL, or http://127.0.0.1:3000)
@@ -22,7 +22,8 @@ Environment variables:
 const client = createClient('types', readUrl());
 try {
   const definitions = await client.fields.list().toArray();
-  process.stdout.write(printFile(definitions));
+  const { body } = await client.document.get();
+  process.stdout.write(printFile(definitions, (await new Response(body).json()) as Document));
 } catch (error) {
   if (!isItsmError(error)) throw error;
   log(describeError(error));
@@ -46,17 +47,46 @@ function readUrl(): string {
   }
 }
 
-function printFile(definitions: readonly CustomFieldDefinition[]): string {
+/** The parts of the OpenAPI document of a workspace that describe its forms. */
+interface Document {
+  paths: Record<string, { post?: { summary: string; requestBody: unknown } }>;
+  components: { schemas: Record<string, { properties: object; required?: string[] }> };
+}
+
+function printFile(definitions: readonly CustomFieldDefinition[], document: Document): string {
   const types = (['TICKET', 'ASSET'] as const).map((resource) =>
     printType(
       resource === 'TICKET' ? 'Ticket' : 'Asset',
       definitions.filter((definition) => definition.resource === resource),
     ),
   );
-  return `// Written by \`npx --no @itsm-api/client types\`. Run it again after the definitions of custom fields have changed.
-import type { CustomFields, CustomFieldValue, Open } from '@itsm-api/client';
+  return `// Written by \`npx --no @itsm-api/client types\`. Run it again after custom fields or request forms have changed.
+import type { CustomFields, CustomFieldValue, Open, RequestFormAnswers } from '@itsm-api/client';
 
-${types.join('\n')}`;
+${types.join('\n')}
+${printForms(definitions, document)}`;
+}
+
+/** Prints the types of the answers to the active forms. The types of options are closed. */
+function printForms(definitions: readonly CustomFieldDefinition[], { paths, components }: Document): string {
+  const forms = Object.entries(paths).flatMap(([path, { post }]) => {
+    const key = /^\/request-forms\/(.+)\/tickets$/.exec(path)?.[1];
+    const answers = /schemas\/(Form\w+Answers)"/.exec(JSON.stringify(post?.requestBody))?.[1];
+    const { properties = {}, required = [] } = components.schemas[answers ?? ''] ?? {};
+    const asked = definitions.filter((each) => each.resource === 'TICKET' && Object.hasOwn(properties, each.key));
+    const fields = asked.map((each) => `  ${printAnswer(each, required.includes(each.key))}`);
+    return key === undefined ? [] : [`  '${key}': {\n${fields.join('')}  };\n`];
+  });
+  const head = '/** The answers to the request forms, by the key of the form. */\n';
+  if (forms.length === 0) return `${head}export type Forms = Record<string, RequestFormAnswers>;\n`;
+  return `${head}export interface Forms {\n${forms.join('')}}\n`;
+}
+
+function printAnswer({ key, label, type, options }: CustomFieldDefinition, isRequired: boolean): string {
+  const values = options?.filter(({ active }) => active).map(({ value }) => printText(value));
+  // The types of answers are closed.
+  const valueType = typeOf(type, values?.join(' | ')).replace(/Open<(.*)>/s, '($1)');
+  return `  /** ${printComment(label)} */\n    ${isRequired ? `${key}: ${valueType}` : `${key}?: ${valueType} | undefined`};\n`;
 }
 
 /** Prints the type of the custom fields of a resource. Without definitions, the fields can have any names and values. */

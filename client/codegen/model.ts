@@ -117,7 +117,7 @@ function operationOf(resource: string, name: string, route: Endpoint, types: Typ
  */
 function argumentName(resource: string, path: string, param: string): string {
   const owner = new RegExp(`/(\\w+)s/:${param}/`).exec(path)?.[1];
-  return owner === undefined || `${owner}s` === resource ? param : `${owner}Id`;
+  return param !== 'id' || owner === undefined || `${owner}s` === resource ? param : `${owner}Id`;
 }
 
 /** Returns the type of the query of a list. A resource can have one list of all rows, and lists of the rows of others. */

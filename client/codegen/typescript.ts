@@ -36,6 +36,8 @@ class Printer {
   readonly ofMethods = new Set<string>();
   /** The names of the declared types with the parameter `Fields`, which is the type of the custom fields. */
   readonly #withFields = new Set<string>();
+  /** The names of the declared types with the parameter `Answers`, which is the type of the answers to a request form. */
+  readonly #withAnswers = new Set<string>();
   readonly #names: ReadonlySet<string>;
 
   constructor({ types: { declarations } }: Model) {
@@ -47,9 +49,11 @@ class Printer {
     const { description } = declaration;
     const head = description === undefined ? '' : comment([description], '');
     const plain = printDeclaration(name, declaration);
-    if (!/(: |<)Fields\b/.test(plain)) return head + plain;
-    this.#withFields.add(name);
-    return head + plain.replace(` ${name} `, ` ${name}${fieldsParameter} `);
+    const [ofFields, ofAnswers] = [/(: |<)Fields\b/.test(plain), /: Answers\b/.test(plain)];
+    if (ofFields) this.#withFields.add(name);
+    if (ofAnswers) this.#withAnswers.add(name);
+    const parameter = ofFields ? fieldsParameter : ofAnswers ? '<Answers = RequestFormAnswers>' : '';
+    return head + plain.replace(` ${name} `, ` ${name}${parameter} `);
   }
 
   method(operation: Operation): string {
@@ -76,8 +80,12 @@ class Printer {
     };
     const paragraphs = operation.paragraphs.map((lines) => lines.join('\n')).join('\n\n');
     const lines = [...paragraphs.split('\n'), '', '@example', ...exampleOf(operation).split('\n')];
-    const signature = `  ${name}(${parameters.join(', ')}): ${answers[kind]};`;
-    const broken = `  ${name}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}  ): ${answers[kind]};`;
+    // The key of a form determines the type of its answers.
+    const isForm = sentType.endsWith('<Forms[Key]>');
+    if (isForm) parameters[0] = 'key: Key';
+    const method = isForm ? `${name}<Key extends keyof Forms & string>` : name;
+    const signature = `  ${method}(${parameters.join(', ')}): ${answers[kind]};`;
+    const broken = `  ${method}(\n${parameters.map((parameter) => `    ${parameter},\n`).join('')}  ): ${answers[kind]};`;
     return `${comment(lines, '  ')}${signature.length <= lineWidth ? signature : broken}`;
   }
 
@@ -96,6 +104,7 @@ class Printer {
 
   #named(name: string): string {
     this.ofMethods.add(name);
+    if (this.#withAnswers.has(name)) return `${name}<Forms[Key]>`;
     return this.#withFields.has(name) ? `${name}<Fields>` : name;
   }
 }
@@ -121,12 +130,15 @@ function typesSource({ resources, eventNames }: Model, { declarations }: Printer
 }
 
 function resourcesSource(resources: PrintedResource[], { ofMethods }: Printer): string {
-  const names = [...ofMethods, 'CustomFields', 'FieldsOf', 'FieldTypes'].sort(compareNames).join(',\n  ');
-  const hasFields = ({ methods }: PrintedResource) => methods.some((method) => method.includes('<Fields>'));
+  const names = [...ofMethods, 'CustomFields', 'FieldsOf', 'FieldTypes', 'FormsOf', 'RequestFormAnswers']
+    .sort(compareNames)
+    .join(',\n  ');
+  const uses = ({ methods }: PrintedResource, type: string) => methods.some((method) => method.includes(`<${type}`));
   const fields = resources
     .map((resource) => {
       const { name, text } = resource;
-      const type = hasFields(resource) ? `<FieldsOf<Types, '${name.slice(0, -1)}'>>` : '';
+      const ofFields = uses(resource, 'Fields>') ? `<FieldsOf<Types, '${name.slice(0, -1)}'>>` : '';
+      const type = uses(resource, 'Forms[') ? "<FieldsOf<Types, 'ticket'>, FormsOf<Types>>" : ofFields;
       return `  /** ${text} */\n  readonly ${name}: ${capitalize(name)}${type};`;
     })
     .join('\n');
@@ -141,7 +153,8 @@ function resourcesSource(resources: PrintedResource[], { ofMethods }: Printer): 
       "import type { BulkOptions, BulkPostOptions, BulkUpsertOptions, PostOptions, RequestOptions } from './options.ts';",
     ].join('\n'),
     ...resources.map((each) => {
-      const parameter = hasFields(each) ? fieldsParameter : '';
+      const ofFields = uses(each, 'Fields>') ? fieldsParameter : '';
+      const parameter = uses(each, 'Forms[') ? formsParameters : ofFields;
       return `export interface ${capitalize(each.name)}${parameter} {\n${each.methods.join('\n\n')}\n}`;
     }),
     `/** The resources of the API, each with its methods. */\nexport interface Resources<Types extends FieldTypes = FieldTypes> {\n${fields}\n}`,
@@ -179,11 +192,17 @@ export interface FieldTypes {
   ticket?: object;
   /** The custom fields of assets. */
   asset?: object;
+  /** The answers to request forms, by the key of the form. */
+  forms?: object;
 }
 
 /** The custom fields of a resource: their own type, or else the type for any fields. */
 export type FieldsOf<Types extends FieldTypes, Resource extends keyof FieldTypes> =
   Types extends Record<Resource, infer Fields extends object> ? Fields : CustomFields;
+
+/** The answers to request forms: their own types, or else the type for any answers. */
+export type FormsOf<Types extends FieldTypes> =
+  Types extends Record<'forms', infer Forms extends object> ? Forms : Record<string, RequestFormAnswers>;
 
 /** The custom fields in an update or a response. Each field can be absent or null. */
 export type SomeFields<Fields extends object> = string extends keyof Fields
@@ -244,6 +263,9 @@ function routeTable(resources: Resource[]): string {
 /** The parameter of the types and the resources with custom fields. */
 const fieldsParameter = '<Fields extends object = CustomFields>';
 
+/** The parameters of the resource of request forms, which creates tickets. */
+const formsParameters = fieldsParameter.replace('>', ', Forms extends object = Record<string, RequestFormAnswers>>');
+
 function printDeclaration(name: string, { type, sides }: Declaration): string {
   const [side] = sides;
   if (type.kind === 'enum') {
@@ -300,7 +322,8 @@ function printFields(fields: Field[], side: Side = 'response'): string {
 function printField({ name, type, isOptional }: Field, side: Side): string {
   // The type of an unnamed object is printed inline, so its fields need additional indentation.
   const printed = print(type).replaceAll('\n', '\n  ');
-  const fieldType = name === 'customFields' ? withFieldsType(printed, side) : printed;
+  const ofForm = name === 'answers' ? 'Answers' : printed;
+  const fieldType = name === 'customFields' ? withFieldsType(printed, side) : ofForm;
   return isOptional ? `${name}?: ${fieldType} | undefined` : `${name}: ${fieldType}`;
 }
 

@@ -1,5 +1,5 @@
 import { ApiPromise, type ApiResponse } from './api-promise.ts';
-import { checkOptions } from './attempt.ts';
+import { checkOptions, type Request } from './attempt.ts';
 import { type BulkAnswer, sendBulk } from './bulk.ts';
 import { ApiChanges, type ChangesPage } from './changes.ts';
 import { type FileUpload, toFileBody } from './files.ts';
@@ -27,8 +27,10 @@ export class ItsmClient<Types extends FieldTypes = FieldTypes> {
     const checked = checkOptions(options);
     this.#pacing = new RateLimitQueue(checked);
     const api = { send: createSend(checked, this.#pacing), baseUrl: checked.baseUrl };
-    const resources = Object.entries(routes).map(([name, methods]) => [name, resource(api, methods)]);
-    Object.assign(this, Object.fromEntries(resources));
+    Object.assign(
+      this,
+      mapValues(routes, (methods) => mapValues(methods, (route) => method(api, route))),
+    );
   }
 
   /** Returns the rate limits that earlier responses reported, and the number of calls that wait for each limit. */
@@ -46,64 +48,64 @@ interface Api {
   baseUrl: string;
 }
 
-/**
- * Creates the methods of a resource from the route table. The route table and the TypeScript interface of the methods
- * are generated from the same contract, so they match.
- */
-function resource(api: Api, routes: Record<string, string>) {
-  return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, method(api, route)]));
+/** Returns a copy of an object with other values. */
+function mapValues<Value, Mapped>(object: Record<string, Value>, change: (value: Value) => Mapped) {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
 }
 
 function method({ send, baseUrl }: Api, definition: string) {
   const [method = '', path = '', access, takes, defaultMatch] = definition.split(' ');
   const [group, permission] = access?.split(':') ?? [];
+  const itemsName = takes?.split('=')[1];
   const route = { method, path, group, scope: permission && access };
-  const names = path.match(/:\w+/g) ?? [];
+  const idCount = path.split(':').length - 1;
   return (...values: unknown[]) => {
-    const ids = values.slice(0, names.length);
-    const [input, options] = values.slice(names.length) as [object | undefined, PostOptions | undefined];
+    const [input, options] = values.slice(idCount) as [object | undefined, PostOptions | undefined];
     const isDownload = takes === 'download';
-    const request = { ...route, isDownload, options: takes && !isDownload ? options : input };
+    const hasInput = takes && !isDownload;
+    const request = { ...route, isDownload, options: hasInput ? options : input };
     // The function is async, so the returned promise rejects if an id is invalid.
-    const sendTo = async <Envelope>({ body, ...more }: { body?: unknown; query?: object; options?: PostOptions }) =>
-      send<Envelope>({ ...request, ...more, body: JSON.stringify(body), path: fill(path, ids) });
+    const sendTo = async <Envelope>({ body, ...more }: { body?: unknown } & Partial<Omit<Request, 'body'>>) =>
+      send<Envelope>({ ...request, ...more, body: JSON.stringify(body), path: fill(path, values) });
 
     if (takes === 'query')
       return new ApiList(
         (query) => sendTo<never>({ query }),
         // Copies the query, so later changes to the passed object don't affect the next pages.
         input && JSON.parse(JSON.stringify(input)),
-        () => fill(path, ids),
+        () => fill(path, values),
       );
     if (takes === 'changes') {
       const read = async (query: object, override?: CallOptions | false) => {
-        const response = await sendTo<ChangesPage<unknown>>({ query, options: { ...options, ...override } });
-        const { data, meta } = response.data;
-        return { ...response, data: { data, meta } };
+        const response = await sendTo<ChangesPage<unknown> & { success: true }>({
+          query,
+          options: { ...options, ...override },
+        });
+        const { success: _, ...page } = response.data;
+        return { ...response, data: page };
       };
       return new ApiChanges(read, input ?? {}, path, options?.signal);
     }
-    if (takes?.startsWith('items=')) {
+    if (itemsName) {
       const matchBy = defaultMatch && ((options as BulkUpsertOptions<string>)?.matchBy ?? defaultMatch);
       const sendItems = async (items: object[], idempotencyKey: string) => {
-        const body = { [takes.slice('items='.length)]: items, matchBy };
-        const response = await sendTo<{ data: BulkAnswer<unknown>[] }>({
-          body,
+        const { data } = await sendTo<{ data: BulkAnswer<unknown>[] }>({
+          body: { [itemsName]: items, matchBy },
           options: { ...options, idempotencyKey },
         });
-        return response.data.data;
+        return data.data;
       };
       return sendBulk({ ...route, baseUrl, matchBy, send: sendItems }, input as object[], options as BulkPostOptions);
     }
     if (takes === 'file') {
       const upload = async () => {
         const file = toFileBody(input as FileUpload);
-        return send<{ data: unknown }>({ ...request, path: fill(path, ids), query: { name: file.name }, file });
+        return sendTo<{ data: unknown }>({ query: { name: file.name }, file });
       };
       return toPromise(upload());
     }
     // Sends the request immediately, even if the caller doesn't await the promise.
-    return toPromise(sendTo<{ data: unknown }>({ body: takes && !isDownload ? input : undefined }));
+    return toPromise(sendTo<{ data: unknown }>({ body: hasInput ? input : undefined }));
   };
 }
 
@@ -115,14 +117,16 @@ function toPromise(response: Promise<ApiResponse<{ data: unknown }>>): ApiPromis
 }
 
 /**
- * Inserts the ids into a path such as `/tickets/:id`. Accepts only digits and ticket numbers, because `..` would lead
- * to another endpoint.
+ * Inserts the first arguments into a path such as `/tickets/:id`. Accepts only digits and ticket numbers, and keys of forms, because
+ * `..` would lead to another endpoint.
  */
-function fill(path: string, ids: unknown[]): string {
+function fill(path: string, values: unknown[]): string {
   let index = 0;
   return path.replace(/:(\w+)/g, (_, name: string) => {
-    const id = String(ids[index++]);
-    if (!/^([A-Z]{3}-)?\d+$/.test(id)) throw new TypeError(`${name} in ${path} must be a positive integer.`);
+    const id = String(values[index++]);
+    const isKey = name === 'key';
+    const pattern = isKey ? /^[\w-]+$/ : /^([A-Z]{3}-)?\d+$/;
+    if (!pattern.test(id)) throw new TypeError(`${name} in ${path} must be a ${isKey ? name : 'positive integer'}.`);
     return id;
   });
 }

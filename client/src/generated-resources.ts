@@ -33,6 +33,7 @@ import type {
   DeliveryQuery,
   FieldsOf,
   FieldTypes,
+  FormsOf,
   Identity,
   Link,
   LinkQuery,
@@ -48,6 +49,11 @@ import type {
   Pong,
   Project,
   ProjectQuery,
+  RequestForm,
+  RequestFormAnswers,
+  RequestFormDetail,
+  RequestFormQuery,
+  RequestFormSubmission,
   Task,
   TaskPatch,
   TaskQuery,
@@ -942,11 +948,67 @@ export interface TicketCategories {
   list(query?: CategoryConfigQuery, options?: RequestOptions): ApiList<CategoryConfig>;
 }
 
+export interface RequestForms<Fields extends object = CustomFields, Forms extends object = Record<string, RequestFormAnswers>> {
+  /**
+   * List request forms.
+   *
+   * Returns all forms of the workspace, including inactive ones, in the order of their keys. With `perPage=100`, the first page contains all forms.
+   *
+   * Each request counts against the rate limit `users`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const requestForm of client.requestForms.list()) console.log(requestForm.id);
+   */
+  list(query?: RequestFormQuery, options?: RequestOptions): ApiList<RequestForm>;
+
+  /**
+   * List changed request forms.
+   *
+   * Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
+   *
+   * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const requestForm of client.requestForms.changes({ since: '2026-11-20T10:00:00Z' })) console.log(requestForm.id);
+   */
+  changes(query?: FollowQuery, options?: RequestOptions): ApiChanges<RequestForm>;
+
+  /**
+   * Get a request form.
+   *
+   * Returns a form with the JSON Schema of its answers, also if the form is inactive.
+   *
+   * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const requestFormDetail = await client.requestForms.get('laptop');
+   */
+  get(key: string, options?: RequestOptions): ApiPromise<RequestFormDetail>;
+
+  /**
+   * Submit a request form.
+   *
+   * Creates a ticket from the answers, and emits `ticket.created`. Returns 404 if the form is inactive. The document of your workspace (`GET /openapi.json`) has an operation with typed answers for each active form.
+   *
+   * Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const ticket = await client.requestForms.submit('laptop', { answers: { site: 'Berlin' } });
+   */
+  submit<Key extends keyof Forms & string>(
+    key: Key,
+    body: RequestFormSubmission<Forms[Key]>,
+    options?: PostOptions,
+  ): ApiPromise<Ticket<Fields>>;
+}
+
 export interface Document {
   /**
    * Get the OpenAPI document of the workspace.
    *
-   * Returns the OpenAPI document with the custom fields and the ticket categories of the workspace. The schemas of requests list the fields with their types and values. The schemas of responses also allow other values, because stored values can be older than the definitions. For an import key, no custom field is required. Every API key can read the document, but only keys with the scope `tickets:read` get the ticket categories.
+   * Returns the OpenAPI document with the custom fields, the ticket categories and the request forms of the workspace. It has an operation with typed answers for each active form. The schemas of requests list the fields with their types and values. The schemas of responses also allow other values, because stored values can be older than the definitions. For an import key, no custom field is required. Every API key can read the document, but only keys with the scope `tickets:read` get the ticket categories.
    *
    * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
@@ -1136,7 +1198,9 @@ export interface Resources<Types extends FieldTypes = FieldTypes> {
   readonly fields: Fields;
   /** Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line. */
   readonly ticketCategories: TicketCategories;
-  /** This document with the custom fields and the ticket categories of the workspace. */
+  /** Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line. */
+  readonly requestForms: RequestForms<FieldsOf<Types, 'ticket'>, FormsOf<Types>>;
+  /** This document with the custom fields, the ticket categories and the request forms of the workspace. */
   readonly document: Document;
   /** Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events. */
   readonly webhooks: Webhooks;

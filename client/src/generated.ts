@@ -39,11 +39,17 @@ export interface FieldTypes {
   ticket?: object;
   /** The custom fields of assets. */
   asset?: object;
+  /** The answers to request forms, by the key of the form. */
+  forms?: object;
 }
 
 /** The custom fields of a resource: their own type, or else the type for any fields. */
 export type FieldsOf<Types extends FieldTypes, Resource extends keyof FieldTypes> =
   Types extends Record<Resource, infer Fields extends object> ? Fields : CustomFields;
+
+/** The answers to request forms: their own types, or else the type for any answers. */
+export type FormsOf<Types extends FieldTypes> =
+  Types extends Record<'forms', infer Forms extends object> ? Forms : Record<string, RequestFormAnswers>;
 
 /** The custom fields in an update or a response. Each field can be absent or null. */
 export type SomeFields<Fields extends object> = string extends keyof Fields
@@ -221,6 +227,8 @@ export interface Ticket<Fields extends object = CustomFields> {
   category: Open<TicketCategory> | null;
   /** The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines no categories, you can set any text. 1 to 255 characters. */
   categoryConfigId: string | null;
+  /** The key of the request form that created the ticket, or null if none did. Never changes. At most 40 characters. */
+  formKey: string | null;
   /** The user who requested the ticket. The default is the user of the API key. Never changes. */
   requesterId: number;
   /** The assigned user, or null if unassigned. You can assign only active users. */
@@ -303,6 +311,8 @@ export interface TicketQuery<Fields extends object = CustomFields> {
   category?: Open<TicketCategory> | readonly Open<TicketCategory>[] | undefined;
   /** Exact values: repeat the parameter for several. A value can contain commas. 1 to 100 items. 1 to 255 characters. */
   categoryConfigId?: string | readonly string[] | undefined;
+  /** 1 to 100 items. At most 40 characters. */
+  formKey?: string | readonly string[] | undefined;
   /** 1 to 100 items. */
   requesterId?: UserReference | readonly UserReference[] | undefined;
   /** 1 to 100 items. */
@@ -1650,6 +1660,109 @@ export interface CategoryConfigQuery {
   perPage?: number | string | undefined;
 }
 
+/** A form with which users request something. */
+export interface RequestForm {
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
+  id: number;
+  /** The key of the request form. It never changes. At most 40 characters. */
+  key: string;
+  /** The name of the form for people. 1 to 100 characters. */
+  name: string;
+  /** What the form is for, or null if not set. 1 to 1000 characters. */
+  description: string | null;
+  /** Whether requests can submit the form. */
+  active: boolean;
+  /** The type of its tickets. */
+  type: Open<TicketType>;
+  /** The priority of its tickets. */
+  priority: Open<Priority>;
+  /** The tags of its tickets. At most 50 items. 1 to 50 characters. */
+  tags: Tag[];
+  /** The default title of its tickets, or null for the name of the form. Keys of fields in braces stand for the answers, as in `Laptop for {site}`. 1 to 255 characters. */
+  titleTemplate: string | null;
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
+}
+
+/** The page and the filters of a list of requestForms. */
+export interface RequestFormQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
+}
+
+/** A custom field of tickets as a part of a form. */
+export interface RequestFormField {
+  /** The key of the custom field of tickets. */
+  key: string;
+  /** Whether a request needs an answer. If the field has a default, the default replaces an absent answer. */
+  required: boolean;
+  /** The value of the field if the answer is absent, or null. */
+  default: CustomFieldValue;
+  /** The value of the field in every ticket, or null. A field with a fixed value is no question. */
+  fixed: CustomFieldValue;
+  /** An explanation of the question for people, or null. 1 to 300 characters. */
+  help: string | null;
+}
+
+/** A form with its fields and the JSON Schema of its answers. */
+export interface RequestFormDetail {
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
+  id: number;
+  /** The key of the request form. It never changes. At most 40 characters. */
+  key: string;
+  /** The name of the form for people. 1 to 100 characters. */
+  name: string;
+  /** What the form is for, or null if not set. 1 to 1000 characters. */
+  description: string | null;
+  /** Whether requests can submit the form. */
+  active: boolean;
+  /** The type of its tickets. */
+  type: Open<TicketType>;
+  /** The priority of its tickets. */
+  priority: Open<Priority>;
+  /** The tags of its tickets. At most 50 items. 1 to 50 characters. */
+  tags: Tag[];
+  /** The default title of its tickets, or null for the name of the form. Keys of fields in braces stand for the answers, as in `Laptop for {site}`. 1 to 255 characters. */
+  titleTemplate: string | null;
+  /** The fields in their order, as an administrator set them. */
+  fields: RequestFormField[];
+  /** The JSON Schema (2020-12) of `answers`. It has only active options and fields, and the fields that the workspace requires. The `etag` of the form changes with it. */
+  schema: Record<string, unknown>;
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
+}
+
+/** The answers by the key of their field, as in `schema` of the form. Null is no answer. */
+export type RequestFormAnswers = Record<string, CustomFieldValue>;
+
+/** The answers to the questions of a form, and optional fields of the ticket. */
+export interface RequestFormSubmission<Answers = RequestFormAnswers> {
+  /** The answers by the key of their field, as in `schema` of the form. Null is no answer. */
+  answers: Answers;
+  /** The title. The default comes from the form and the answers. 1 to 255 characters. */
+  title?: string | null | undefined;
+  /** The full description. The default has a line such as `Site: Berlin` for each answer. 1 to 65535 characters. */
+  description?: string | null | undefined;
+  /** The user who requests the ticket, by id or email address. The default is the user of the API key. */
+  requesterId?: UserReference | null | undefined;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
+  /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
+  watcherUserIds?: readonly UserReference[] | null | undefined;
+  /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
+  assetIds?: readonly number[] | null | undefined;
+}
+
 /** The type of an event. */
 export type EventType = 'ticket.created' | 'ticket.updated' | 'asset.created' | 'task.updated';
 
@@ -2189,6 +2302,12 @@ export const routes = {
   },
   ticketCategories: {
     list: 'GET /ticket-categories tickets:read query',
+  },
+  requestForms: {
+    list: 'GET /request-forms users query',
+    changes: 'GET /request-forms/changes users changes',
+    get: 'GET /request-forms/:key users',
+    submit: 'POST /request-forms/:key/tickets tickets:write body',
   },
   document: {
     get: 'GET /openapi.json users download',

@@ -54,7 +54,7 @@ export function changesOf<const Path extends string, Row extends z.ZodType>(
   return {
     method: 'GET',
     path: `${path}/changes`,
-    summary: `List changed ${path.slice(1)}`,
+    summary: `List changed ${path.slice(1).replace('-', ' ')}`,
     description:
       'Returns the current version of each changed resource, ordered by the last change, for incremental sync. ' +
       'To get the next page, send `nextCursor` as `cursor`. ' +

@@ -229,6 +229,16 @@ export const ExternalId = z
     example: 'zendesk:4711',
   });
 
+/** The key of a request form, such as `new-laptop` (docs/decisions/request-forms-design.md). */
+export const FormKey = z
+  .string()
+  .max(40)
+  .regex(
+    /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
+    'must start with a lower-case letter, and have only lower-case letters, digits and single hyphens between them',
+  )
+  .meta({ description: 'The key of the request form. It never changes.', example: 'laptop' });
+
 /** The fields of every resource with a version (docs/decisions/optimistic-concurrency-design.md). */
 export const versionFields = {
   createdAt: Timestamp.meta({ description: 'When the resource was created.' }),
@@ -278,7 +288,7 @@ function faultOf(value: unknown, types: string): string | undefined {
  * A value of a custom field. Validation stops at the first error, because a plain union would try every type for every
  * array element, and could collect thousands of errors.
  */
-const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue }) => {
+export const CustomFieldValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue }) => {
   const isList = Array.isArray(value);
   for (const [index, each] of (isList ? value : [value]).entries()) {
     const message = faultOf(each, isList ? scalarTypes : fieldTypes);
@@ -289,15 +299,27 @@ const CheckedValue = z.preprocess((value: z.input<typeof GivenValue>, { addIssue
   return value;
 }, GivenValue);
 
-const GivenMap = z.record(FieldName, CheckedValue);
-const StoredMap = z.record(responseText(FieldName), fieldValue(responseText(FieldText), z.number()));
+const GivenMap = z.record(FieldName, CustomFieldValue);
+/** A value of a custom field in a response. */
+export const StoredFieldValue = fieldValue(responseText(FieldText), z.number());
 
-const limitErrors = { keys: 'must have at most 50 keys', bytes: 'must be at most 16384 bytes as JSON' };
+const StoredMap = z.record(responseText(FieldName), StoredFieldValue);
+
+/** The maximum number of bytes of the custom fields of a resource as JSON. */
+export const maxCustomFieldBytes = 16_384;
+
+const limitErrors = {
+  keys: 'must have at most 50 keys',
+  bytes: `must be at most ${maxCustomFieldBytes} bytes as JSON`,
+};
 
 function withinLimits<Map extends z.ZodType<Record<string, unknown>>>(map: Map, errors = limitErrors): Map {
   return map
     .refine((fields) => Object.keys(fields).length <= 50, { ...validateAll, error: errors.keys })
-    .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= 16_384, { ...validateAll, error: errors.bytes });
+    .refine((fields) => utf8.encode(JSON.stringify(fields)).length <= maxCustomFieldBytes, {
+      ...validateAll,
+      error: errors.bytes,
+    });
 }
 
 const customFieldsMeta = {

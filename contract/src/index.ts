@@ -1,3 +1,4 @@
+export * from './answers.ts';
 export * from './bulk.ts';
 export * from './changes.ts';
 export * from './delivery-schedule.ts';
@@ -25,6 +26,7 @@ export * from './resources/links.ts';
 export * from './resources/me.ts';
 export * from './resources/ping.ts';
 export * from './resources/projects.ts';
+export * from './resources/request-forms.ts';
 export * from './resources/tasks.ts';
 export * from './resources/teams.ts';
 export * from './resources/ticket-categories.ts';

@@ -12,16 +12,12 @@ import { deliveriesDescription, deliveryHeaders, describeWebhooks } from './open
 import { tags } from './registry.ts';
 import { contract } from './ts-rest.ts';
 
+export type { DescribedField } from './openapi/described-fields.ts';
 export { eventJsonSchema } from './openapi/event-json-schema.ts';
 export { changelogPath } from './openapi/prose.ts';
 export { downgrade } from './openapi/to-openapi-3.0.ts';
 export type { CodeSample, OpenApi, Operation, Schema } from './openapi/types.ts';
-export {
-  type DescribedField,
-  type DescribedWorkspace,
-  maxListedCategories,
-  splitDocument,
-} from './openapi/workspace-document.ts';
+export { type DescribedWorkspace, maxListedCategories, splitDocument } from './openapi/workspace-document.ts';
 
 /**
  * Builds the OpenAPI 3.1 document of the API. All its content comes from the contract.

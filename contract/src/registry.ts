@@ -10,7 +10,8 @@ type ResourceName = {
  * The resources of the API, in the order of the OpenAPI document, each with the description of its tag. If a resource is
  * missing, the contract doesn't compile. The router, the client and the OpenAPI document are derived from this list.
  *
- * v1 has no endpoints that create or change users, projects, teams, definitions of custom fields and ticket categories.
+ * v1 has no endpoints that create or change users, projects, teams, definitions of custom fields, ticket categories
+ * and request forms.
  * The command line and the developer area use the schemas for this, such as `NewTeam` and `TeamPatch`.
  */
 export const tags = {
@@ -33,7 +34,9 @@ export const tags = {
     'The definitions of custom fields. You create and change them in the developer area or with the command line.',
   ticketCategories:
     'Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line.',
-  document: 'This document with the custom fields and the ticket categories of the workspace.',
+  requestForms:
+    'Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line.',
+  document: 'This document with the custom fields, the ticket categories and the request forms of the workspace.',
   webhooks: 'Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events.',
   deliveries: 'Deliveries of events to subscriptions, and their attempts.',
 } satisfies Record<ResourceName, string>;

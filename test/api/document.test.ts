@@ -1,10 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { type NewCustomFieldDefinition, pathPrefix } from '@itsm-api/contract';
+import { maxFormFields, maxRequestForms, type NewCustomFieldDefinition, pathPrefix } from '@itsm-api/contract';
 import { type OpenApi, openApiDocument, type Schema } from '@itsm-api/contract/openapi';
 import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { countNonconforming } from '@itsm-api/server/resources/custom-fields/nonconforming-check.ts';
 import { updateCustomFieldDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { setStrictMode } from '@itsm-api/server/resources/custom-fields/strict-mode.ts';
+import { updateForm } from '@itsm-api/server/resources/request-forms/queries.ts';
 import { importTicketCategories, updateTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -43,7 +44,8 @@ describe('the document of a workspace', () => {
     const document = await read();
     const general = openApiDocument();
     expect(document.paths).toHaveProperty(['/openapi.json', 'get']);
-    expect(Object.keys(document.paths)).toEqual(Object.keys(general.paths));
+    const paths = Object.keys(general.paths).filter((each) => each !== '/request-forms/{key}/tickets');
+    expect(Object.keys(document.paths)).toEqual(paths);
     expect((await readFields()).created).toMatchObject({ properties: {}, additionalProperties: anyValue });
   });
 
@@ -186,9 +188,65 @@ describe('the document of a workspace', () => {
     expect((await workspace.call('GET', '/assets?customFields[owner]=7')).status).toBe(200);
   });
 
-  it('describes no field of another workspace', async () => {
+  it('has a typed operation for each active form instead of the general one', async () => {
+    await workspace.createField(site);
+    await workspace.createField({ key: 'floor', type: 'NUMBER', label: 'Floor' });
+    await workspace.createField({ key: 'plan', required: true, label: 'Plan' });
+    await workspace.createForm({ key: 'old' });
+    await updateForm(workspace.context, 'old', { active: false });
+    const before = await read();
+    const fields = [
+      { key: 'site', required: true, help: '*Where?*' },
+      { key: 'floor', default: 2 },
+    ];
+    await workspace.createForm({ key: 'new-laptop', name: 'New *laptop*', fields });
+    const { paths, components } = await read();
+    const added = (after: object, before: object) => Object.keys(after).filter((name) => !Object.hasOwn(before, name));
+    expect(added(paths, before.paths)).toEqual(['/request-forms/new-laptop/tickets']);
+    expect(added(components.responses, before.components.responses)).toEqual(['FormTicket', 'FormError']);
+    const operation = paths['/request-forms/new-laptop/tickets']?.post;
+    expect(operation).toMatchObject({ operationId: 'requestForms_submit_new_laptop', summary: 'New \\*laptop\\*' });
+    expect(operation?.['x-codeSamples']?.map(({ label }) => label)).toEqual(['curl']);
+    for (const response of Object.values(operation?.responses ?? {})) expect(Object.keys(response)).toEqual(['$ref']);
+    const refer = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    expect(components.schemas).toMatchObject({
+      FormNewLaptopAnswers: {
+        properties: {
+          site: { ...refer('TicketField_site'), description: '\\*Where?\\*' },
+          floor: { ...refer('TicketField_floor'), description: 'Default: 2' },
+          plan: refer('TicketField_plan'),
+        },
+        required: ['site', 'plan'],
+        additionalProperties: false,
+      },
+      TicketField_site: { type: 'string', enum: ['berlin', 'bonn'] },
+    });
+    const { ofRequest, ofResponse } = validatorOf(await read());
+    const submit = async (body: object) => {
+      const path = '/request-forms/new-laptop/tickets';
+      const { status, body: sent } = await workspace.call('POST', path, body);
+      expect(ofResponse('POST', path, status, sent), path).toBe('');
+      return [status < 300, ofRequest('POST', path, body) === ''];
+    };
+    const valid = { answers: { site: 'bonn', plan: '' }, title: 'Mine' };
+    expect(await submit(valid)).toEqual([true, true]);
+    for (const body of [{ ...valid, titel: 'Mine' }, { title: 'Mine' }, { answers: { ...valid.answers, flor: 2 } }]) {
+      expect(await submit(body)).toEqual([false, false]);
+    }
+  });
+
+  it('has at most 1.5 kB for each form, in addition to its fields', async () => {
+    const create = (text: string) => workspace.createForm({ key: text.repeat(40), name: text.repeat(100) });
+    await create('a');
+    const before = JSON.stringify(await read());
+    await create('b');
+    expect(JSON.stringify(await read()).length - before.length).toBeLessThan(1500);
+  });
+
+  it('describes no field and no form of another workspace', async () => {
     const other = await createWorkspace(api);
     await other.createField(site);
+    await other.createForm();
     await setStrictMode(other.context, true);
     await other.createTicketCategory();
     const { key } = await createWorkspace(api);
@@ -219,6 +277,14 @@ describe('the document of a workspace with many options', () => {
 
   it('has at most 3 MB and costs little CPU time', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(255, '€'));
+    const data = Array.from({ length: maxRequestForms }, (_, index) => ({
+      ...{ key: `form-${index}-${'k'.repeat(30)}`, plainKey: `${index}`, name: long(`Form ${index}`) },
+      ...{ tenantId: workspace.tenantId, type: 'CHANGE' as const, description: '€'.repeat(1000) },
+      fields: Array.from({ length: maxFormFields }, (_, field) => ({
+        ...{ key: `field_${field}`.padEnd(63, '_'), required: true, default: null, fixed: null, help: '€'.repeat(300) },
+      })),
+    }));
+    await api.prisma.requestForm.createMany({ data });
     await importTicketCategories(
       workspace.context,
       ids.map((id) => ({ id, name: id.slice(0, 100) })),
@@ -246,9 +312,14 @@ describe('the document of a workspace with many options', () => {
       expect(Math.min(...repeated)).toBeLessThan(20);
     }
     expect(Math.max(...sizes)).toBeLessThan(3_000_000);
+    const { paths, components } = await read();
+    const submits = Object.keys(paths).filter((path) => path.startsWith('/request-forms/form-'));
+    expect(submits).toHaveLength(maxRequestForms);
     const { created, stored } = await readFields();
-    const [listed] = Object.values(created.properties);
-    expect(listed).toMatchObject({ items: { enum: manyOptions(100, 0).map(({ value }) => value) } });
+    // The schemas of a field share the list of its options.
+    const [listed] = Object.values(created.properties) as { items: { $ref: string } }[];
+    const options = components.schemas[listed?.items.$ref.split('/').at(-1) ?? ''];
+    expect(options).toEqual({ type: 'string', enum: manyOptions(100, 0).map(({ value }) => value) });
     expect(JSON.stringify([created, stored])).not.toContain('Option 1');
   });
 
@@ -324,7 +395,7 @@ describe('the ETag of the document', () => {
     expect(after.own).not.toBe(before.own);
   });
 
-  it('returns 304 until the fields, their stored values, the categories or the strict mode change', async () => {
+  it('returns 304 until the fields, their stored values, the forms, the categories or the strict mode change', async () => {
     const changes: (() => Promise<unknown>)[] = [
       () => workspace.createField(site),
       () => update('site', { label: 'Place' }),
@@ -334,6 +405,8 @@ describe('the ETag of the document', () => {
         await workspace.createTicket({ customFields: { site: 3 } });
         await update('site', { active: true });
       },
+      () => workspace.createForm({ key: 'laptop' }),
+      () => updateForm(workspace.context, 'laptop', { active: false }),
       () => workspace.createTicketCategory({ id: 'vpn' }),
       () => updateTicketCategory(workspace.context, 'vpn', { active: false }),
       () => setStrictMode(workspace.context, true),
@@ -354,11 +427,14 @@ function validatorOf({ components, paths }: OpenApi) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   ajv.addSchema({ $id: 'openapi.json', components });
-  const find = (content: unknown, value: unknown): string => {
+  const find = (described: unknown, value: unknown): string => {
+    const { $ref = '' } = described as { $ref?: string };
+    const content = components.responses[$ref.replace('#/components/responses/', '')] ?? described;
     const { schema } = (content as { content: { 'application/json': { schema: { $ref: string } } } }).content[
       'application/json'
     ];
-    return ajv.validate(`openapi.json${schema.$ref}`, value) ? '' : ajv.errorsText();
+    const local = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/'));
+    return ajv.validate(local, value) ? '' : ajv.errorsText();
   };
   return {
     ofRequest: (method: string, path: string, body: unknown) =>

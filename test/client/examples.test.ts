@@ -333,20 +333,47 @@ describe('examples/service-desk.ts', () => {
 });
 
 describe('examples/ticket-form.ts', () => {
-  it('creates a ticket from a submitted form with examples/ticket-form.ts', async () => {
-    const url = await run('ticket-form').url();
-    const page = await fetch(url);
-    expect(await page.text()).toContain('<form method="post">');
+  it('submits a form for the user of the session, and never sends the API key to the browser', async () => {
+    const own = await createWorkspace(sender.api);
+    const [requester, other] = [await own.createUser(), await own.createUser()];
+    const options = ['north', 'south'].map((value) => ({ value, label: `<b>${value}</b>` }));
+    await own.createField({ key: 'desk', type: 'SELECT', label: 'Desk', options });
+    await own.createField({ key: 'rooms', type: 'MULTI_SELECT', label: 'Rooms', options });
+    await own.createField({ key: 'monitors', type: 'NUMBER', label: 'Monitors' });
+    await own.createField({ key: 'vip', type: 'BOOLEAN', label: 'VIP' });
+    const fields = [{ key: 'desk', required: true }, { key: 'rooms' }, { key: 'monitors' }, { key: 'vip' }];
+    await own.createForm({ key: 'workplace', fields });
+    const env = { ITSM_KEY: own.key, FORM: 'workplace', REQUESTER: requester.email };
+    const signIn = new URL(await run('ticket-form', { env }).url());
+    let received = '';
+    /** Sends a request like a browser, and collects everything that it receives. */
+    const browse = async (path: string, cookie = '', body?: URLSearchParams) => {
+      const init = { redirect: 'manual' as const, headers: { cookie }, ...(body && { method: 'POST', body }) };
+      const response = await fetch(new URL(path, signIn), init);
+      const html = await response.text();
+      received += JSON.stringify([...response.headers]) + html;
+      return { status: response.status, html, cookie: response.headers.get('set-cookie')?.split(';')[0] };
+    };
+    const { cookie } = await browse(signIn.pathname);
+    expect((await browse('/')).status).toBe(401);
+    const { html } = await browse('/', cookie);
+    expect(html).toContain('<select name="desk" required><option value="north">&#60;b&#62;north');
 
-    const send = (fields: Record<string, string>) => fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
-    const made = await send({ title: 'Printer on fire', description: 'Floor 3', category: 'HARDWARE' });
-    const [ticketNumber] = /INC-\d+/.exec(await made.text()) ?? [];
-    const newest = await client.tickets.list({ category: 'HARDWARE' });
-    expect([made.status, newest.data[0]?.ticketNumber]).toEqual([201, ticketNumber]);
-
-    const wrong = await send({ title: '', description: 'Floor 3', category: '<b>' });
-    expect(wrong.status).toBe(400);
-    expect(await wrong.text()).toContain('<li>title must have at least 1 character</li>');
+    const send = (text: string) => browse('/', cookie, new URLSearchParams(text));
+    const made = await send(`desk=south&rooms=north&rooms=south&monitors=2&vip=true&requesterId=${other.id}`);
+    const [ticketNumber] = /REQ-\d+/.exec(made.html) ?? [];
+    const [ticket] = (await own.call('GET', '/tickets')).body.data;
+    expect([made.status, ticket]).toMatchObject([
+      201,
+      { ticketNumber, formKey: 'workplace', requesterId: requester.id },
+    ]);
+    expect(ticket.customFields).toEqual({ desk: 'south', rooms: ['north', 'south'], monitors: 2, vip: true });
+    const wrong = await send('desk=east');
+    expect([wrong.status, wrong.html]).toEqual([
+      400,
+      expect.stringContaining('<li>answers.desk must be one of: north'),
+    ]);
+    expect(received).not.toContain(own.key);
   });
 });
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { updateCustomFieldDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
+import { updateForm } from '@itsm-api/server/resources/request-forms/queries.ts';
 import { afterAll, expect } from 'vitest';
 import { api, it, workspace } from '../support/fixture.ts';
 
@@ -47,6 +48,10 @@ it('writes types with which a misspelled field or option does not compile', asyn
   const { context } = workspace;
   await updateCustomFieldDefinition(context, { resource: 'TICKET', key: 'site' }, { options: options.slice(0, 2) });
   await updateCustomFieldDefinition(context, { resource: 'TICKET', key: 'legacy' }, { active: false });
+  const fields = [{ key: 'rooms' }, { key: 'floor', required: true }];
+  await workspace.createForm({ key: 'new-laptop', fields });
+  await workspace.createForm({ key: 'old' });
+  await updateForm(context, 'old', { active: false });
   const { code, stdout } = await runTypes(['--url', baseUrl]);
   expect(code).toBe(0);
   expect(stdout).toContain(`export interface TicketFields {
@@ -60,15 +65,38 @@ it('writes types with which a misspelled field or option does not compile', asyn
   site: Open<"berlin" | "it's */ 5 %">;
 }`);
   expect(stdout).toContain('export type AssetFields = CustomFields;');
+  expect(stdout).toContain(`export interface Forms {
+  'new-laptop': {
+    /** Floor */
+    floor: number;
+    /** Comment ends *\\/ here */
+    rooms?: readonly ("berlin" | "it's */ 5 %" | "old")[] | undefined;
+    /** Site */
+    site: ("berlin" | "it's */ 5 %");
+  };
+}`);
 
   await writeFile(join(folder, 'itsm-fields.d.ts'), stdout);
   await writeFile(
     join(folder, 'program.ts'),
     `import { ItsmClient } from '@itsm-api/client';
-    import type { AssetFields, TicketFields } from './itsm-fields.d.ts';
-    const client = new ItsmClient<{ ticket: TicketFields; asset: AssetFields }>({ baseUrl: '', apiKey: '' });
+    import type { AssetFields, Forms, TicketFields } from './itsm-fields.d.ts';
+    type Types = { ticket: TicketFields; asset: AssetFields; forms: Forms };
+    const client = new ItsmClient<Types>({ baseUrl: '', apiKey: '' });
     await client.tickets.update(1, { customFields: { site: 'berlin', rooms: [], legacy: ['x'] } });
     await client.assets.update(1, { customFields: { anything: 3 } });
+    const { customFields } = await client.requestForms.submit('new-laptop', { answers: { floor: 3, site: 'berlin' } });
+    customFields.site?.length;
+    // @ts-expect-error a form that is inactive
+    await client.requestForms.submit('old', { answers: {} });
+    // @ts-expect-error an answer that there is not
+    await client.requestForms.submit('new-laptop', { answers: { flor: 3, floor: 3, site: 'berlin' } });
+    // @ts-expect-error an answer that is an inactive option
+    await client.requestForms.submit('new-laptop', { answers: { floor: 3, site: 'old' } });
+    // @ts-expect-error a required answer is missing
+    await client.requestForms.submit('new-laptop', { answers: { site: 'berlin' } });
+    const anyForm = new ItsmClient({ baseUrl: '', apiKey: '' });
+    await anyForm.requestForms.submit('any', { answers: { anything: ['x', 3] } });
     // @ts-expect-error an option that is inactive
     await client.tickets.update(1, { customFields: { site: 'old' } });
     // @ts-expect-error a field that there is not

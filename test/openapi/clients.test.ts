@@ -95,6 +95,20 @@ const usedFields = `
   export const wrongField: TicketPatch = { customFields: { sites: 'berlin' } };
   // @ts-expect-error a value of another type
   export const wrongType: TicketPatch = { customFields: { floor: '3' } };
+  export const submitted: Submission = { answers: { site: 'berlin', floor: 3, rooms: ['a'] }, title: 'Mine' };
+  export const short: Submission = { answers: { site: 'bonn' } };
+  // @ts-expect-error an answer that there is not
+  export const wrongAnswer: Submission = { answers: { site: 'berlin', flor: 3 } };
+  // @ts-expect-error an option that there is not
+  export const wrongOptionOfAnswer: Submission = { answers: { site: 'berlim' } };
+  // @ts-expect-error an option of a list that there is not
+  export const wrongItem: Submission = { answers: { site: 'berlin', rooms: ['c'] } };
+  // @ts-expect-error an answer of another type
+  export const wrongTypeOfAnswer: Submission = { answers: { site: 'berlin', floor: '3' } };
+  // @ts-expect-error a required answer is missing
+  export const incompleteAnswers: Submission = { answers: { floor: 3 } };
+  // @ts-expect-error a field that there is not
+  export const wrongFieldOfForm: Submission = { answers: { site: 'berlin' }, titel: 'Mine' };
   // @ts-expect-error a category that there is not
   export const wrongCategory: NewTicket = { ...created, categoryConfigId: 'vpm' };
 `;
@@ -103,7 +117,7 @@ describe("types that are generated from a workspace's document", () => {
   it.each(Object.keys(generators) as Generator[])(
     'accept only the custom fields and options of the workspace, with %s',
     async (generator) => {
-      const { createField, createTicketCategory, context, key } = await createWorkspace(api);
+      const { createField, createForm, createTicketCategory, context, key } = await createWorkspace(api);
       const toOptions = (values: string[]) => values.map((value) => ({ value, label: value }));
       await createField({
         key: 'site',
@@ -121,6 +135,8 @@ describe("types that are generated from a workspace's document", () => {
       ] as const) {
         await createField({ key: name, type });
       }
+      const fields = [{ key: 'floor', default: 2, help: 'From 0' }, { key: 'rooms' }];
+      await createForm({ key: 'new-laptop', fields });
       await createTicketCategory({ id: 'vpn' });
       await setStrictMode(context, true);
       const { body } = await api.call({ method: 'GET', path: `${pathPrefix}/openapi.json`, key });

@@ -198,6 +198,7 @@ describe('requests generated from the document', () => {
     const named = (await inPath[path.split('/')[1] ?? '']?.()) ?? [];
     return {
       id: named,
+      key: [(await workspace.createForm()).key],
       taskId: named,
       requesterId: users,
       teamId: [team.id],
@@ -216,7 +217,7 @@ describe('requests generated from the document', () => {
       ...(path.endsWith('/{linkId}') && (await addLinks())),
       ...(path.endsWith('/approvals') &&
         path.startsWith('/tickets') && { id: await idsOf(() => workspace.createTicket({ type: 'CHANGE' })) }),
-      ...(/^\/\w+\/(changes|activity)$/.test(path) && {
+      ...(/^\/[\w-]+\/(changes|activity)$/.test(path) && {
         cursor: [(await workspace.call('GET', path)).body.meta.nextCursor],
       }),
     };

@@ -38,6 +38,8 @@ export const fieldTypes: Record<Generator, string> = {
   'hey-api': `
     import type { NewTicket, Ticket, TicketPatch, TicketsListData } from './generated/types.gen.js';
     import type { Asset, AssetPatch, AssetsListData, NewAsset } from './generated/types.gen.js';
+    import type { RequestFormsSubmitNewLaptopData } from './generated/types.gen.js';
+    type Submission = RequestFormsSubmitNewLaptopData['body'];
     type Query = TicketsListData['query'];
     type AssetQuery = AssetsListData['query'];
   `,
@@ -51,10 +53,13 @@ export const fieldTypes: Record<Generator, string> = {
     type NewAsset = components['schemas']['NewAsset'];
     type Asset = components['schemas']['Asset'];
     type AssetPatch = components['schemas']['AssetPatch'];
+    type Submission = operations['requestForms_submit_new_laptop']['requestBody']['content']['application/json'];
   `,
   orval: `
     import type { NewTicket, Ticket, TicketPatch, TicketsListParams as Query } from './generated.js';
     import type { Asset, AssetPatch, AssetsListParams as AssetQuery, NewAsset } from './generated.js';
+    import type { requestFormsSubmitNewLaptop } from './generated.js';
+    type Submission = Parameters<typeof requestFormsSubmitNewLaptop>[0];
   `,
 };
 

@@ -183,6 +183,7 @@ it('has a test for the code samples of every guide', async () => {
     'python.md',
     'rate-limits.md',
     'relate-tickets.md',
+    'request-forms.md',
     'retry-safely.md',
     'roles.md',
     'route-tickets.md',
@@ -203,8 +204,10 @@ it('shows only TypeScript that compiles in strict mode', async () => {
       const programs = (await readGuide(file.replace('.md', ''))).blocks.filter(({ language }) => language === 'ts');
       for (const [index, { code }] of programs.entries()) await writeFile(join(compiled, `${file}-${index}.mts`), code);
     }
-    // The guide `custom-fields` shows the command that writes this file.
-    const types = 'export interface TicketFields { building?: string }\nexport interface AssetFields {}\n';
+    // The guides `custom-fields` and `request-forms` show the command that writes this file.
+    const types =
+      'export interface TicketFields { building?: string }\nexport interface AssetFields {}\n' +
+      "export interface Forms { workplace: { desk: 'north' | 'south'; monitors?: number } }\n";
     await writeFile(join(compiled, 'itsm-fields.d.ts'), types);
     const base = fileURLToPath(new URL('../../tsconfig.base.json', import.meta.url));
     const compilerOptions = { incremental: false, types: ['node'], lib: ['es2024', 'dom', 'dom.iterable'] };
@@ -548,6 +551,25 @@ it('runs the code samples in docs/guides/custom-fields.md', async () => {
     const printed = await run('sh', missing.includes('jq') ? download : download + print, env);
     expect(printed).toBe(missing.includes('jq') ? '' : '["north","south",null]\n');
   }
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/request-forms.md', async () => {
+  const guide = await readGuide('request-forms');
+  const own = await createWorkspace(api);
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ITSM_KEY: own.key };
+  const define = guide.take('sh').replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(own.tenantId));
+  expect(await run('sh', define, env)).toContain('Created the form New workplace (workplace).');
+  const { schema } = JSON.parse(await run('sh', guide.take('sh'), env)).data;
+  expect(schema).toMatchObject({ properties: { desk: { title: 'Desk' } }, required: ['desk'] });
+  expect(JSON.parse(await run('sh', guide.take('sh'), env)).data).toMatchObject({
+    ...{ title: 'Workplace in the North', customFields: { desk: 'north', monitors: 1 }, formKey: 'workplace' },
+  });
+  const program = fileURLToPath(new URL('../../client/bin/itsm-client.ts', import.meta.url));
+  await run('sh', guide.take('sh').replace('npx --no @itsm-api/client', `node ${program}`), env);
+  expect(await run('ts', guide.take('ts'), env)).toBe('Workplace in the South\n');
+  // test/client/examples.test.ts runs this program.
+  expect(guide.take('sh')).toContain('node examples/ticket-form.ts');
   expect(guide.blocks).toEqual([]);
 });
 

@@ -123,9 +123,11 @@ const targets: Record<Generator | 'client', Target> = {
   ) as Record<Generator, Target>),
   client: {
     types: `
-      import { ItsmClient } from '@itsm-api/client';
-      import type { AssetFields, TicketFields } from './itsm-fields.d.ts';
-      const client = new ItsmClient<{ ticket: TicketFields; asset: AssetFields }>({ baseUrl: '', apiKey: '' });
+      import { ItsmClient, type RequestFormSubmission } from '@itsm-api/client';
+      import type { AssetFields, Forms, TicketFields } from './itsm-fields.d.ts';
+      type Types = { ticket: TicketFields; asset: AssetFields; forms: Forms };
+      const client = new ItsmClient<Types>({ baseUrl: '', apiKey: '' });
+      type Submission = RequestFormSubmission<Forms['new-laptop']>;
       type NewTicket = Parameters<typeof client.tickets.create>[0];
       type TicketPatch = Parameters<typeof client.tickets.update>[1];
       type Ticket = Awaited<ReturnType<typeof client.tickets.get>>;
@@ -157,7 +159,11 @@ function useOf(definitions: readonly CustomFieldDefinition[], categories: { id: 
     const required = own.filter(({ required }) => required).map((each) => given(each, valuesOf(each)[0]));
     // The types of inherited names are open.
     const closed = own.filter(({ key, options }) => options && !(key in Object.prototype));
+    const answers = all
+      .filter(({ definition }) => type === 'Ticket' && !required.includes(given(definition, valuesOf(definition)[0])))
+      .map(({ definition, value }) => `{ answers: { ${[...required, given(definition, value)]} } }`);
     return `
+      ${type === 'Ticket' ? `export const submissions: Submission[] = [${answers.join(',\n')}];` : ''}
       export const patches${type}: ${type}Patch[] = [${patches.join(',\n')}];
       export const filters${type}: ${query}[] = [${filters.join(',\n')}];
       export const created${type}: New${type} = { ${example}, customFields: { ${required} } };
@@ -177,7 +183,7 @@ it('reads hostile names and texts only as data, in documents and in generated ty
 }, async () => {
   const sampled = fc.sample(workspaces, { numRuns: documents, seed });
   for (const [index, { fields, categories, isStrict }] of sampled.entries()) {
-    const { call, context, createField, createTicketCategory, key } = await createWorkspace(api);
+    const { call, context, createField, createForm, createTicketCategory, key } = await createWorkspace(api);
     const filterable = fields.filter(({ type }) => canFilter(type)).slice(0, maxFilterableFields);
     for (const field of fields) {
       const { options, ...rest } = field;
@@ -188,6 +194,10 @@ it('reads hostile names and texts only as data, in documents and in generated ty
       });
     }
     for (const category of categories) await createTicketCategory(category);
+    const ofTickets = fields
+      .filter(({ resource }) => resource === 'TICKET')
+      .map(({ key, label }) => ({ key, help: label }));
+    await createForm({ key: 'new-laptop', name: fields[0]?.label ?? '', fields: ofTickets });
     await setStrictMode(context, isStrict);
     const definitions = (await call('GET', '/custom-fields?perPage=100')).body.data;
     const { body, text } = await call('GET', '/openapi.json');

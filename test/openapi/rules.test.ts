@@ -175,7 +175,7 @@ it('documents the old and new values of a change with the type of the field', ()
   const { Ticket, TicketChanges, Task, TaskChanges, Asset, AssetChanges } = openApiDocument().components
     .schemas as Part;
   for (const [resource, changes, constant] of [
-    [Ticket, TicketChanges, ['id', 'ticketNumber', 'type', 'requesterId', 'createdAt', 'updatedAt', 'etag']],
+    [Ticket, TicketChanges, ['id', 'ticketNumber', 'type', 'formKey', 'requesterId', 'createdAt', 'updatedAt', 'etag']],
     [Task, TaskChanges, ['id', 'projectId', 'createdAt', 'updatedAt', 'etag']],
     [Asset, AssetChanges, ['id', 'assetTag', 'createdAt', 'updatedAt', 'etag']],
   ]) {

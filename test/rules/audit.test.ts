@@ -276,7 +276,7 @@ describe('forms', () => {
 
 describe('commands', () => {
   /** The nouns whose verbs change users, teams, ticket categories, fields, keys, webhooks or settings. */
-  const audited = ['tenants', 'users', 'teams', 'categories', 'fields', 'keys', 'webhooks'];
+  const audited = ['tenants', 'users', 'teams', 'categories', 'fields', 'forms', 'keys', 'webhooks'];
   const others = [
     ...['projects', 'assets', 'articles', 'deliveries', 'tickets', 'comments', 'tasks', 'audit', 'requests'],
     ...['cells', 'secrets', 'listen', 'seed', 'doctor', 'migrate', 'completion'],
@@ -315,6 +315,11 @@ describe('commands', () => {
     ['categories deactivate network --tenant Apex', ['category.updated']],
     ['categories activate network --tenant Apex', ['category.updated']],
     ['categories import CSV --tenant Apex', ['category.created', 'category.created']],
+    ['forms create laptop --tenant Apex --name Laptops --type CHANGE --category HARDWARE', ['form.created']],
+    ['forms update laptop --tenant Apex --name Notebooks', ['form.updated']],
+    ['forms update laptop --tenant Apex --name Notebooks', []],
+    ['forms deactivate laptop --tenant Apex', ['form.updated']],
+    ['forms activate laptop --tenant Apex', ['form.updated']],
     [
       'keys create --tenant Apex --user grace@acme.example --name move --scopes all --expires-in-days 7 --import',
       ['key.created'],

@@ -150,6 +150,13 @@ const writers: Record<string, Writer> = {
     make: () => workspace.createTeam(),
     change: (id) => teams.update(workspace.context, id, { memberIds: [workspace.userId] }),
   },
+  '/request-forms/changes': {
+    resource: 'request_forms',
+    listOf: () => '/request-forms',
+    make: () => workspace.createForm(),
+    change: (id) =>
+      sql.query("UPDATE request_forms SET name = 'Changed' WHERE tenant_id = $1 AND id = $2", idParameters(id)),
+  },
 };
 const idParameters = (id: number) => [workspace.tenantId, id];
 

@@ -12,7 +12,7 @@ import { createWorkspace, ticket, unique, type Workspace, webhook } from '../sup
  */
 let theirs: Workspace;
 let importKey: string;
-/** For each resource, the id of one row of the other tenant. */
+/** For each resource, the id or key of one row of the other tenant. */
 let their: Record<
   | 'user'
   | 'team'
@@ -29,7 +29,8 @@ let their: Record<
   | 'approval'
   | 'category',
   number
->;
+> &
+  Record<'request-form', string>;
 const unknownId = 9007199254740991;
 const unknownEmail = 'nobody@example.com';
 let theirEmail: string;
@@ -82,6 +83,7 @@ it.beforeAll(async () => {
     link: 0,
     approval: 0,
     category,
+    'request-form': (await theirs.createForm({ key: 'theirs' })).key,
     article: (await theirs.createArticle()).id,
     attachment: (await theirs.createAttachment(ticket.id)).id,
   };
@@ -106,6 +108,8 @@ async function readTheirData(): Promise<unknown[]> {
     '/approvals',
     '/custom-fields',
     '/ticket-categories',
+    '/request-forms',
+    '/request-forms/theirs',
     '/webhooks',
   ];
   paths.push(
@@ -132,7 +136,7 @@ async function expectUnchanged(before: unknown[]): Promise<void> {
  * user, also sends the email address of the other tenant's user and an unknown address. Returns the first response.
  */
 async function expectSameResponse(
-  foreignId: number,
+  foreignId: number | string,
   send: (reference: number | string) => Promise<Answer>,
   { field }: { field?: string } = {},
 ): Promise<Answer> {
@@ -188,7 +192,8 @@ describe.each(withId)("$title with the other tenant's id", (endpoint) => {
     const [name = ''] = Object.keys(params);
     const resource = getResource(endpoint);
     const answer = await expectSameResponse(their[resource], (id) => {
-      return call(endpoint, { params: { ...params, [name]: Number(id) }, ...sample });
+      const value = name === 'key' ? String(id).replace(String(unknownId), 'unknown') : Number(id);
+      return call(endpoint, { params: { ...params, [name]: value }, ...sample });
     });
     expect(answer.status).toBe(404);
     expect(errorOf(answer).code).toBe('NOT_FOUND');
@@ -233,7 +238,8 @@ describe.each(bodyFields)("$title with the other tenant's id as $field.name", ({
     const foreignId = their[fieldResources[field.name] as keyof typeof their];
     const sendWith = async (reference: number | string) => {
       const { params } = await endpoint.sample(mine);
-      const ownId = field.name === 'attachmentIds' ? (await mine.createAttachment(params?.id)).id : own[field.name];
+      const ownId =
+        field.name === 'attachmentIds' ? (await mine.createAttachment(Number(params?.id))).id : own[field.name];
       const value = field.many ? [ownId, reference] : reference;
       const key = field.isImport ? importKey : mine.key;
       return call(endpoint, { params, body: { ...sample.body, [field.name]: value } }, { key });

@@ -53,6 +53,8 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
     INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, filterable, backfilled, updated_at)
       SELECT ${tenantId}, ${of(['TICKET', 'ASSET'], 1)}, 'k' || i, 'USER', 'Field', i < 5, true, now() ${each};
     INSERT INTO ticket_categories (tenant_id, id, name, updated_at) SELECT ${tenantId}, 'c' || i, 'Category', now() ${each};
+    INSERT INTO request_forms (tenant_id, key, plain_key, name, type, fields, updated_at)
+      SELECT ${tenantId}, 'k' || i, 'k' || i, 'Form', 'CHANGE', '[]', now() ${each};
     INSERT INTO assets (tenant_id, name, asset_tag, serial_number, external_id, type, status, assigned_to_id, updated_at)
       SELECT ${tenantId}, 'Asset', 'A' || i, 'S' || i, 'old:' || i, ${of(['LAPTOP', 'SERVER', 'OTHER'], 1)},
         ${of(['IN_USE', 'IN_STOCK', 'RETIRED', 'LOST'], 3)}, ${assignee}, now() ${each};
@@ -70,12 +72,13 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 3000, 3000);
     INSERT INTO tickets (tenant_id, ordinal, number, external_id, type, title, description, status, priority, category, requester_id,
-        assignee_id, team_id, category_config_id, due_at, planned_start_at, planned_end_at, updated_at)
+        assignee_id, team_id, category_config_id, form_key, due_at, planned_start_at, planned_end_at, updated_at)
       SELECT ${tenantId}, i, i, 'old:' || i, ${of(['INCIDENT', 'CHANGE', 'PROBLEM'], 1)}, 'Ticket', 'It is broken.',
         ${of(['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'], 3)}, ${of(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'], 12)},
         NULLIF(${of(['EMAIL', 'ACCESS', 'NONE'], 48)}, 'NONE'), ${userId}, ${assignee},
         CASE WHEN i % 6 = 0 THEN (SELECT min(id) + i % 40 FROM teams WHERE tenant_id = ${tenantId}) END,
         CASE WHEN i % 6 = 1 THEN 'c' || i % 40 END,
+        CASE WHEN i % 6 = 2 THEN 'k' || i % 40 END,
         CASE WHEN i % 5 = 0 THEN now() - i * interval '1 hour' END,
         CASE WHEN i % 3 = 1 THEN now() - i * interval '1 hour' END,
         CASE WHEN i % 3 = 1 THEN now() - (i - 1) * interval '1 hour' END, now() ${each};
@@ -214,6 +217,7 @@ const excludedParameters = [
   'q',
   'teamId',
   'categoryConfigId',
+  'formKey',
   'requesterId',
   'parentId',
   'watcherUserId',
@@ -299,6 +303,9 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
     'categoryConfigId=c1': ['category_config_id'],
     'categoryConfigId=c1&status=OPEN': ['category_config_id'],
     'categoryConfigId=c1&categoryConfigId=c2&sort=id': ['category_config_id'],
+    'formKey=k2': ['form_key'],
+    'formKey=k2&status=OPEN': ['form_key'],
+    'formKey=k2,k8&sort=id': ['form_key'],
     'parentId=1': ['parent_id'],
     'externalId=old:1': ['external_id'],
     'externalId=old:1,old:2&status=OPEN&sort=id': ['external_id'],

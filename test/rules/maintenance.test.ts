@@ -469,6 +469,10 @@ describe('commands', () => {
     'fields create TICKET floor --tenant T --type NUMBER --label Floor',
     ...['fields update TICKET site --tenant T --label Place', 'fields deactivate TICKET site --tenant T'],
     'fields activate TICKET site --tenant T',
+    'forms create phone --tenant T --name Phone --type SERVICE_REQUEST',
+    ...['update laptop --name Laptop', 'deactivate laptop', 'activate laptop'].map(
+      (call) => `forms ${call} --tenant T`,
+    ),
     'projects create --tenant T --key MOVE --name Move',
     ...[
       'projects update P --tenant T --name Move',
@@ -514,6 +518,7 @@ describe('commands', () => {
     await writeFile(join(files, 'categories.csv'), 'id,name\nwlan,WLAN\n');
     await writeFile(join(files, 'assets.csv'), 'assetTag,name,type\nLT-8,Laptop,LAPTOP\n');
     await mine.createTicketCategory({ id: 'vpn' });
+    await mine.createForm({ key: 'laptop' });
     const { id, webhookId } = await mine.createDelivery();
     await mine.createField({ key: 'site' });
     const ids: Record<string, string | number | bigint> = {

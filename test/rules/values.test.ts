@@ -13,6 +13,7 @@ import {
   TaskStatus,
   Ticket,
   TicketCategory,
+  TicketType,
   UserKind,
   UserRole,
 } from '@itsm-api/contract';
@@ -52,6 +53,9 @@ it('allows exactly the enum values of the contract in the database', async () =>
     custom_field_definitions_type_check: CustomFieldType.options,
     deliveries_state_check: DeliveryState.options,
     projects_priority_check: Priority.options,
+    request_forms_category_check: TicketCategory.options,
+    request_forms_priority_check: Priority.options,
+    request_forms_type_check: TicketType.options,
     projects_status_check: ProjectStatus.options,
     tasks_priority_check: Priority.options,
     tasks_status_check: TaskStatus.options,

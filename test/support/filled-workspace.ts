@@ -13,6 +13,7 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
   }
   await workspace.call('POST', `/webhooks/${webhook.id}/replay`, { since: '2026-11-20T10:00:00Z' });
   await workspace.createTicketCategory({ id: 'b' });
+  await workspace.createForm({ fields: [{ key: 'managed' }] });
   const { id } = await workspace.createTicket({
     assigneeId: workspace.userId,
     teamId: (await workspace.createTeam({ memberIds: [workspace.userId] })).id,

@@ -5,7 +5,7 @@ import { comment, ticket, unique, type Workspace, webhook } from './workspace.ts
 
 /** The path parameters and the body of a valid request to an endpoint. */
 export interface Sample {
-  params?: Record<string, number>;
+  params?: Record<string, number | string>;
   body?: Record<string, unknown>;
   /** The content and the name of the file, if the body of the request is a file. */
   file?: { content: string; name: string };
@@ -133,6 +133,12 @@ const samples: Samples = {
   },
   ticketCategories: {
     list: async () => ({}),
+  },
+  requestForms: {
+    list: async () => ({}),
+    changes: async () => ({}),
+    get: async (workspace) => ({ params: { key: (await workspace.createForm()).key } }),
+    submit: async (workspace) => ({ params: { key: (await workspace.createForm()).key }, body: { answers: {} } }),
   },
   document: {
     get: async () => ({}),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type {
+  AdministeredForm,
   Approval,
   Article,
   Asset,
@@ -16,12 +17,14 @@ import type {
   NewCustomFieldDefinition,
   NewLink,
   NewProject,
+  NewRequestForm,
   NewTask,
   NewTeam,
   NewTicket,
   NewUser,
   NewWebhook,
   Project,
+  RequestFormField,
   Scope,
   Task,
   Team,
@@ -36,6 +39,7 @@ import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resou
 import { createAsset } from '@itsm-api/server/resources/assets/queries.ts';
 import { createCustomFieldDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject } from '@itsm-api/server/resources/projects/queries.ts';
+import { createForm } from '@itsm-api/server/resources/request-forms/queries.ts';
 import type { UserContext } from '@itsm-api/server/resources/shared/context.ts';
 import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import { createTicketCategory } from '@itsm-api/server/resources/ticket-categories/queries.ts';
@@ -72,6 +76,10 @@ export interface Workspace {
   /** Defines a custom field of tickets: a TEXT that is not required. */
   createField(overrides?: Partial<NewCustomFieldDefinition>): Promise<CustomFieldDefinition>;
   createTicketCategory(overrides?: Partial<NewCategoryConfig>): Promise<CategoryConfig>;
+  /** Creates a form without fields. A field of a form needs only its key. */
+  createForm(
+    overrides?: Partial<Omit<NewRequestForm, 'fields'>> & { fields?: Partial<RequestFormField>[] },
+  ): Promise<AdministeredForm>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
   /**
    * Creates a delivery. All calls use the same subscription, because a workspace has a maximum number of subscriptions.
@@ -168,6 +176,12 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
       }),
     createTicketCategory: (overrides = {}) =>
       createTicketCategory(context, { id: `category-${unique()}`, name: 'VPN', ...overrides }),
+    createForm: ({ fields = [], ...overrides } = {}) =>
+      createForm(context, {
+        ...{ key: `f${unique()}`, name: 'New laptop', type: 'SERVICE_REQUEST', category: 'HARDWARE' },
+        ...overrides,
+        fields: fields.map((field) => ({ key: '', required: false, default: null, fixed: null, help: null, ...field })),
+      }),
     createWebhook: (overrides = {}) => made('/webhooks', { ...webhook, ...overrides }),
     createDelivery: async () => {
       ofDeliveries ??= made('/webhooks', webhook);

@@ -67,10 +67,11 @@ function itemsOf(body: z.ZodObject): [string, z.ZodType] {
   return [field, items.out.element.def.innerType as z.ZodType];
 }
 
-/** Returns the resource that a path parameter identifies, such as `tickets` for `:id` in `/tickets/:id`. */
+/** Returns the resource that a path parameter identifies, such as `requestForms` for `:key` in `/request-forms/:key`. */
 export function resourceIn(path: string, parameter: string): string {
   const parts = path.split('/');
-  return parts[parts.indexOf(`:${parameter}`) - 1] ?? '';
+  const name = parts[parts.indexOf(`:${parameter}`) - 1] ?? '';
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Returns true if the ticket in a path must be a CHANGE, because only a CHANGE can have approvals. */
@@ -78,15 +79,15 @@ export function takesChange(path: string): boolean {
   return path.endsWith('/tickets/:id/approvals');
 }
 
-/** Returns the id that examples use for a path parameter: the id in the example of the resource. */
-export function exampleIdOf(path: string, parameter: string): number {
+/** Returns the id or key that examples use for a path parameter: the one in the example of the resource. */
+export function exampleIdOf(path: string, parameter: string): number | string {
   const routes: Endpoint[] = Object.values(resources[resourceIn(path, parameter) as keyof Resources] ?? {});
   const route = takesChange(path)
     ? resources.approvals.get
     : routes.find(({ path }) => path.endsWith(`/:${parameter}`));
   if (route === undefined) throw new Error(`No endpoint returns the resource with the id in ${path}.`);
-  const { id, ticketId } = metaOf(callOf(route).row).example as { id: number; ticketId: number };
-  return takesChange(path) ? ticketId : id;
+  const { ticketId, ...ids } = metaOf(callOf(route).row).example as { id: number; key: string; ticketId: number };
+  return takesChange(path) ? ticketId : ids[parameter === 'key' ? 'key' : 'id'];
 }
 
 /** A sample call of a client method, with example values from the contract. */

@@ -36,14 +36,21 @@ function describeParameter(
 ): [string, Parameter] {
   if (where === 'path') {
     const owner = ownerOf(path, name);
+    const { examples: _, ...type } = schema;
+    const examples = [exampleIdOf(path, name)];
+    if (name === 'key') {
+      return [
+        `${owner}Key`,
+        { name, in: where, required: true, description, schema: { ...type, description, examples } },
+      ];
+    }
     const noun = owner === 'Webhook' ? 'webhook subscription' : owner.toLowerCase();
     const words = `The \`id\` of the ${noun}${owner === 'Ticket' ? ', or its number such as `INC-17`' : owner === 'Change' ? ', or its number such as `CHG-4`' : ''}.`;
-    const { examples: _, ...type } = schema;
-    const described = { ...type, description, examples: [exampleIdOf(path, name)] };
+    const described = { ...type, description, examples };
     return [`${owner}Id`, { name, in: where, required: true, description: words, schema: described }];
   }
   if (where === 'header') return [name, { name, in: where, required: false, description, schema }];
-  if (/v1\/\w+\/(changes|activity)$/.test(path)) {
+  if (/v1\/[\w-]+\/(changes|activity)$/.test(path)) {
     return [`Changes${capitalize(name)}`, { name, in: where, required: false, description, schema }];
   }
   if (schema.type === 'object') {

@@ -75,6 +75,6 @@ function curlSample(resource: string, name: string, route: Endpoint): string {
 }
 
 /** Quotes a text as a single shell argument. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,5 +1,21 @@
-import { type CustomFieldDefinition, type CustomFieldType, hasOptions } from '../resources/custom-fields.ts';
+import { jsonTypes } from '../answers.ts';
+import { hasOptions } from '../resources/custom-fields.ts';
 import type { CategoryConfig } from '../resources/ticket-categories.ts';
+import {
+  anyValue,
+  type DescribedField,
+  describeField,
+  describeGiven,
+  describeHidden,
+  describeOption,
+  describeProperties,
+  type NamedField,
+  propertyNames,
+  referTo,
+  toPlainMarkdown,
+  withNames,
+} from './described-fields.ts';
+import { type DescribedForm, describeForms, type FormTemplate, withoutForms } from './form-operations.ts';
 import { componentNamed, mapSchema } from './schemas.ts';
 import type { OpenApi, Operation, Parameter, Schema } from './types.ts';
 
@@ -8,20 +24,6 @@ export const maxListedCategories = 100;
 
 /** The maximum number of bytes of the document with all texts. A larger document omits most texts (`shorten`). */
 const maxCompleteBytes = 3_000_000;
-
-/** The definition of a custom field, as far as the document describes it. */
-export interface DescribedField
-  extends Pick<
-    CustomFieldDefinition,
-    'resource' | 'key' | 'type' | 'label' | 'description' | 'required' | 'filterable' | 'active'
-  > {
-  /** Null if the type has no options, or the document doesn't list them because there are too many. */
-  options: CustomFieldDefinition['options'];
-  /** Whether every stored value has the JSON type of the field. */
-  isUniform: boolean;
-  /** Whether responses don't list the options. */
-  isShort?: boolean;
-}
 
 /** The content of a workspace that its document describes. */
 export interface DescribedWorkspace {
@@ -34,6 +36,10 @@ export interface DescribedWorkspace {
   hasCategories: boolean;
   /** The active ticket categories, or the first `maxListedCategories + 1` of them. */
   categories: Pick<CategoryConfig, 'id' | 'name'>[];
+  /** The active request forms. */
+  forms: DescribedForm[];
+  /** Whether the schemas share lists of options. */
+  isShort?: boolean;
 }
 
 /** The OpenAPI document without the parts that depend on a workspace. */
@@ -54,16 +60,26 @@ const utf8 = new TextEncoder();
 /** Marks the name of a part in the template. */
 const mark = '\uE000';
 
-/** A marked name, and the comma before it if the part consists of further items of a list. */
-const markedName = /,?"\uE000(\w+)"/;
+/** A marked name, and the comma before it if the part consists of further items of a list or of an object. */
+const markedName = /,?"\uE000(\w+)"(?::0)?/;
 
 /**
  * Serializes the OpenAPI document once, and splits its text at the parts that depend on a workspace, so that a request
  * serializes and encodes only these parts (docs/decisions/api-documentation.md).
  */
 export function splitDocument(document: OpenApi): DocumentTemplate {
-  const { schemas } = document.components;
-  const template = withFilters({ ...document, components: { ...document.components, schemas: templateOf(schemas) } });
+  const ofForms = withoutForms(document);
+  const { paths, components } = ofForms.document;
+  const { schemas, responses } = components;
+  const template = withFilters({
+    ...document,
+    paths: withPart(paths, 'formPaths'),
+    components: {
+      ...components,
+      schemas: withPart(templateOf(schemas), 'formSchemas'),
+      responses: withPart(responses, 'formResponses'),
+    },
+  });
   const texts = JSON.stringify(mapSchema(template, withoutExampleFields)).split(markedName);
   // Every second text is the name of a part.
   const names = texts.filter((_, index) => index % 2 === 1);
@@ -74,9 +90,13 @@ export function splitDocument(document: OpenApi): DocumentTemplate {
   return {
     shared,
     complete: (workspace) => {
-      const chunks = fill(partsOf(workspace, anyCategory));
+      const complete = (workspace: DescribedWorkspace) => fill(partsOf(workspace, anyCategory, ofForms));
+      // The document is larger than its texts.
+      if (utf8.encode(JSON.stringify([workspace.fields, workspace.forms])).length > maxCompleteBytes)
+        return complete(shorten(workspace));
+      const chunks = complete(workspace);
       const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
-      return bytes <= maxCompleteBytes ? chunks : fill(partsOf(shorten(workspace), anyCategory));
+      return bytes <= maxCompleteBytes ? chunks : complete(shorten(workspace));
     },
   };
 }
@@ -89,7 +109,16 @@ function shorten(workspace: DescribedWorkspace): DescribedWorkspace {
     options: field.options?.map((option) => ({ ...option, label: option.value })) ?? null,
     isShort: true,
   }));
-  return { ...workspace, fields };
+  const forms = workspace.forms.map((form) => ({
+    ...{ ...form, isShort: true },
+    questions: form.questions.map((question) => ({ ...question, help: null, default: null })),
+  }));
+  return { ...workspace, fields, forms, isShort: true };
+}
+
+/** Adds a marked name as the last entry of an object, which the entries of the part replace. */
+function withPart<Value>(object: Record<string, Value>, name: string): Record<string, Value> {
+  return { ...object, [mark + name]: 0 as never };
 }
 
 /** Replaces the parameter `customFields` of lists by marked names, because code generators need one parameter per field. */
@@ -143,46 +172,44 @@ function templateOf(schemas: Record<string, Schema>): Record<string, Schema> {
 }
 
 /** Returns the text of each part. */
-function partsOf(workspace: DescribedWorkspace, anyCategory: Schema): Record<string, string> {
-  const parts: Record<string, string> = { category: JSON.stringify(describeCategory(workspace, anyCategory)) };
+function partsOf(workspace: DescribedWorkspace, anyCategory: Schema, ofForms: FormTemplate): Record<string, string> {
+  const shared = new Map<string, [name: string, schema: Schema]>();
+  const print = (schema: unknown) => JSON.stringify(workspace.isShort ? shareOptions(schema, shared) : schema);
+  const parts: Record<string, string> = { category: print(describeCategory(workspace, anyCategory)) };
   for (const [resource, owner] of owners) {
     const fields = withNames(workspace.fields.filter((field) => field.resource === resource));
     const required = fields.filter((field) => workspace.isRequiring && field.required && field.active);
-    parts[`created${owner}`] = JSON.stringify(describeRequest(workspace, fields, required));
-    parts[`changed${owner}`] = JSON.stringify({ ...describeRequest(workspace, fields), type: 'object' });
+    parts[`created${owner}`] = print(describeRequest(workspace, fields, required));
+    parts[`changed${owner}`] = print({ ...describeRequest(workspace, fields), type: 'object' });
     parts[`stored${owner}`] = JSON.stringify(describeResponse(fields));
     parts[`required${owner}`] = required.length === 0 ? '' : ',"customFields"';
-    const filters = fields.filter(({ filterable }) => filterable).map((field) => JSON.stringify(describeFilter(field)));
+    const filters = fields.filter(({ filterable }) => filterable).map((field) => print(describeFilter(field)));
     parts[`filters${owner}`] = filters.map((filter) => `,${filter}`).join('');
   }
+  const ofTickets = withNames(workspace.fields.filter(({ resource }) => resource === 'TICKET'));
+  const { paths, schemas, responses } = describeForms(workspace.forms, ofTickets, ofForms);
+  parts.formPaths = toEntries(print(paths));
+  parts.formResponses = toEntries(print(responses));
+  parts.formSchemas = toEntries(print(schemas)) + toEntries(JSON.stringify(Object.fromEntries(shared.values())));
   return parts;
 }
 
-/** A field, and how code generators handle its key. */
-interface NamedField extends DescribedField {
-  /** Whether every object of JavaScript has a member with this name, such as `constructor`. */
-  isInherited: boolean;
-  /** Whether code generators give the types of the options of two fields the same name. */
-  isAmbiguous: boolean;
+/** Returns the further entries of an object. @param json the object that contains them */
+function toEntries(json: string): string {
+  return json === '{}' ? '' : `,${json.slice(1, -1)}`;
 }
 
-/** Adds how code generators handle the keys. They ignore underscores and capitals, and append `Item` to lists. */
-function withNames(fields: readonly DescribedField[]): NamedField[] {
-  const typeName = ({ key }: DescribedField) =>
-    key
-      .replaceAll('_', '')
-      .toLowerCase()
-      .replace(/(?:item)+$/, '');
-  const counts = new Map<string, number>();
-  for (const field of fields) counts.set(typeName(field), (counts.get(typeName(field)) ?? 0) + 1);
-  return fields.map((field) => ({
-    ...field,
-    isInherited: isInherited(field.key),
-    isAmbiguous: counts.get(typeName(field)) !== 1,
-  }));
+/** Moves lists of options, which several schemas repeat, to named schemas. @param shared the named schemas, by JSON */
+function shareOptions(schema: unknown, shared: Map<string, [name: string, schema: Schema]>): unknown {
+  return mapSchema(schema, (object) => {
+    if (!Array.isArray(object.enum)) return object;
+    const { description, ...own } = object;
+    const json = JSON.stringify(own);
+    const [name] = shared.get(json) ?? [`Options_${shared.size}`];
+    shared.set(json, [name, own]);
+    return { ...referTo(name), ...(description !== undefined && { description }) };
+  });
 }
-
-const isInherited = (name: string): boolean => name in Object.prototype;
 
 /** Returns the schema of the custom fields in a request. Null removes a field, unless it is required. */
 function describeRequest(
@@ -207,23 +234,6 @@ function describeRequest(
   };
 }
 
-/**
- * Returns the schemas of the properties. Omits the names that all objects of JavaScript have: some code generators fail,
- * and the types of others would require these properties in each request.
- */
-function describeProperties(fields: readonly NamedField[], describe: (field: NamedField) => Schema): Schema {
-  return Object.fromEntries(fields.filter((field) => !field.isInherited).map((field) => [field.key, describe(field)]));
-}
-
-/**
- * Returns keywords with schemas of properties, by pattern, that code generators ignore, because they ignore `if`. From
- * `patternProperties` alone, they would generate an index signature that contradicts the types of the properties.
- */
-function describeHidden(patternProperties: Schema): Schema {
-  if (Object.keys(patternProperties).length === 0) return {};
-  return { if: { type: 'null' }, else: { patternProperties } };
-}
-
 /** Returns the schema of the custom fields in a response. It allows every stored value. */
 function describeResponse(fields: readonly NamedField[]): Schema {
   return {
@@ -231,37 +241,6 @@ function describeResponse(fields: readonly NamedField[]): Schema {
     properties: describeProperties(fields, describeStored),
     additionalProperties: anyValue,
     description: 'The custom fields of the resource, by name. Stored values can be older than the definitions.',
-  };
-}
-
-const referTo = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-const anyValue = referTo('CustomFieldValue');
-const propertyNames = { type: 'string', minLength: 1, maxLength: 255 };
-
-/** The JSON type of each type of fields, and its limits in requests. */
-const jsonTypes: Record<CustomFieldType, { type: string; limits?: Schema }> = {
-  TEXT: { type: 'string', limits: { maxLength: 16_384 } },
-  NUMBER: { type: 'number' },
-  BOOLEAN: { type: 'boolean' },
-  DATE: { type: 'string', limits: { format: 'date' } },
-  SELECT: { type: 'string' },
-  MULTI_SELECT: { type: 'array', limits: { uniqueItems: true } },
-  USER: { type: 'integer', limits: { format: 'int64', minimum: 1 } },
-};
-
-/** Returns the schema of a field in a request. An inactive field accepts any value. */
-function describeGiven(field: NamedField, { isNullable }: { isNullable: boolean }): Schema {
-  const description = describeField(field);
-  if (!field.active) return { ...anyValue, description };
-  const { type, limits } = jsonTypes[field.type];
-  const { isAmbiguous } = field;
-  const options = field.options?.filter(({ active }) => active);
-  if (field.type === 'SELECT') return { ...describeOption(options, { isNullable, isAmbiguous }), description };
-  return {
-    type: isNullable ? [type, 'null'] : type,
-    ...limits,
-    ...(field.type === 'MULTI_SELECT' && { items: describeOption(options, { isAmbiguous }) }),
-    description,
   };
 }
 
@@ -290,10 +269,6 @@ function describeFilter({ key, type, label, options, isAmbiguous }: NamedField):
   };
 }
 
-function describeField({ label, description, active }: DescribedField): string {
-  return toPlainMarkdown(`${label}${description === null ? '' : `: ${description}`}${active ? '' : ' (inactive)'}`);
-}
-
 /** Returns the schema of `categoryConfigId` in requests. */
 function describeCategory({ hasCategories, categories }: DescribedWorkspace, anyCategory: Schema): Schema {
   if (!hasCategories) return anyCategory;
@@ -301,40 +276,6 @@ function describeCategory({ hasCategories, categories }: DescribedWorkspace, any
   if (categories.length > maxListedCategories) return { ...anyCategory, description };
   const listed = categories.map(({ id, name }) => ({ value: id, label: name }));
   return { ...describeOption(listed, { isNullable: true }), description };
-}
-
-/** Returns the schema of a text that is one of the options. Without a list of options, it can be any text. */
-function describeOption(
-  options: readonly { value: string; label: string }[] | null | undefined,
-  { isNullable = false, isAmbiguous = false },
-): Schema {
-  const type = isNullable ? ['string', 'null'] : 'string';
-  if (!options) return { type };
-  const values = [...options.map(({ value }) => value), ...(isNullable ? [null] : [])];
-  // Code generators name the type of an enum, but not of constants.
-  if (isAmbiguous) return { anyOf: values.map((value) => (value === null ? { type: 'null' } : { const: value })) };
-  const named = options.filter(({ value, label }) => label !== value);
-  const descriptions = named.map(({ value, label }) => [value, toPlainMarkdown(label)]);
-  // As names of an object, some values are references, such as `$ref`, or inherited members.
-  const isDescribed = named.length > 0 && !options.some(({ value }) => value.startsWith('$') || isInherited(value));
-  return { type, enum: values, ...(isDescribed && { 'x-enumDescriptions': Object.fromEntries(descriptions) }) };
-}
-
-/** The characters that have a meaning in CommonMark, in GitHub's extension of it, or in JSDoc where they are. */
-const markup =
-  /\\(?=[!-/:-@[-`{-~]|$)|[`*~@]|<(?=[a-z/!?])|&(?=#?\w+;)|\](?=\()|(?<!\w)_|_(?!\w)|(?<=\*)\/|:(?=\/\/)|(?<=www)\./gi;
-
-/**
- * Converts a text to one line of CommonMark that shows the same text. The result also stays a part of a comment in
- * generated code: it can't end the comment, start a JSDoc tag or a directive of a compiler, or change the direction of
- * the code.
- */
-function toPlainMarkdown(text: string): string {
-  return text
-    .replaceAll(/\p{Bidi_Control}/gu, '')
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(markup, '\\$&')
-    .replace(/^(?:[#+=>-]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `${start}\\` : `\\${start}`));
 }
 
 function propertiesOf(schema: Schema | undefined): Record<string, Schema | undefined> {

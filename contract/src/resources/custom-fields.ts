@@ -34,7 +34,7 @@ export function canFilter(type: CustomFieldType): boolean {
   return hasOptions(type) || type === 'BOOLEAN' || type === 'USER';
 }
 
-const Key = z
+export const CustomFieldKey = z
   .string()
   .regex(/^[a-z][A-Za-z0-9_]{0,62}$/, 'must start with a lower-case letter, and have at most 63 letters, digits and _')
   .meta({ description: 'The name of the custom field. It never changes.', example: 'site' });
@@ -66,7 +66,7 @@ export type CustomFieldOption = z.output<typeof CustomFieldOption>;
 
 export const CustomFieldDefinition = z
   .object({
-    key: Key,
+    key: CustomFieldKey,
     resource: CustomFieldResource,
     type: CustomFieldType.meta({ description: 'The type of the values. It never changes.' }),
     label: responseText(Label),
@@ -123,7 +123,7 @@ const writtenFields = {
 /** A new definition. */
 export const NewCustomFieldDefinition = z.strictObject({
   resource: CustomFieldResource,
-  key: Key,
+  key: CustomFieldKey,
   type: CustomFieldType,
   ...writtenFields,
 });

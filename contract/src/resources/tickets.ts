@@ -24,6 +24,7 @@ import {
   CustomFieldsPatch,
   Description,
   ExternalId,
+  FormKey,
   Id,
   idOf,
   longText,
@@ -130,11 +131,11 @@ function describeWatchers(references: string): string {
     'You can add only active users.'
   );
 }
-const NamedWatchers = z
+export const NamedWatchers = z
   .array(UserReference)
   .refine((users) => new Set(users).size <= 100, { ...validateAll, error: 'must contain at most 100 users' })
   .meta({ description: describeWatchers('ids or email addresses') });
-const AssetIds = z
+export const AssetIds = z
   .array(AssetId)
   .refine((ids) => new Set(ids).size <= 50, { ...validateAll, error: 'must contain at most 50 assets' })
   .meta({
@@ -171,6 +172,9 @@ export const Ticket = z
     priority: Priority,
     category: Category,
     categoryConfigId: responseText(CategoryConfigId).nullable(),
+    formKey: FormKey.nullable().meta({
+      description: 'The key of the request form that created the ticket, or null if none did. Never changes.',
+    }),
     requesterId: UserId.meta({
       description: 'The user who requested the ticket. The default is the user of the API key. Never changes.',
     }),
@@ -222,6 +226,7 @@ export const Ticket = z
       priority: 'HIGH',
       category: 'NETWORK',
       categoryConfigId: null,
+      formKey: null,
       requesterId: 3,
       assigneeId: 2,
       teamId: 2,
@@ -255,6 +260,7 @@ export const TicketChanges = fieldDiff(
     id: true,
     ticketNumber: true,
     type: true,
+    formKey: true,
     requesterId: true,
     etag: true,
     createdAt: true,
@@ -556,6 +562,7 @@ export const TicketQuery = listQuery({
   type: filter(TicketType),
   category: filter(TicketCategory),
   categoryConfigId: repeatOnlyFilter(CategoryReference),
+  formKey: filter(FormKey),
   requesterId: userFilter(),
   parentId: filter(z.preprocess(numberFromText<number | TicketNumber>, NamedTicket)),
   watcherUserId: userFilter(),

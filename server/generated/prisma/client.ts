@@ -78,6 +78,12 @@ export type TeamMember = Prisma.TeamMemberModel
  */
 export type TicketCategory = Prisma.TicketCategoryModel
 /**
+ * Model RequestForm
+ * A form with which users request something. A submitted form becomes a ticket. A form is never deleted
+ * (docs/decisions/request-forms-design.md).
+ */
+export type RequestForm = Prisma.RequestFormModel
+/**
  * Model ApiKey
  * 
  */

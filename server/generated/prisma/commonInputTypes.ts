@@ -291,13 +291,6 @@ export type BigIntNullableFilter<$PrismaModel = never> = {
   not?: Prisma.NestedBigIntNullableFilter<$PrismaModel> | bigint | number | null | runtime.Types.Skip
 }
 
-export type BytesFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  not?: Prisma.NestedBytesFilter<$PrismaModel> | runtime.Bytes | runtime.Types.Skip
-}
-
 export type BigIntNullableWithAggregatesFilter<$PrismaModel = never> = {
   equals?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
   in?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
@@ -312,6 +305,13 @@ export type BigIntNullableWithAggregatesFilter<$PrismaModel = never> = {
   _sum?: Prisma.NestedBigIntNullableFilter<$PrismaModel> | runtime.Types.Skip
   _min?: Prisma.NestedBigIntNullableFilter<$PrismaModel> | runtime.Types.Skip
   _max?: Prisma.NestedBigIntNullableFilter<$PrismaModel> | runtime.Types.Skip
+}
+
+export type BytesFilter<$PrismaModel = never> = {
+  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  not?: Prisma.NestedBytesFilter<$PrismaModel> | runtime.Bytes | runtime.Types.Skip
 }
 
 export type BytesWithAggregatesFilter<$PrismaModel = never> = {
@@ -734,13 +734,6 @@ export type NestedBigIntNullableFilter<$PrismaModel = never> = {
   not?: Prisma.NestedBigIntNullableFilter<$PrismaModel> | bigint | number | null | runtime.Types.Skip
 }
 
-export type NestedBytesFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
-  not?: Prisma.NestedBytesFilter<$PrismaModel> | runtime.Bytes | runtime.Types.Skip
-}
-
 export type NestedBigIntNullableWithAggregatesFilter<$PrismaModel = never> = {
   equals?: bigint | number | Prisma.BigIntFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
   in?: bigint[] | number[] | Prisma.ListBigIntFieldRefInput<$PrismaModel> | null | runtime.Types.Skip
@@ -766,6 +759,13 @@ export type NestedFloatNullableFilter<$PrismaModel = never> = {
   gt?: number | Prisma.FloatFieldRefInput<$PrismaModel> | runtime.Types.Skip
   gte?: number | Prisma.FloatFieldRefInput<$PrismaModel> | runtime.Types.Skip
   not?: Prisma.NestedFloatNullableFilter<$PrismaModel> | number | null | runtime.Types.Skip
+}
+
+export type NestedBytesFilter<$PrismaModel = never> = {
+  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel> | runtime.Types.Skip
+  not?: Prisma.NestedBytesFilter<$PrismaModel> | runtime.Bytes | runtime.Types.Skip
 }
 
 export type NestedBytesWithAggregatesFilter<$PrismaModel = never> = {

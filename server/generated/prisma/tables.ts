@@ -4,6 +4,7 @@
 export const tables = [
   'users',
   'teams',
+  'request_forms',
   'api_keys',
   'invitations',
   'passkeys',

@@ -25,6 +25,11 @@ export const nouns = {
     files: ['import', 'template'],
     load: async () => (await import('./ticket-categories.ts')).ticketCategories,
   },
+  forms: {
+    about: 'the request forms of a tenant',
+    files: [],
+    load: async () => (await import('./request-forms.ts')).requestForms,
+  },
   assets: { about: 'assets', files: ['import', 'export'], load: async () => (await import('./assets.ts')).assets },
   projects: {
     about: 'projects',

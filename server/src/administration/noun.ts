@@ -26,7 +26,7 @@ export interface Field {
   /** The syntax of the option, such as `--members <users>`. Default: derived from the name and the schema. */
   option?: string;
   /** The resource whose ids or email addresses completions suggest. */
-  suggest?: 'users' | 'categories';
+  suggest?: 'users' | 'teams' | 'categories';
   /** The explanation in the form. */
   hint?: string;
   /** The height of the text area. Undefined if the field has a single line. */

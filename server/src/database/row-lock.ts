@@ -57,6 +57,7 @@ const advisoryLocks = {
   keyPolicy: 9,
   customFields: 10,
   ticketCategories: 11,
+  requestForms: 12,
 } as const;
 
 const lockName = rows<{ name: string; number: number }, object>(

@@ -118,6 +118,7 @@ export const groups: Group[] = [
       guide('attachments', 'Attach files', 'Upload files to tickets, and download them.'),
       guide('articles', 'Use the knowledge base', 'Import articles, find a solution, and copy all articles.'),
       guide('custom-fields', 'Store custom fields', 'Add your own fields to tickets and assets, and type them.'),
+      guide('request-forms', 'Offer request forms', 'Define forms, and submit them with typed answers.'),
     ],
   },
   {
@@ -161,7 +162,7 @@ export const groups: Group[] = [
       example('migrate-tickets', 'Import tickets', 'Imports the tickets of another service desk.'),
       example('inventory', 'List the parts of machines', 'Turns the outputs of `lshw` into a list of assets.'),
       example('service-desk', 'Create and sync all data', 'Creates tickets with an attachment, and syncs a workspace.'),
-      example('ticket-form', 'Create tickets from a form', 'Shows a form in the browser that creates tickets.'),
+      example('ticket-form', 'Show a request form', 'Shows a request form in the browser, and submits it.'),
       example('webhook-receiver', 'Receive webhooks', 'Receives webhooks with `node:http`, and verifies them.'),
       example(
         'deploy-gate',

@@ -70,6 +70,7 @@ export function shapeOf(schema: unknown): Record<string, z.ZodType> {
 /** The fields that tool definitions omit, because agents rarely need them. The API still accepts these fields. */
 const omitted = new Set([
   'externalId',
+  'formKey',
   'ifMatch',
   'dueSince',
   'dueBefore',

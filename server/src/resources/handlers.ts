@@ -12,6 +12,8 @@ import { getDelivery, listDeliveries, replayDelivery, sendTestEvent } from './de
 import { readDocument } from './document/queries.ts';
 import { getMe } from './me/queries.ts';
 import { getProject, listProjects, projectRows } from './projects/queries.ts';
+import { getRequestForm, listRequestForms, requestFormRows } from './request-forms/queries.ts';
+import { submitForm } from './request-forms/submission.ts';
 import type { UserContext } from './shared/context.ts';
 import type { Page } from './shared/lists.ts';
 import { type FeedRows, listChanges } from './sync/change-feed.ts';
@@ -119,6 +121,12 @@ export const handlers: { [Resource in keyof Contract]: RouterImplementation<Cont
   },
   ticketCategories: {
     list: async ({ request, query }) => page(await listTicketCategories(request.ctx, query)),
+  },
+  requestForms: {
+    list: async ({ request, query }) => page(await listRequestForms(request.ctx, query)),
+    changes: async ({ request, query }) => page(await listChanges(request.ctx, requestFormRows, query)),
+    get: async ({ request, params }) => ok(await getRequestForm(request.ctx, params.key)),
+    submit: async ({ request, params, body }) => created(await submitForm(request.ctx, params.key, body)),
   },
   document: {
     get: async ({ request, reply }) => ({ status: 200, body: await readDocument(request, reply) }),

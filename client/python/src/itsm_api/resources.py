@@ -49,6 +49,9 @@ from .types import (
     Priority,
     Project,
     ProjectStatus,
+    RequestForm,
+    RequestFormDetail,
+    RequestFormSubmission,
     Tag,
     Task,
     TaskPatch,
@@ -122,6 +125,7 @@ class Tickets(Resource):
         type: TicketType | Sequence[TicketType] | None = None,
         category: TicketCategory | Sequence[TicketCategory] | None = None,
         category_config_id: str | Sequence[str] | None = None,
+        form_key: str | Sequence[str] | None = None,
         requester_id: UserReference | Sequence[UserReference] | None = None,
         parent_id: TicketReference | Sequence[TicketReference] | None = None,
         watcher_user_id: UserReference | Sequence[UserReference] | None = None,
@@ -155,7 +159,7 @@ class Tickets(Resource):
             for ticket in client.tickets.list(status="OPEN"):
                 print(ticket["id"])
         """
-        return self._list("GET /tickets tickets:read query", (), {"page": page, "perPage": per_page, "status": status, "priority": priority, "assigneeId": assignee_id, "teamId": team_id, "type": type, "category": category, "categoryConfigId": category_config_id, "requesterId": requester_id, "parentId": parent_id, "watcherUserId": watcher_user_id, "externalId": external_id, "assetId": asset_id, "tag": tag, "customFields": custom_fields, "createdSince": created_since, "createdBefore": created_before, "dueSince": due_since, "dueBefore": due_before, "plannedSince": planned_since, "plannedBefore": planned_before, "approvalStatus": approval_status, "overdue": overdue, "q": q, "sort": sort})
+        return self._list("GET /tickets tickets:read query", (), {"page": page, "perPage": per_page, "status": status, "priority": priority, "assigneeId": assignee_id, "teamId": team_id, "type": type, "category": category, "categoryConfigId": category_config_id, "formKey": form_key, "requesterId": requester_id, "parentId": parent_id, "watcherUserId": watcher_user_id, "externalId": external_id, "assetId": asset_id, "tag": tag, "customFields": custom_fields, "createdSince": created_since, "createdBefore": created_before, "dueSince": due_since, "dueBefore": due_before, "plannedSince": planned_since, "plannedBefore": planned_before, "approvalStatus": approval_status, "overdue": overdue, "q": q, "sort": sort})
 
     def changes(
         self,
@@ -1439,13 +1443,99 @@ class TicketCategories(Resource):
         """
         return self._list("GET /ticket-categories tickets:read query", (), {"page": page, "perPage": per_page})
 
+class RequestForms(Resource):
+    """Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line."""
+
+    def list(
+        self,
+        *,
+        page: int | str | None = None,
+        per_page: int | str | None = None,
+    ) -> ApiList[RequestForm]:
+        """List request forms.
+
+        Returns all forms of the workspace, including inactive ones, in the order of their keys. With `perPage=100`, the first page contains all forms.
+
+        Each request counts against the rate limit `users`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `PayloadTooLargeError`, `InvalidApiKeyError`, `AddressNotAllowedError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            for request_form in client.request_forms.list():
+                print(request_form["id"])
+        """
+        return self._list("GET /request-forms users query", (), {"page": page, "perPage": per_page})
+
+    def changes(
+        self,
+        *,
+        since: str | None = None,
+        cursor: str | None = None,
+        per_page: int | str | None = None,
+        follow: bool = False,
+        poll_seconds: float = 10.0,
+    ) -> ApiChanges[RequestForm]:
+        """List changed request forms.
+
+        Returns the current version of each changed resource, ordered by the last change, for incremental sync. To get the next page, send `nextCursor` as `cursor`. The feed never omits a changed resource, but it returns only the current version, and a resource can appear more than once. Without `since` and `cursor`, the feed starts with the oldest change.
+
+        Counts against the rate limit `users`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `PayloadTooLargeError`, `InvalidApiKeyError`, `AddressNotAllowedError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            for request_form in client.request_forms.changes(since="2026-11-20T10:00:00Z"):
+                print(request_form["id"])
+        """
+        return self._changes("GET /request-forms/changes users changes", (), {"since": since, "cursor": cursor, "perPage": per_page}, follow=follow, poll_seconds=poll_seconds)
+
+    def get(self, key: str, *, if_none_match: RequestFormDetail | None = None) -> RequestFormDetail:
+        """Get a request form.
+
+        Returns a form with the JSON Schema of its answers, also if the form is inactive.
+
+        Counts against the rate limit `users`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `PayloadTooLargeError`, `InvalidApiKeyError`, `AddressNotAllowedError`, `NotFoundError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            request_form_detail = client.request_forms.get("laptop")
+        """
+        return self._send("GET /request-forms/:key users", (key,), if_none_match=if_none_match)
+
+    def submit(
+        self,
+        key: str,
+        body: RequestFormSubmission,
+        *,
+        idempotency_key: str | None = None,
+    ) -> Ticket:
+        """Submit a request form.
+
+        Creates a ticket from the answers, and emits `ticket.created`. Returns 404 if the form is inactive. The document of your workspace (`GET /openapi.json`) has an operation with typed answers for each active form.
+
+        Requires the scope `tickets:write`: create and update tickets. Email addresses in the request also require the scope `users:read`.
+
+        Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `InvalidJsonError`, `UnsupportedMediaTypeError`, `PayloadTooLargeError`, `InvalidReferenceError`, `ExternalIdExistsError`, `InvalidApiKeyError`, `InsufficientScopeError`, `AddressNotAllowedError`, `NotFoundError`, `IdempotencyKeyReusedError`, `IdempotencyInProgressError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            ticket = client.request_forms.submit("laptop", {"answers": {"site": "Berlin"}})
+        """
+        return self._send("POST /request-forms/:key/tickets tickets:write body", (key,), body, idempotency_key=idempotency_key)
+
 class Document(Resource):
-    """This document with the custom fields and the ticket categories of the workspace."""
+    """This document with the custom fields, the ticket categories and the request forms of the workspace."""
 
     def get(self) -> Download:
         """Get the OpenAPI document of the workspace.
 
-        Returns the OpenAPI document with the custom fields and the ticket categories of the workspace. The schemas of requests list the fields with their types and values. The schemas of responses also allow other values, because stored values can be older than the definitions. For an import key, no custom field is required. Every API key can read the document, but only keys with the scope `tickets:read` get the ticket categories.
+        Returns the OpenAPI document with the custom fields, the ticket categories and the request forms of the workspace. It has an operation with typed answers for each active form. The schemas of requests list the fields with their types and values. The schemas of responses also allow other values, because stored values can be older than the definitions. For an import key, no custom field is required. Every API key can read the document, but only keys with the scope `tickets:read` get the ticket categories.
 
         Counts against the rate limit `users`, by default 30 requests per 60 seconds.
 
@@ -1690,8 +1780,10 @@ class Resources:
     """The definitions of custom fields. You create and change them in the developer area or with the command line."""
     ticket_categories: TicketCategories
     """Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line."""
+    request_forms: RequestForms
+    """Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line."""
     document: Document
-    """This document with the custom fields and the ticket categories of the workspace."""
+    """This document with the custom fields, the ticket categories and the request forms of the workspace."""
     webhooks: Webhooks
     """Webhook subscriptions. For the format, the retries and the signatures of events, see the section Events."""
     deliveries: Deliveries
@@ -1714,6 +1806,7 @@ class Resources:
         self.teams = Teams(api)
         self.fields = Fields(api)
         self.ticket_categories = TicketCategories(api)
+        self.request_forms = RequestForms(api)
         self.document = Document(api)
         self.webhooks = Webhooks(api)
         self.deliveries = Deliveries(api)

@@ -161,6 +161,8 @@ class Ticket(TypedDict):
     """The area of IT that the ticket concerns, or null if only `categoryConfigId` is set. Known values: `SOFTWARE`, `HARDWARE`, `NETWORK`, `ACCESS`, `EMAIL`, `OTHER`."""
     categoryConfigId: str | None
     """The ticket category, or null if it has none. You can set only ids of active categories. If the workspace defines no categories, you can set any text. 1 to 255 characters."""
+    formKey: str | None
+    """The key of the request form that created the ticket, or null if none did. Never changes. At most 40 characters."""
     requesterId: int
     """The user who requested the ticket. The default is the user of the API key. Never changes."""
     assigneeId: int | None
@@ -1555,6 +1557,101 @@ class CategoryConfig(TypedDict):
     """When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     etag: Etag
     """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
+
+class RequestForm(TypedDict):
+    """A form with which users request something."""
+
+    id: int
+    """The identifier. It is unique within its resource type, never changes and is never reused."""
+    key: str
+    """The key of the request form. It never changes. At most 40 characters."""
+    name: str
+    """The name of the form for people. 1 to 100 characters."""
+    description: str | None
+    """What the form is for, or null if not set. 1 to 1000 characters."""
+    active: bool
+    """Whether requests can submit the form."""
+    type: str
+    """The type of its tickets. Known values: `INCIDENT`, `PROBLEM`, `CHANGE`, `SERVICE_REQUEST`."""
+    priority: str
+    """The priority of its tickets. Known values: `LOW`, `MEDIUM`, `HIGH`, `CRITICAL`."""
+    tags: List[Tag]
+    """The tags of its tickets. At most 50 items. 1 to 50 characters."""
+    titleTemplate: str | None
+    """The default title of its tickets, or null for the name of the form. Keys of fields in braces stand for the answers, as in `Laptop for {site}`. 1 to 255 characters."""
+    createdAt: str
+    """When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    updatedAt: str
+    """When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    etag: Etag
+    """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
+
+class RequestFormField(TypedDict):
+    """A custom field of tickets as a part of a form."""
+
+    key: str
+    """The key of the custom field of tickets."""
+    required: bool
+    """Whether a request needs an answer. If the field has a default, the default replaces an absent answer."""
+    default: CustomFieldValue
+    """The value of the field if the answer is absent, or null."""
+    fixed: CustomFieldValue
+    """The value of the field in every ticket, or null. A field with a fixed value is no question."""
+    help: str | None
+    """An explanation of the question for people, or null. 1 to 300 characters."""
+
+class RequestFormDetail(TypedDict):
+    """A form with its fields and the JSON Schema of its answers."""
+
+    id: int
+    """The identifier. It is unique within its resource type, never changes and is never reused."""
+    key: str
+    """The key of the request form. It never changes. At most 40 characters."""
+    name: str
+    """The name of the form for people. 1 to 100 characters."""
+    description: str | None
+    """What the form is for, or null if not set. 1 to 1000 characters."""
+    active: bool
+    """Whether requests can submit the form."""
+    type: str
+    """The type of its tickets. Known values: `INCIDENT`, `PROBLEM`, `CHANGE`, `SERVICE_REQUEST`."""
+    priority: str
+    """The priority of its tickets. Known values: `LOW`, `MEDIUM`, `HIGH`, `CRITICAL`."""
+    tags: List[Tag]
+    """The tags of its tickets. At most 50 items. 1 to 50 characters."""
+    titleTemplate: str | None
+    """The default title of its tickets, or null for the name of the form. Keys of fields in braces stand for the answers, as in `Laptop for {site}`. 1 to 255 characters."""
+    fields: List[RequestFormField]
+    """The fields in their order, as an administrator set them."""
+    schema: Dict[str, Any]
+    """The JSON Schema (2020-12) of `answers`. It has only active options and fields, and the fields that the workspace requires. The `etag` of the form changes with it."""
+    createdAt: str
+    """When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    updatedAt: str
+    """When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    etag: Etag
+    """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
+
+RequestFormAnswers = Mapping[str, object]
+"""The answers by the key of their field, as in `schema` of the form. Null is no answer."""
+
+class RequestFormSubmission(TypedDict):
+    """The answers to the questions of a form, and optional fields of the ticket."""
+
+    answers: Mapping[str, object]
+    """The answers by the key of their field, as in `schema` of the form. Null is no answer."""
+    title: NotRequired[str | None]
+    """The title. The default comes from the form and the answers. 1 to 255 characters."""
+    description: NotRequired[str | None]
+    """The full description. The default has a line such as `Site: Berlin` for each answer. 1 to 65535 characters."""
+    requesterId: NotRequired[UserReference | None]
+    """The user who requests the ticket, by id or email address. The default is the user of the API key."""
+    externalId: NotRequired[str | None]
+    """The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters."""
+    watcherUserIds: NotRequired[Sequence[UserReference] | None]
+    """The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users."""
+    assetIds: NotRequired[Sequence[int] | None]
+    """The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order."""
 
 EventType = Literal["ticket.created", "ticket.updated", "asset.created", "task.updated"]
 """The type of an event."""

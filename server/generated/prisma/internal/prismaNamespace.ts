@@ -409,6 +409,7 @@ export const ModelName = {
   Team: 'Team',
   TeamMember: 'TeamMember',
   TicketCategory: 'TicketCategory',
+  RequestForm: 'RequestForm',
   ApiKey: 'ApiKey',
   CustomFieldDefinition: 'CustomFieldDefinition',
   KeyPolicy: 'KeyPolicy',
@@ -470,7 +471,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "ticketCategory" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "approval" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeFeed" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "ticketCategory" | "requestForm" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "approval" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeFeed" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -989,6 +990,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.TicketCategoryCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.TicketCategoryCountAggregateOutputType> | number
+        }
+      }
+    }
+    RequestForm: {
+      payload: Prisma.$RequestFormPayload<ExtArgs>
+      fields: Prisma.RequestFormFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RequestFormFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RequestFormFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload>
+        }
+        findFirst: {
+          args: Prisma.RequestFormFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RequestFormFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload>
+        }
+        findMany: {
+          args: Prisma.RequestFormFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload>[]
+        }
+        create: {
+          args: Prisma.RequestFormCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload>
+        }
+        createMany: {
+          args: Prisma.RequestFormCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RequestFormCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload>[]
+        }
+        delete: {
+          args: Prisma.RequestFormDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload>
+        }
+        update: {
+          args: Prisma.RequestFormUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload>
+        }
+        deleteMany: {
+          args: Prisma.RequestFormDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RequestFormUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RequestFormUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload>[]
+        }
+        upsert: {
+          args: Prisma.RequestFormUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RequestFormPayload>
+        }
+        aggregate: {
+          args: Prisma.RequestFormAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRequestForm>
+        }
+        groupBy: {
+          args: Prisma.RequestFormGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RequestFormGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RequestFormCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RequestFormCountAggregateOutputType> | number
         }
       }
     }
@@ -4514,6 +4589,30 @@ export const TicketCategoryScalarFieldEnum = {
 export type TicketCategoryScalarFieldEnum = (typeof TicketCategoryScalarFieldEnum)[keyof typeof TicketCategoryScalarFieldEnum]
 
 
+export const RequestFormScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  key: 'key',
+  plainKey: 'plainKey',
+  name: 'name',
+  description: 'description',
+  active: 'active',
+  type: 'type',
+  category: 'category',
+  categoryConfigId: 'categoryConfigId',
+  priority: 'priority',
+  teamId: 'teamId',
+  tags: 'tags',
+  titleTemplate: 'titleTemplate',
+  fields: 'fields',
+  version: 'version',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RequestFormScalarFieldEnum = (typeof RequestFormScalarFieldEnum)[keyof typeof RequestFormScalarFieldEnum]
+
+
 export const ApiKeyScalarFieldEnum = {
   tenantId: 'tenantId',
   id: 'id',
@@ -4674,6 +4773,7 @@ export const TicketScalarFieldEnum = {
   priority: 'priority',
   category: 'category',
   categoryConfigId: 'categoryConfigId',
+  formKey: 'formKey',
   requesterId: 'requesterId',
   assigneeId: 'assigneeId',
   teamId: 'teamId',
@@ -5534,6 +5634,7 @@ export type GlobalOmitConfig = {
   team?: Prisma.TeamOmit
   teamMember?: Prisma.TeamMemberOmit
   ticketCategory?: Prisma.TicketCategoryOmit
+  requestForm?: Prisma.RequestFormOmit
   apiKey?: Prisma.ApiKeyOmit
   customFieldDefinition?: Prisma.CustomFieldDefinitionOmit
   keyPolicy?: Prisma.KeyPolicyOmit

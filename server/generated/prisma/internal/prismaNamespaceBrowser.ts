@@ -58,6 +58,7 @@ export const ModelName = {
   Team: 'Team',
   TeamMember: 'TeamMember',
   TicketCategory: 'TicketCategory',
+  RequestForm: 'RequestForm',
   ApiKey: 'ApiKey',
   CustomFieldDefinition: 'CustomFieldDefinition',
   KeyPolicy: 'KeyPolicy',
@@ -215,6 +216,30 @@ export const TicketCategoryScalarFieldEnum = {
 } as const
 
 export type TicketCategoryScalarFieldEnum = (typeof TicketCategoryScalarFieldEnum)[keyof typeof TicketCategoryScalarFieldEnum]
+
+
+export const RequestFormScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  key: 'key',
+  plainKey: 'plainKey',
+  name: 'name',
+  description: 'description',
+  active: 'active',
+  type: 'type',
+  category: 'category',
+  categoryConfigId: 'categoryConfigId',
+  priority: 'priority',
+  teamId: 'teamId',
+  tags: 'tags',
+  titleTemplate: 'titleTemplate',
+  fields: 'fields',
+  version: 'version',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type RequestFormScalarFieldEnum = (typeof RequestFormScalarFieldEnum)[keyof typeof RequestFormScalarFieldEnum]
 
 
 export const ApiKeyScalarFieldEnum = {
@@ -377,6 +402,7 @@ export const TicketScalarFieldEnum = {
   priority: 'priority',
   category: 'category',
   categoryConfigId: 'categoryConfigId',
+  formKey: 'formKey',
   requesterId: 'requesterId',
   assigneeId: 'assigneeId',
   teamId: 'teamId',

@@ -790,14 +790,6 @@ export type ApiKeyUpdateManyWithoutPreviousNestedInput = {
   deleteMany?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[] | runtime.Types.Skip
 }
 
-export type NullableBigIntFieldUpdateOperationsInput = {
-  set?: bigint | number | null | runtime.Types.Skip
-  increment?: bigint | number | runtime.Types.Skip
-  decrement?: bigint | number | runtime.Types.Skip
-  multiply?: bigint | number | runtime.Types.Skip
-  divide?: bigint | number | runtime.Types.Skip
-}
-
 export type ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput = {
   create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutPreviousInput, Prisma.ApiKeyUncheckedCreateWithoutPreviousInput> | Prisma.ApiKeyCreateWithoutPreviousInput[] | Prisma.ApiKeyUncheckedCreateWithoutPreviousInput[] | runtime.Types.Skip
   connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutPreviousInput | Prisma.ApiKeyCreateOrConnectWithoutPreviousInput[] | runtime.Types.Skip

@@ -261,6 +261,7 @@ export type TeamWhereInput = {
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   members?: Prisma.TeamMemberListRelationFilter | runtime.Types.Skip
   tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormListRelationFilter | runtime.Types.Skip
 }
 
 export type TeamOrderByWithRelationInput = {
@@ -276,6 +277,7 @@ export type TeamOrderByWithRelationInput = {
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
   members?: Prisma.TeamMemberOrderByRelationAggregateInput | runtime.Types.Skip
   tickets?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type TeamWhereUniqueInput = Prisma.AtLeast<{
@@ -296,6 +298,7 @@ export type TeamWhereUniqueInput = Prisma.AtLeast<{
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
   members?: Prisma.TeamMemberListRelationFilter | runtime.Types.Skip
   tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_nameKey">
 
 export type TeamOrderByWithAggregationInput = {
@@ -342,6 +345,7 @@ export type TeamCreateInput = {
   tenant?: Prisma.TenantCreateNestedOneWithoutTeamsInput | runtime.Types.Skip
   members?: Prisma.TeamMemberCreateNestedManyWithoutTeamInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedCreateInput = {
@@ -356,6 +360,7 @@ export type TeamUncheckedCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamUpdateInput = {
@@ -370,6 +375,7 @@ export type TeamUpdateInput = {
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTeamsNestedInput | runtime.Types.Skip
   members?: Prisma.TeamMemberUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedUpdateInput = {
@@ -384,6 +390,7 @@ export type TeamUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamCreateManyInput = {
@@ -555,6 +562,22 @@ export type TeamUpdateOneRequiredWithoutMembersNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TeamUpdateToOneWithWhereWithoutMembersInput, Prisma.TeamUpdateWithoutMembersInput>, Prisma.TeamUncheckedUpdateWithoutMembersInput> | runtime.Types.Skip
 }
 
+export type TeamCreateNestedOneWithoutRequestFormsInput = {
+  create?: Prisma.XOR<Prisma.TeamCreateWithoutRequestFormsInput, Prisma.TeamUncheckedCreateWithoutRequestFormsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TeamCreateOrConnectWithoutRequestFormsInput | runtime.Types.Skip
+  connect?: Prisma.TeamWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TeamUpdateOneWithoutRequestFormsNestedInput = {
+  create?: Prisma.XOR<Prisma.TeamCreateWithoutRequestFormsInput, Prisma.TeamUncheckedCreateWithoutRequestFormsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TeamCreateOrConnectWithoutRequestFormsInput | runtime.Types.Skip
+  upsert?: Prisma.TeamUpsertWithoutRequestFormsInput | runtime.Types.Skip
+  disconnect?: Prisma.TeamWhereInput | boolean | runtime.Types.Skip
+  delete?: Prisma.TeamWhereInput | boolean | runtime.Types.Skip
+  connect?: Prisma.TeamWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TeamUpdateToOneWithWhereWithoutRequestFormsInput, Prisma.TeamUpdateWithoutRequestFormsInput>, Prisma.TeamUncheckedUpdateWithoutRequestFormsInput> | runtime.Types.Skip
+}
+
 export type TeamCreateNestedOneWithoutTicketsInput = {
   create?: Prisma.XOR<Prisma.TeamCreateWithoutTicketsInput, Prisma.TeamUncheckedCreateWithoutTicketsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.TeamCreateOrConnectWithoutTicketsInput | runtime.Types.Skip
@@ -582,6 +605,7 @@ export type TeamCreateWithoutTenantInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberCreateNestedManyWithoutTeamInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedCreateWithoutTenantInput = {
@@ -595,6 +619,7 @@ export type TeamUncheckedCreateWithoutTenantInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamCreateOrConnectWithoutTenantInput = {
@@ -649,6 +674,7 @@ export type TeamCreateWithoutMembersInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTeamsInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedCreateWithoutMembersInput = {
@@ -662,6 +688,7 @@ export type TeamUncheckedCreateWithoutMembersInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamCreateOrConnectWithoutMembersInput = {
@@ -691,6 +718,7 @@ export type TeamUpdateWithoutMembersInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTeamsNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedUpdateWithoutMembersInput = {
@@ -703,6 +731,79 @@ export type TeamUncheckedUpdateWithoutMembersInput = {
   version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+}
+
+export type TeamCreateWithoutRequestFormsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  description?: string | null | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutTeamsInput | runtime.Types.Skip
+  members?: Prisma.TeamMemberCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+}
+
+export type TeamUncheckedCreateWithoutRequestFormsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  description?: string | null | runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  members?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+}
+
+export type TeamCreateOrConnectWithoutRequestFormsInput = {
+  where: Prisma.TeamWhereUniqueInput
+  create: Prisma.XOR<Prisma.TeamCreateWithoutRequestFormsInput, Prisma.TeamUncheckedCreateWithoutRequestFormsInput>
+}
+
+export type TeamUpsertWithoutRequestFormsInput = {
+  update: Prisma.XOR<Prisma.TeamUpdateWithoutRequestFormsInput, Prisma.TeamUncheckedUpdateWithoutRequestFormsInput>
+  create: Prisma.XOR<Prisma.TeamCreateWithoutRequestFormsInput, Prisma.TeamUncheckedCreateWithoutRequestFormsInput>
+  where?: Prisma.TeamWhereInput | runtime.Types.Skip
+}
+
+export type TeamUpdateToOneWithWhereWithoutRequestFormsInput = {
+  where?: Prisma.TeamWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TeamUpdateWithoutRequestFormsInput, Prisma.TeamUncheckedUpdateWithoutRequestFormsInput>
+}
+
+export type TeamUpdateWithoutRequestFormsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutTeamsNestedInput | runtime.Types.Skip
+  members?: Prisma.TeamMemberUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+}
+
+export type TeamUncheckedUpdateWithoutRequestFormsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  members?: Prisma.TeamMemberUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
@@ -717,6 +818,7 @@ export type TeamCreateWithoutTicketsInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTeamsInput | runtime.Types.Skip
   members?: Prisma.TeamMemberCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedCreateWithoutTicketsInput = {
@@ -730,6 +832,7 @@ export type TeamUncheckedCreateWithoutTicketsInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTeamInput | runtime.Types.Skip
 }
 
 export type TeamCreateOrConnectWithoutTicketsInput = {
@@ -759,6 +862,7 @@ export type TeamUpdateWithoutTicketsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTeamsNestedInput | runtime.Types.Skip
   members?: Prisma.TeamMemberUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedUpdateWithoutTicketsInput = {
@@ -772,6 +876,7 @@ export type TeamUncheckedUpdateWithoutTicketsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamCreateManyTenantInput = {
@@ -796,6 +901,7 @@ export type TeamUpdateWithoutTenantInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedUpdateWithoutTenantInput = {
@@ -809,6 +915,7 @@ export type TeamUncheckedUpdateWithoutTenantInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   members?: Prisma.TeamMemberUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTeamNestedInput | runtime.Types.Skip
 }
 
 export type TeamUncheckedUpdateManyWithoutTenantInput = {
@@ -830,11 +937,13 @@ export type TeamUncheckedUpdateManyWithoutTenantInput = {
 export type TeamCountOutputType = {
   members: number
   tickets: number
+  requestForms: number
 }
 
 export type TeamCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   members?: boolean | TeamCountOutputTypeCountMembersArgs
   tickets?: boolean | TeamCountOutputTypeCountTicketsArgs
+  requestForms?: boolean | TeamCountOutputTypeCountRequestFormsArgs
 }
 
 /**
@@ -861,6 +970,13 @@ export type TeamCountOutputTypeCountTicketsArgs<ExtArgs extends runtime.Types.Ex
   where?: Prisma.TicketWhereInput | runtime.Types.Skip
 }
 
+/**
+ * TeamCountOutputType without action
+ */
+export type TeamCountOutputTypeCountRequestFormsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RequestFormWhereInput | runtime.Types.Skip
+}
+
 
 export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -875,6 +991,7 @@ export type TeamSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   members?: boolean | Prisma.Team$membersArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Team$ticketsArgs<ExtArgs> | runtime.Types.Skip
+  requestForms?: boolean | Prisma.Team$requestFormsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TeamCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["team"]>
 
@@ -921,6 +1038,7 @@ export type TeamInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   members?: boolean | Prisma.Team$membersArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Team$ticketsArgs<ExtArgs> | runtime.Types.Skip
+  requestForms?: boolean | Prisma.Team$requestFormsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TeamCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TeamIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -936,6 +1054,7 @@ export type $TeamPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     tenant: Prisma.$TenantPayload<ExtArgs>
     members: Prisma.$TeamMemberPayload<ExtArgs>[]
     tickets: Prisma.$TicketPayload<ExtArgs>[]
+    requestForms: Prisma.$RequestFormPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -1347,6 +1466,7 @@ export interface Prisma__TeamClient<T, Null = never, ExtArgs extends runtime.Typ
   tenant<T extends Prisma.TenantDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.TenantDefaultArgs<ExtArgs>>): Prisma.Prisma__TenantClient<runtime.Types.Result.GetResult<Prisma.$TenantPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   members<T extends Prisma.Team$membersArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Team$membersArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TeamMemberPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tickets<T extends Prisma.Team$ticketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Team$ticketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  requestForms<T extends Prisma.Team$requestFormsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Team$requestFormsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RequestFormPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1831,6 +1951,30 @@ export type Team$ticketsArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.TicketScalarFieldEnum | Prisma.TicketScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Team.requestForms
+ */
+export type Team$requestFormsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RequestForm
+   */
+  select?: Prisma.RequestFormSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RequestForm
+   */
+  omit?: Prisma.RequestFormOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RequestFormInclude<ExtArgs> | null
+  where?: Prisma.RequestFormWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.RequestFormOrderByWithRelationInput | Prisma.RequestFormOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.RequestFormWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.RequestFormScalarFieldEnum | Prisma.RequestFormScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

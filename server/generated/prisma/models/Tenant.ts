@@ -263,6 +263,7 @@ export type TenantWhereInput = {
   events?: Prisma.EventListRelationFilter | runtime.Types.Skip
   keyPolicy?: Prisma.XOR<Prisma.KeyPolicyNullableScalarRelationFilter, Prisma.KeyPolicyWhereInput> | null | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionListRelationFilter | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormListRelationFilter | runtime.Types.Skip
 }
 
 export type TenantOrderByWithRelationInput = {
@@ -288,6 +289,7 @@ export type TenantOrderByWithRelationInput = {
   events?: Prisma.EventOrderByRelationAggregateInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyOrderByWithRelationInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionOrderByRelationAggregateInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type TenantWhereUniqueInput = Prisma.AtLeast<{
@@ -316,6 +318,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   events?: Prisma.EventListRelationFilter | runtime.Types.Skip
   keyPolicy?: Prisma.XOR<Prisma.KeyPolicyNullableScalarRelationFilter, Prisma.KeyPolicyWhereInput> | null | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionListRelationFilter | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormListRelationFilter | runtime.Types.Skip
 }, "id" | "nameKey">
 
 export type TenantOrderByWithAggregationInput = {
@@ -373,6 +376,7 @@ export type TenantCreateInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateInput = {
@@ -398,6 +402,7 @@ export type TenantUncheckedCreateInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUpdateInput = {
@@ -423,6 +428,7 @@ export type TenantUpdateInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateInput = {
@@ -448,6 +454,7 @@ export type TenantUncheckedUpdateInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateManyInput = {
@@ -579,6 +586,20 @@ export type TenantUpdateOneRequiredWithoutTicketCategoriesNestedInput = {
   upsert?: Prisma.TenantUpsertWithoutTicketCategoriesInput | runtime.Types.Skip
   connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutTicketCategoriesInput, Prisma.TenantUpdateWithoutTicketCategoriesInput>, Prisma.TenantUncheckedUpdateWithoutTicketCategoriesInput> | runtime.Types.Skip
+}
+
+export type TenantCreateNestedOneWithoutRequestFormsInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutRequestFormsInput, Prisma.TenantUncheckedCreateWithoutRequestFormsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutRequestFormsInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TenantUpdateOneRequiredWithoutRequestFormsNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutRequestFormsInput, Prisma.TenantUncheckedCreateWithoutRequestFormsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutRequestFormsInput | runtime.Types.Skip
+  upsert?: Prisma.TenantUpsertWithoutRequestFormsInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutRequestFormsInput, Prisma.TenantUpdateWithoutRequestFormsInput>, Prisma.TenantUncheckedUpdateWithoutRequestFormsInput> | runtime.Types.Skip
 }
 
 export type TenantCreateNestedOneWithoutApiKeysInput = {
@@ -743,6 +764,7 @@ export type TenantCreateWithoutUsersInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutUsersInput = {
@@ -767,6 +789,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutUsersInput = {
@@ -807,6 +830,7 @@ export type TenantUpdateWithoutUsersInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutUsersInput = {
@@ -831,6 +855,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutTeamsInput = {
@@ -855,6 +880,7 @@ export type TenantCreateWithoutTeamsInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutTeamsInput = {
@@ -879,6 +905,7 @@ export type TenantUncheckedCreateWithoutTeamsInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutTeamsInput = {
@@ -919,6 +946,7 @@ export type TenantUpdateWithoutTeamsInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutTeamsInput = {
@@ -943,6 +971,7 @@ export type TenantUncheckedUpdateWithoutTeamsInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutTicketCategoriesInput = {
@@ -967,6 +996,7 @@ export type TenantCreateWithoutTicketCategoriesInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutTicketCategoriesInput = {
@@ -991,6 +1021,7 @@ export type TenantUncheckedCreateWithoutTicketCategoriesInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutTicketCategoriesInput = {
@@ -1031,6 +1062,7 @@ export type TenantUpdateWithoutTicketCategoriesInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutTicketCategoriesInput = {
@@ -1045,6 +1077,123 @@ export type TenantUncheckedUpdateWithoutTicketCategoriesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantCreateWithoutRequestFormsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedCreateWithoutRequestFormsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantCreateOrConnectWithoutRequestFormsInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutRequestFormsInput, Prisma.TenantUncheckedCreateWithoutRequestFormsInput>
+}
+
+export type TenantUpsertWithoutRequestFormsInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutRequestFormsInput, Prisma.TenantUncheckedUpdateWithoutRequestFormsInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutRequestFormsInput, Prisma.TenantUncheckedCreateWithoutRequestFormsInput>
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+}
+
+export type TenantUpdateToOneWithWhereWithoutRequestFormsInput = {
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutRequestFormsInput, Prisma.TenantUncheckedUpdateWithoutRequestFormsInput>
+}
+
+export type TenantUpdateWithoutRequestFormsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedUpdateWithoutRequestFormsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
@@ -1079,6 +1228,7 @@ export type TenantCreateWithoutApiKeysInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutApiKeysInput = {
@@ -1103,6 +1253,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutApiKeysInput = {
@@ -1143,6 +1294,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutApiKeysInput = {
@@ -1167,6 +1319,7 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutCustomFieldsInput = {
@@ -1191,6 +1344,7 @@ export type TenantCreateWithoutCustomFieldsInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutCustomFieldsInput = {
@@ -1215,6 +1369,7 @@ export type TenantUncheckedCreateWithoutCustomFieldsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutCustomFieldsInput = {
@@ -1255,6 +1410,7 @@ export type TenantUpdateWithoutCustomFieldsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutCustomFieldsInput = {
@@ -1279,6 +1435,7 @@ export type TenantUncheckedUpdateWithoutCustomFieldsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutKeyPolicyInput = {
@@ -1303,6 +1460,7 @@ export type TenantCreateWithoutKeyPolicyInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutKeyPolicyInput = {
@@ -1327,6 +1485,7 @@ export type TenantUncheckedCreateWithoutKeyPolicyInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutKeyPolicyInput = {
@@ -1367,6 +1526,7 @@ export type TenantUpdateWithoutKeyPolicyInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
@@ -1391,6 +1551,7 @@ export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutTicketsInput = {
@@ -1415,6 +1576,7 @@ export type TenantCreateWithoutTicketsInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutTicketsInput = {
@@ -1439,6 +1601,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutTicketsInput = {
@@ -1479,6 +1642,7 @@ export type TenantUpdateWithoutTicketsInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutTicketsInput = {
@@ -1503,6 +1667,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutTicketSequenceInput = {
@@ -1527,6 +1692,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutTicketSequenceInput = {
@@ -1551,6 +1717,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutTicketSequenceInput = {
@@ -1591,6 +1758,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
@@ -1615,6 +1783,7 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutAssetsInput = {
@@ -1639,6 +1808,7 @@ export type TenantCreateWithoutAssetsInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutAssetsInput = {
@@ -1663,6 +1833,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutAssetsInput = {
@@ -1703,6 +1874,7 @@ export type TenantUpdateWithoutAssetsInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutAssetsInput = {
@@ -1727,6 +1899,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutProjectsInput = {
@@ -1751,6 +1924,7 @@ export type TenantCreateWithoutProjectsInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutProjectsInput = {
@@ -1775,6 +1949,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutProjectsInput = {
@@ -1815,6 +1990,7 @@ export type TenantUpdateWithoutProjectsInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutProjectsInput = {
@@ -1839,6 +2015,7 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutArticlesInput = {
@@ -1863,6 +2040,7 @@ export type TenantCreateWithoutArticlesInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutArticlesInput = {
@@ -1887,6 +2065,7 @@ export type TenantUncheckedCreateWithoutArticlesInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutArticlesInput = {
@@ -1927,6 +2106,7 @@ export type TenantUpdateWithoutArticlesInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutArticlesInput = {
@@ -1951,6 +2131,7 @@ export type TenantUncheckedUpdateWithoutArticlesInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutSubscriptionsInput = {
@@ -1975,6 +2156,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutSubscriptionsInput = {
@@ -1999,6 +2181,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutSubscriptionsInput = {
@@ -2039,6 +2222,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
@@ -2063,6 +2247,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantCreateWithoutEventsInput = {
@@ -2087,6 +2272,7 @@ export type TenantCreateWithoutEventsInput = {
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedCreateWithoutEventsInput = {
@@ -2111,6 +2297,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
 }
 
 export type TenantCreateOrConnectWithoutEventsInput = {
@@ -2151,6 +2338,7 @@ export type TenantUpdateWithoutEventsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 export type TenantUncheckedUpdateWithoutEventsInput = {
@@ -2175,6 +2363,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
 }
 
 
@@ -2194,6 +2383,7 @@ export type TenantCountOutputType = {
   subscriptions: number
   events: number
   customFields: number
+  requestForms: number
 }
 
 export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2208,6 +2398,7 @@ export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   subscriptions?: boolean | TenantCountOutputTypeCountSubscriptionsArgs
   events?: boolean | TenantCountOutputTypeCountEventsArgs
   customFields?: boolean | TenantCountOutputTypeCountCustomFieldsArgs
+  requestForms?: boolean | TenantCountOutputTypeCountRequestFormsArgs
 }
 
 /**
@@ -2297,6 +2488,13 @@ export type TenantCountOutputTypeCountCustomFieldsArgs<ExtArgs extends runtime.T
   where?: Prisma.CustomFieldDefinitionWhereInput | runtime.Types.Skip
 }
 
+/**
+ * TenantCountOutputType without action
+ */
+export type TenantCountOutputTypeCountRequestFormsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RequestFormWhereInput | runtime.Types.Skip
+}
+
 
 export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean | runtime.Types.Skip
@@ -2321,6 +2519,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   events?: boolean | Prisma.Tenant$eventsArgs<ExtArgs> | runtime.Types.Skip
   keyPolicy?: boolean | Prisma.Tenant$keyPolicyArgs<ExtArgs> | runtime.Types.Skip
   customFields?: boolean | Prisma.Tenant$customFieldsArgs<ExtArgs> | runtime.Types.Skip
+  requestForms?: boolean | Prisma.Tenant$requestFormsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["tenant"]>
 
@@ -2375,6 +2574,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   events?: boolean | Prisma.Tenant$eventsArgs<ExtArgs> | runtime.Types.Skip
   keyPolicy?: boolean | Prisma.Tenant$keyPolicyArgs<ExtArgs> | runtime.Types.Skip
   customFields?: boolean | Prisma.Tenant$customFieldsArgs<ExtArgs> | runtime.Types.Skip
+  requestForms?: boolean | Prisma.Tenant$requestFormsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.TenantCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type TenantIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2396,6 +2596,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     events: Prisma.$EventPayload<ExtArgs>[]
     keyPolicy: Prisma.$KeyPolicyPayload<ExtArgs> | null
     customFields: Prisma.$CustomFieldDefinitionPayload<ExtArgs>[]
+    requestForms: Prisma.$RequestFormPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: bigint
@@ -2826,6 +3027,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   events<T extends Prisma.Tenant$eventsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$eventsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$EventPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   keyPolicy<T extends Prisma.Tenant$keyPolicyArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$keyPolicyArgs<ExtArgs>>): Prisma.Prisma__KeyPolicyClient<runtime.Types.Result.GetResult<Prisma.$KeyPolicyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   customFields<T extends Prisma.Tenant$customFieldsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$customFieldsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CustomFieldDefinitionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  requestForms<T extends Prisma.Tenant$requestFormsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$requestFormsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RequestFormPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3556,6 +3758,30 @@ export type Tenant$customFieldsArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.CustomFieldDefinitionScalarFieldEnum | Prisma.CustomFieldDefinitionScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * Tenant.requestForms
+ */
+export type Tenant$requestFormsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RequestForm
+   */
+  select?: Prisma.RequestFormSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RequestForm
+   */
+  omit?: Prisma.RequestFormOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RequestFormInclude<ExtArgs> | null
+  where?: Prisma.RequestFormWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.RequestFormOrderByWithRelationInput | Prisma.RequestFormOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.RequestFormWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.RequestFormScalarFieldEnum | Prisma.RequestFormScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -74,6 +74,7 @@ export type TicketMinAggregateOutputType = {
   priority:(import("@itsm-api/contract").Priority) | null
   category:(import("@itsm-api/contract").TicketCategory) | null
   categoryConfigId: string | null
+  formKey: string | null
   requesterId: bigint | null
   assigneeId: bigint | null
   teamId: bigint | null
@@ -109,6 +110,7 @@ export type TicketMaxAggregateOutputType = {
   priority:(import("@itsm-api/contract").Priority) | null
   category:(import("@itsm-api/contract").TicketCategory) | null
   categoryConfigId: string | null
+  formKey: string | null
   requesterId: bigint | null
   assigneeId: bigint | null
   teamId: bigint | null
@@ -144,6 +146,7 @@ export type TicketCountAggregateOutputType = {
   priority: number
   category: number
   categoryConfigId: number
+  formKey: number
   requesterId: number
   assigneeId: number
   teamId: number
@@ -219,6 +222,7 @@ export type TicketMinAggregateInputType = {
   priority?: true | runtime.Types.Skip
   category?: true | runtime.Types.Skip
   categoryConfigId?: true | runtime.Types.Skip
+  formKey?: true | runtime.Types.Skip
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   teamId?: true | runtime.Types.Skip
@@ -254,6 +258,7 @@ export type TicketMaxAggregateInputType = {
   priority?: true | runtime.Types.Skip
   category?: true | runtime.Types.Skip
   categoryConfigId?: true | runtime.Types.Skip
+  formKey?: true | runtime.Types.Skip
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   teamId?: true | runtime.Types.Skip
@@ -289,6 +294,7 @@ export type TicketCountAggregateInputType = {
   priority?: true | runtime.Types.Skip
   category?: true | runtime.Types.Skip
   categoryConfigId?: true | runtime.Types.Skip
+  formKey?: true | runtime.Types.Skip
   requesterId?: true | runtime.Types.Skip
   assigneeId?: true | runtime.Types.Skip
   teamId?: true | runtime.Types.Skip
@@ -415,6 +421,7 @@ export type TicketGroupByOutputType = {
   priority:(import("@itsm-api/contract").Priority)
   category:(import("@itsm-api/contract").TicketCategory) | null
   categoryConfigId: string | null
+  formKey: string | null
   requesterId: bigint
   assigneeId: bigint | null
   teamId: bigint | null
@@ -477,6 +484,7 @@ export type TicketWhereInput = {
   priority?:PJTG.TypedStringFilter<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedStringNullableFilter<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
+  formKey?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
@@ -527,6 +535,7 @@ export type TicketOrderByWithRelationInput = {
   priority?: Prisma.SortOrder | runtime.Types.Skip
   category?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   categoryConfigId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  formKey?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   teamId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -584,6 +593,7 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   priority?: Prisma.StringFilter<"Ticket"> | string | runtime.Types.Skip
   category?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   categoryConfigId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
+  formKey?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
@@ -634,6 +644,7 @@ export type TicketOrderByWithAggregationInput = {
   priority?: Prisma.SortOrder | runtime.Types.Skip
   category?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   categoryConfigId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  formKey?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   teamId?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -681,6 +692,7 @@ export type TicketScalarWhereWithAggregatesInput = {
   priority?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedStringNullableWithAggregatesFilter<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory)| runtime.Types.Skip
   categoryConfigId?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
+  formKey?: Prisma.StringNullableWithAggregatesFilter<"Ticket"> | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntWithAggregatesFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
@@ -719,6 +731,7 @@ export type TicketCreateInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -765,6 +778,7 @@ export type TicketUncheckedCreateInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -809,6 +823,7 @@ export type TicketUpdateInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -855,6 +870,7 @@ export type TicketUncheckedUpdateInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -900,6 +916,7 @@ export type TicketCreateManyInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -938,6 +955,7 @@ export type TicketUpdateManyMutationInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -973,6 +991,7 @@ export type TicketUncheckedUpdateManyInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -1056,6 +1075,7 @@ export type TicketCountOrderByAggregateInput = {
   priority?: Prisma.SortOrder | runtime.Types.Skip
   category?: Prisma.SortOrder | runtime.Types.Skip
   categoryConfigId?: Prisma.SortOrder | runtime.Types.Skip
+  formKey?: Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   teamId?: Prisma.SortOrder | runtime.Types.Skip
@@ -1112,6 +1132,7 @@ export type TicketMaxOrderByAggregateInput = {
   priority?: Prisma.SortOrder | runtime.Types.Skip
   category?: Prisma.SortOrder | runtime.Types.Skip
   categoryConfigId?: Prisma.SortOrder | runtime.Types.Skip
+  formKey?: Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   teamId?: Prisma.SortOrder | runtime.Types.Skip
@@ -1147,6 +1168,7 @@ export type TicketMinOrderByAggregateInput = {
   priority?: Prisma.SortOrder | runtime.Types.Skip
   category?: Prisma.SortOrder | runtime.Types.Skip
   categoryConfigId?: Prisma.SortOrder | runtime.Types.Skip
+  formKey?: Prisma.SortOrder | runtime.Types.Skip
   requesterId?: Prisma.SortOrder | runtime.Types.Skip
   assigneeId?: Prisma.SortOrder | runtime.Types.Skip
   teamId?: Prisma.SortOrder | runtime.Types.Skip
@@ -1526,6 +1548,7 @@ export type TicketCreateWithoutTenantInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -1570,6 +1593,7 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -1644,6 +1668,7 @@ export type TicketScalarWhereInput = {
   priority?:PJTG.TypedStringFilter<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedStringNullableFilter<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
+  formKey?: Prisma.StringNullableFilter<"Ticket"> | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFilter<"Ticket"> | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
@@ -1682,6 +1707,7 @@ export type TicketCreateWithoutRequesterInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -1726,6 +1752,7 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
@@ -1779,6 +1806,7 @@ export type TicketCreateWithoutAssigneeInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -1823,6 +1851,7 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
@@ -1908,6 +1937,7 @@ export type TicketCreateWithoutTeamInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -1952,6 +1982,7 @@ export type TicketUncheckedCreateWithoutTeamInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
@@ -2021,6 +2052,7 @@ export type TicketCreateWithoutChildrenInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2066,6 +2098,7 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -2114,6 +2147,7 @@ export type TicketCreateWithoutParentInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2158,6 +2192,7 @@ export type TicketUncheckedCreateWithoutParentInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -2222,6 +2257,7 @@ export type TicketUpdateWithoutChildrenInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2267,6 +2303,7 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -2326,6 +2363,7 @@ export type TicketCreateWithoutLinksInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2371,6 +2409,7 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -2419,6 +2458,7 @@ export type TicketCreateWithoutLinkedByInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2464,6 +2504,7 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -2523,6 +2564,7 @@ export type TicketUpdateWithoutLinksInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2568,6 +2610,7 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -2622,6 +2665,7 @@ export type TicketUpdateWithoutLinkedByInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2667,6 +2711,7 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -2710,6 +2755,7 @@ export type TicketCreateWithoutApprovalsInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2755,6 +2801,7 @@ export type TicketUncheckedCreateWithoutApprovalsInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -2814,6 +2861,7 @@ export type TicketUpdateWithoutApprovalsInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2859,6 +2907,7 @@ export type TicketUncheckedUpdateWithoutApprovalsInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -2902,6 +2951,7 @@ export type TicketCreateWithoutCommentsInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -2947,6 +2997,7 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -3006,6 +3057,7 @@ export type TicketUpdateWithoutCommentsInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3051,6 +3103,7 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3094,6 +3147,7 @@ export type TicketCreateWithoutAttachmentsInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   externalId?: string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketCreatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketCreateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3139,6 +3193,7 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -3198,6 +3253,7 @@ export type TicketUpdateWithoutAttachmentsInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3243,6 +3299,7 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3286,6 +3343,7 @@ export type TicketCreateManyTenantInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -3324,6 +3382,7 @@ export type TicketUpdateWithoutTenantInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3368,6 +3427,7 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3412,6 +3472,7 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3450,6 +3511,7 @@ export type TicketCreateManyRequesterInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
@@ -3487,6 +3549,7 @@ export type TicketCreateManyAssigneeInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   teamId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
@@ -3524,6 +3587,7 @@ export type TicketUpdateWithoutRequesterInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3568,6 +3632,7 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3611,6 +3676,7 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3648,6 +3714,7 @@ export type TicketUpdateWithoutAssigneeInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3692,6 +3759,7 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3735,6 +3803,7 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3772,6 +3841,7 @@ export type TicketCreateManyTeamInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   parentId?: bigint | number | null | runtime.Types.Skip
@@ -3809,6 +3879,7 @@ export type TicketUpdateWithoutTeamInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -3853,6 +3924,7 @@ export type TicketUncheckedUpdateWithoutTeamInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3896,6 +3968,7 @@ export type TicketUncheckedUpdateManyWithoutTeamInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   parentId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -3933,6 +4006,7 @@ export type TicketCreateManyParentInput = {
   priority?:(import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:(import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: string | null | runtime.Types.Skip
+  formKey?: string | null | runtime.Types.Skip
   requesterId: bigint | number
   assigneeId?: bigint | number | null | runtime.Types.Skip
   teamId?: bigint | number | null | runtime.Types.Skip
@@ -3970,6 +4044,7 @@ export type TicketUpdateWithoutParentInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   externalId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   watcherUserIds?: Prisma.TicketUpdatewatcherUserIdsInput | bigint[] | number[] | runtime.Types.Skip
   assetIds?: Prisma.TicketUpdateassetIdsInput | bigint[] | number[] | runtime.Types.Skip
@@ -4014,6 +4089,7 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -4057,6 +4133,7 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   priority?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").Priority)> | (import("@itsm-api/contract").Priority)| runtime.Types.Skip
   category?:PJTG.TypedNullableStringFieldUpdateOperationsInput<(import("@itsm-api/contract").TicketCategory)> | (import("@itsm-api/contract").TicketCategory) | null| runtime.Types.Skip
   categoryConfigId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  formKey?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
   requesterId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
   assigneeId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
   teamId?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
@@ -4171,6 +4248,7 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   priority?: boolean | runtime.Types.Skip
   category?: boolean | runtime.Types.Skip
   categoryConfigId?: boolean | runtime.Types.Skip
+  formKey?: boolean | runtime.Types.Skip
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
   teamId?: boolean | runtime.Types.Skip
@@ -4222,6 +4300,7 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   priority?: boolean | runtime.Types.Skip
   category?: boolean | runtime.Types.Skip
   categoryConfigId?: boolean | runtime.Types.Skip
+  formKey?: boolean | runtime.Types.Skip
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
   teamId?: boolean | runtime.Types.Skip
@@ -4266,6 +4345,7 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   priority?: boolean | runtime.Types.Skip
   category?: boolean | runtime.Types.Skip
   categoryConfigId?: boolean | runtime.Types.Skip
+  formKey?: boolean | runtime.Types.Skip
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
   teamId?: boolean | runtime.Types.Skip
@@ -4310,6 +4390,7 @@ export type TicketSelectScalar = {
   priority?: boolean | runtime.Types.Skip
   category?: boolean | runtime.Types.Skip
   categoryConfigId?: boolean | runtime.Types.Skip
+  formKey?: boolean | runtime.Types.Skip
   requesterId?: boolean | runtime.Types.Skip
   assigneeId?: boolean | runtime.Types.Skip
   teamId?: boolean | runtime.Types.Skip
@@ -4337,7 +4418,7 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "requesterId" | "assigneeId" | "teamId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "plannedStartAt" | "plannedEndAt" | "approvalStatus" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "formKey" | "requesterId" | "assigneeId" | "teamId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "plannedStartAt" | "plannedEndAt" | "approvalStatus" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -4414,6 +4495,10 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     category:(import("@itsm-api/contract").TicketCategory) | null
     categoryConfigId: string | null
+    /**
+     * The key of the request form that created the ticket, or null.
+     */
+    formKey: string | null
     requesterId: bigint
     assigneeId: bigint | null
     teamId: bigint | null
@@ -4919,6 +5004,7 @@ export interface TicketFieldRefs {
   readonly priority: Prisma.FieldRef<"Ticket", 'String'>
   readonly category: Prisma.FieldRef<"Ticket", 'String'>
   readonly categoryConfigId: Prisma.FieldRef<"Ticket", 'String'>
+  readonly formKey: Prisma.FieldRef<"Ticket", 'String'>
   readonly requesterId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly assigneeId: Prisma.FieldRef<"Ticket", 'BigInt'>
   readonly teamId: Prisma.FieldRef<"Ticket", 'BigInt'>

@@ -25,7 +25,10 @@ export function nounCommand(name: NounName, noun: NounDeclaration): Noun {
   const fields = fieldsOf(noun);
   const a = withArticle(one);
   const chosenKey = fields.filter(({ name }) => key.includes(name)).map(toArgument);
-  const named = key.length > 1 ? chosenKey : [{ flags: `<${key[0]}>`, about: `ID of the ${shortOne}`, values: name }];
+  const named =
+    key.length > 1
+      ? chosenKey
+      : [{ flags: `<${key[0]}>`, about: `${key[0] === 'key' ? 'key' : 'ID'} of the ${shortOne}`, values: name }];
   const inCreate = fields.filter(({ name, isInCreate }) => isInCreate && !key.includes(name));
   const inUpdate = fields.filter(({ name, isInUpdate }) => isInUpdate && name !== 'active');
   const optionNames = new Map(fields.map((field) => [new Option(toOption(field).flags).attributeName(), field.name]));

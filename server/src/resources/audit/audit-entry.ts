@@ -6,6 +6,7 @@ export const auditTargetTypes = [
   'user',
   'team',
   'category',
+  'form',
   'key',
   'webhook',
   'workspace',

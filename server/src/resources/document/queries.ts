@@ -15,6 +15,7 @@ import { createByteCache } from '../../shared/content/byte-cache.ts';
 import { bestEncoders, encodingFor, type ReplyHeaders, varyByEncoding } from '../../shared/content/content-encoding.ts';
 import { includesEtag } from '../../shared/etag.ts';
 import { lazy } from '../../shared/lazy.ts';
+import { findForms, type ResolvedForm } from '../request-forms/stored-form.ts';
 
 /** Returns the document without the parts that depend on a workspace, and a hash of it that identifies the release. */
 const findDocument = lazy(async () => {
@@ -27,7 +28,7 @@ const isUniform = sql`(active AND nonconforming = 0 AND counted_at > updated_at)
 
 /** What the document of a workspace depends on, as far as one small row describes it. */
 interface Facts extends Pick<DescribedWorkspace, 'isStrict' | 'hasCategories'> {
-  /** A hash that changes with the fields, the ticket categories and the strict mode. */
+  /** A hash that changes with the fields, the ticket categories, the forms and the strict mode. */
   tag: string;
   /** The fields that are uniform, such as `TICKET.site`. */
   uniform: string[];
@@ -35,12 +36,14 @@ interface Facts extends Pick<DescribedWorkspace, 'isStrict' | 'hasCategories'> {
 
 const selectFacts = oneAsJson<{ readsCategories: boolean }, Facts>(
   ({ readsCategories }) => sql`SELECT
-      md5(concat_ws(' ', fields.tag, uniform, categories.tag, "isStrict")) AS tag, uniform, "hasCategories", "isStrict"
+      md5(concat_ws(' ', fields.tag, uniform, categories.tag, forms.tag, "isStrict")) AS tag, uniform, "hasCategories", "isStrict"
     FROM (SELECT string_agg(concat_ws(' ', resource, key, version, updated_at), ',' ORDER BY resource, key) AS tag,
         coalesce(json_agg(resource || '.' || key ORDER BY resource, key) FILTER (WHERE ${isUniform}), '[]') AS uniform
       FROM custom_field_definitions WHERE tenant_id = ${tenant}) AS fields,
     (SELECT concat_ws(' ', count(*), sum(version), max(updated_at)) AS tag, count(*) > 0 AS "hasCategories"
       FROM ticket_categories WHERE tenant_id = ${tenant} AND ${readsCategories}) AS categories,
+    (SELECT concat_ws(' ', count(*), sum(version), max(updated_at)) AS tag
+      FROM request_forms WHERE tenant_id = ${tenant}) AS forms,
     (SELECT coalesce(bool_or(strict_custom_fields), false) AS "isStrict"
       FROM ticket_sequences WHERE tenant_id = ${tenant}) AS mode`,
 );
@@ -78,6 +81,12 @@ export async function readDocument(request: FastifyRequest, reply: ReplyHeaders)
   });
 }
 
+/** Returns the parts of a form that the document describes. */
+function describeForm({ key, name, questions }: ResolvedForm): DescribedWorkspace['forms'][number] {
+  const asked = questions.map(({ key, required, default: preset, help }) => ({ key, required, default: preset, help }));
+  return { key, name, questions: asked };
+}
+
 async function describeWorkspace(
   db: TenantClient,
   { uniform, isStrict, hasCategories }: Facts,
@@ -92,5 +101,6 @@ async function describeWorkspace(
     hasCategories,
     fields: fields.map((field) => ({ ...field, isUniform: uniform.includes(`${field.resource}.${field.key}`) })),
     categories,
+    forms: (await findForms(db)).filter(({ active }) => active).map(describeForm),
   };
 }

@@ -18,6 +18,7 @@ const ticketColumns = {
   priority: column(sql`text`, 'INSERT', 'UPDATE'),
   category: column(sql`text`, 'INSERT', 'UPDATE'),
   categoryConfigId: column(sql`text`, 'INSERT', 'UPDATE'),
+  formKey: column(sql`text`, 'INSERT'),
   requesterId: column(sql`bigint`, 'INSERT'),
   assigneeId: column(sql`bigint`, 'INSERT', 'UPDATE'),
   teamId: column(sql`bigint`, 'INSERT', 'UPDATE'),

@@ -34,6 +34,7 @@ const uncounted = [
   'watcherUserId',
   'externalId',
   'categoryConfigId',
+  'formKey',
   'assetId',
   'tag',
   'customFields',
@@ -271,6 +272,7 @@ function buildConditions(filters: TicketFilters): Sql[] {
     parentId,
     externalId,
     categoryConfigId,
+    formKey,
     approvalStatus,
     overdue,
     status = unresolvedStatuses,
@@ -287,6 +289,7 @@ function buildConditions(filters: TicketFilters): Sql[] {
     ...anyOf('t.parent_id', parentId, sql`bigint`),
     ...anyOf('t.external_id', externalId, sql`text`),
     ...anyOf('t.category_config_id', categoryConfigId, sql`text`),
+    ...anyOf('t.form_key', formKey, sql`text`),
     ...anyOf('t.approval_status', approvalStatus, sql`text`),
     ...timeFilters.flatMap(({ name, column, operator }) => compareTime(column, operator, filters[name])),
     // The partial index contains only tickets with a window.

@@ -16,6 +16,7 @@ export function presentTicket(row: TicketRow): Ticket {
     priority: row.priority,
     category: row.category,
     categoryConfigId: row.categoryConfigId,
+    formKey: row.formKey,
     requesterId: row.requesterId,
     assigneeId: row.assigneeId,
     teamId: row.teamId,

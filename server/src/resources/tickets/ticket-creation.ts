@@ -15,9 +15,14 @@ import { ascending } from './ticket-change.ts';
  */
 export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
   const { known } = await checkTicketRules(context, toCreation(input));
+  return writeOne(context, newRow(context, input, known));
+}
+
+/** Inserts a ticket whose values follow the rules, and emits `ticket.created`. @throws ApiError EXTERNAL_ID_EXISTS */
+export function writeOne(context: UserContext, row: NewTicketRow): Promise<Ticket> {
   return transaction(context, async (context) => {
-    await lockExternalId(context, 'ticket', input.externalId);
-    const [ticket] = await writeNew(context, [newRow(context, input, known)]);
+    await lockExternalId(context, 'ticket', row.externalId);
+    const [ticket] = await writeNew(context, [row]);
     return ticket as Ticket;
   });
 }
@@ -58,6 +63,7 @@ export function newRow(context: UserContext, input: NewTicket, { categories }: K
     priority: input.priority ?? 'MEDIUM',
     category: input.category ?? categories?.get(input.categoryConfigId ?? '') ?? null,
     categoryConfigId: input.categoryConfigId ?? null,
+    formKey: null,
     requesterId: input.requesterId ?? Number(context.userId),
     assigneeId: input.assigneeId ?? null,
     ...plainFieldsOf(input),

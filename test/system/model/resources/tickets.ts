@@ -94,6 +94,7 @@ export function newTicket(
       priority,
       category: input.category ?? references.refinedCategory(input.categoryConfigId),
       categoryConfigId: input.categoryConfigId ?? null,
+      formKey: null,
       requesterId: input.requesterId ?? key.userId,
       assigneeId: input.assigneeId ?? null,
       teamId: input.teamId ?? null,

@@ -1,0 +1,121 @@
+import {
+  AdministeredForm,
+  integerFromText,
+  NewRequestForm,
+  RequestFormPatch,
+  RequestFormQuery,
+  TeamId,
+} from '@itsm-api/contract';
+import type * as z from 'zod';
+import { FieldLines, formatFields } from '../resources/request-forms/field-lines.ts';
+import { TagText } from '../resources/shared/tags.ts';
+import { type Column, converter, declareNoun } from './noun.ts';
+
+const Fields = NewRequestForm.shape.fields.unwrap();
+const problems: Column<typeof AdministeredForm> = {
+  ...{ title: 'Problems', style: 'warning' },
+  cell: ({ problems }) => problems.join(' ') || null,
+};
+
+export const requestForms = declareNoun({
+  ...{ path: 'request-forms', one: 'request form', shortOne: 'form', many: 'request forms', audit: 'form' },
+  schemas: { row: AdministeredForm, create: NewRequestForm, update: RequestFormPatch, query: RequestFormQuery },
+  ...{ key: ['key'], example: 'laptop', title: ['name'], order: 'in the order of their keys', isShort: true },
+  fields: {
+    key: {
+      ...{ label: 'Key', about: 'key, which requests use' },
+      hint: "The name of the form in requests, such as new-laptop. You can't change it later.",
+    },
+    name: { label: 'Name' },
+    description: { label: 'Description', lines: 4 },
+    type: { label: 'Type of its tickets' },
+    category: { label: 'Category' },
+    categoryConfigId: {
+      ...{ label: 'Ticket category', option: '--category-config-id <id>', suggest: 'categories' },
+      about: 'ID of a ticket category',
+      hint: 'The ID of a ticket category. Without an active one and without a category, tickets get the category OTHER.',
+    },
+    priority: { label: 'Priority', fallback: 'MEDIUM' },
+    teamId: {
+      ...{ label: 'Team', option: '--team-id <id>', suggest: 'teams', about: 'ID of the team' },
+      hint: 'The ID of an active team.',
+    },
+    tags: { label: 'Tags', option: '--tags <tags>', about: 'tags, separated by commas; they replace all tags' },
+    titleTemplate: {
+      ...{ label: 'Title template', about: 'title of tickets that are submitted without one' },
+      hint: 'The title of tickets that are submitted without one, such as Laptop for {site}. Default: the name.',
+    },
+    fields: {
+      ...{ label: 'Fields', option: '--fields <field...>', lines: 8 },
+      about: "field such as 'site; required'; repeat the option for all fields",
+      hint: 'One custom field of tickets per line, such as site; required; help=Where? or floor; default=2 or plan; fixed=Standard. For values with line breaks or semicolons, write JSON.',
+    },
+    active: { label: 'Active: requests can submit the form' },
+  },
+  table: ['key', 'name', 'type', 'active', problems, 'updatedAt'],
+  list: ['name', 'key', 'type', 'active', problems, 'updatedAt'],
+  card: [
+    ...(['key', 'name', 'description', 'active', problems, 'type', 'category'] as const),
+    ...([['categoryConfigId', 'Ticket category'], 'priority', ['teamId', 'Team'], 'tags', 'titleTemplate'] as const),
+    { title: 'Fields', cell: ({ fields }) => formatFields(fields).replaceAll('\n', ', ') || null },
+    ...(['createdAt', 'updatedAt'] as const),
+  ],
+  facts: ['key', problems, 'createdAt', 'updatedAt'],
+  lead: 'The forms with which users request something. A submitted form becomes a ticket. A submit leaves out what is no longer active, which the column Problems lists.',
+  verbs: {
+    create: {
+      details: 'The key never changes.',
+      examples: [
+        "laptop --name 'New laptop' --type SERVICE_REQUEST --category HARDWARE --fields 'site; required' --fields 'floor; default=2'",
+      ],
+    },
+    update: {
+      details: '`--fields` replaces all fields.',
+      examples: ["laptop --title-template 'Laptop for {site}'", "laptop --fields 'site; required; help=Where?'"],
+    },
+    deactivate: {
+      summary: "Deactivate a request form: requests can't submit it",
+      details: 'Its tickets keep its key.',
+    },
+  },
+  async load() {
+    const [queries, { findFieldTypes, parseFieldText }] = await Promise.all([
+      import('../resources/request-forms/queries.ts'),
+      import('../resources/custom-fields/field-text.ts'),
+    ]);
+    return {
+      list: queries.listAdministeredForms,
+      get: (context, { key }) => queries.getAdministeredForm(context, key),
+      create: queries.createForm,
+      update: (context, { key }, patch) => queries.updateForm(context, key, patch),
+      converters: {
+        teamId: converter(
+          integerFromText(TeamId),
+          (_context, id) => id,
+          (_context, { teamId }: AdministeredForm) => String(teamId ?? ''),
+        ),
+        tags: converter(
+          TagText,
+          (_context, tags) => tags,
+          (_context, { tags }: AdministeredForm) => tags.join(','),
+        ),
+        fields: converter(
+          FieldLines.pipe(Fields),
+          async (context, fields: z.output<typeof Fields>) => {
+            const types = await findFieldTypes(context, 'TICKET');
+            const parse = (key: string, value: unknown) =>
+              typeof value === 'string' ? parseFieldText(types.get(key), value) : value;
+            return Fields.parse(
+              fields.map((field) => ({
+                ...field,
+                default: parse(field.key, field.default),
+                fixed: parse(field.key, field.fixed),
+              })),
+            );
+          },
+          (_context, { fields }: AdministeredForm) => formatFields(fields),
+        ),
+      },
+    };
+  },
+});
