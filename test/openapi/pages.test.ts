@@ -38,13 +38,13 @@ it('sends a test request from the API reference without contacting other hosts',
   await context.close();
 });
 
-it('shows only client and curl samples in the API reference', async () => {
+it('shows only samples in TypeScript, Python and the shell in the API reference', async () => {
   const page = await browser.newPage();
   await page.goto(`${origin}/docs/#tag/tickets/POST/tickets`);
   await page.getByText('client.tickets.create').first().waitFor();
-  const chosen = page.getByRole('button', { name: 'Client', exact: true });
+  const chosen = page.getByRole('button', { name: 'TypeScript', exact: true });
   await chosen.first().click();
-  expect(await page.getByRole('option').allInnerTexts()).toEqual(['Client', 'curl']);
+  expect(await page.getByRole('option').allInnerTexts()).toEqual(['TypeScript', 'Python', 'curl']);
   await page.close();
 });
 

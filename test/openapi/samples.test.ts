@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { ItsmClient } from '@itsm-api/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Demo, startDemo } from '../support/demo.ts';
+import { type PythonDriver, skipUnlessPython, startPythonDriver } from '../support/python.ts';
 import { type DocumentedOperation, demoOrder, operations } from './operations.ts';
 
 /*
@@ -11,7 +12,7 @@ import { type DocumentedOperation, demoOrder, operations } from './operations.ts
  */
 const execute = promisify(execFile);
 
-/** Runs the client sample of an operation and returns its output. */
+/** Runs the TypeScript sample of an operation and returns its output. */
 async function runClient(source: string, env: Record<string, string>): Promise<unknown[]> {
   const printed: unknown[] = [];
   const [first, ...rest] = source.split('\n');
@@ -36,30 +37,42 @@ function findSample({ samples }: DocumentedOperation, label: string): string {
   return samples.find((sample) => sample.label === label)?.source ?? expect.fail(`There is none for ${label}.`);
 }
 
-it('documents every operation with a client sample and a curl sample', () => {
+it('documents every operation with samples in TypeScript, Python and the shell', () => {
   for (const { id, samples } of operations) {
     expect(samples.map(({ label, lang }) => [label, lang])).toEqual([
-      ['Client', 'typescript'],
+      ['TypeScript', 'typescript'],
+      ['Python', 'python'],
       ['curl', 'shell'],
     ]);
-    expect(findSample({ samples } as DocumentedOperation, 'Client')).toContain(`client.${id.replace('_', '.')}(`);
+    expect(findSample({ samples } as DocumentedOperation, 'TypeScript')).toContain(`client.${id.replace('_', '.')}(`);
   }
 });
 
-describe.each(['Client', 'curl'])('%s samples', (label) => {
+describe.each([
+  ['TypeScript', {}],
+  ['Python', skipUnlessPython()],
+  ['curl', {}],
+])('%s samples', (label, options) => {
   let demo: Demo;
   let env: Record<string, string>;
+  let driver: PythonDriver | undefined;
 
   beforeAll(async () => {
     demo = await startDemo();
     env = { ITSM_URL: await demo.api.app.listen({ host: '127.0.0.1', port: 0 }), ITSM_KEY: demo.key };
   });
-  afterAll(() => demo.close());
+  afterAll(async () => {
+    await driver?.stop();
+    await demo.close();
+  });
 
-  it.each(demoOrder)('runs the code sample of the operation $id', async (operation) => {
+  it.each(demoOrder)('runs the code sample of the operation $id', options, async (operation) => {
     await demo.prepare(operation.id);
     const source = findSample(operation, label);
-    if (label === 'Client') {
+    if (label === 'Python') {
+      driver ??= startPythonDriver();
+      expect(await driver.run({ program: source, env })).toEqual([expect.stringMatching(/\S|^$/)]);
+    } else if (label === 'TypeScript') {
       const printed = await runClient(source, env);
       if (source.includes('for await')) return;
       const [done, failed = []] = printed;
