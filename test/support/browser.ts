@@ -2,17 +2,14 @@ import { existsSync } from 'node:fs';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-/** Returns the path of the installed Chromium, or of the Chromium from npm. */
-export async function findChromium(): Promise<string> {
-  const installed = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-  return existsSync(installed) ? installed : unpackBrowser();
-}
-
-/** Launches Chromium. The browser sends no background requests to other servers. */
+/**
+ * Launches the installed Chromium, or the Chromium from npm. The browser sends no background requests to other servers.
+ */
 export async function launchBrowser(): Promise<Browser> {
+  const installed = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update'];
   return chromium.launch({
-    executablePath: await findChromium(),
+    executablePath: existsSync(installed) ? installed : await unpackBrowser(),
     args: [...quiet, '--disable-sync', '--no-sandbox', '--disable-gpu'],
   });
 }
