@@ -49,22 +49,26 @@ it('passes the tests in Python', skipUnlessInstalled(['pytest-3', 'pytest']), as
   expect(output).not.toContain('skipped');
 });
 
-it('writes types with which a misspelled field or option is an error', skipUnlessInstalled(['mypy']), async () => {
-  const options = ['berlin', `it's "5" %\u202e`, 'old'].map((value) => ({ value, label: value }));
-  const labels = ['Comment ends\n"""here', 'Site'];
-  await workspace.createField({ key: 'rooms', type: 'MULTI_SELECT', label: labels[0], options });
-  await workspace.createField({ key: 'site', type: 'SELECT', label: labels[1], required: true, options });
-  await workspace.createField({ key: 'from', type: 'NUMBER', label: 'From', resource: 'ASSET' });
-  const { context } = workspace;
-  await updateCustomFieldDefinition(context, { resource: 'TICKET', key: 'site' }, { options: options.slice(0, 2) });
-  const env = { ITSM_KEY: workspace.key };
-  const { stdout } = await runPython(['-m', 'itsm_api', 'types', '--url', baseUrl], { env });
-  const folder = await mkdtemp(join(tmpdir(), 'itsm-python-'));
-  try {
-    await writeFile(join(folder, 'itsm_fields.py'), stdout);
-    await writeFile(
-      join(folder, 'program.py'),
-      `from itsm_fields import AssetFields, TicketFields
+it(
+  'writes types with which a misspelled field, option or answer is an error',
+  skipUnlessInstalled(['mypy']),
+  async () => {
+    const options = ['berlin', `it's "5" %\u202e`, 'old'].map((value) => ({ value, label: value }));
+    const labels = ['Comment ends\n"""here', 'Site'];
+    await workspace.createField({ key: 'rooms', type: 'MULTI_SELECT', label: labels[0], options });
+    await workspace.createField({ key: 'site', type: 'SELECT', label: labels[1], required: true, options });
+    await workspace.createField({ key: 'from', type: 'NUMBER', label: 'From', resource: 'ASSET' });
+    const { context } = workspace;
+    await updateCustomFieldDefinition(context, { resource: 'TICKET', key: 'site' }, { options: options.slice(0, 2) });
+    await workspace.createForm({ key: 'new-laptop', fields: [{ key: 'site', required: true }] });
+    const env = { ITSM_KEY: workspace.key };
+    const { stdout } = await runPython(['-m', 'itsm_api', 'types', '--url', baseUrl], { env });
+    const folder = await mkdtemp(join(tmpdir(), 'itsm-python-'));
+    try {
+      await writeFile(join(folder, 'itsm_fields.py'), stdout);
+      await writeFile(
+        join(folder, 'program.py'),
+        `from itsm_fields import AssetFields, NewLaptopAnswers, TicketFields
 from itsm_api import ItsmClient
 
 client = ItsmClient("${baseUrl}")
@@ -74,27 +78,35 @@ asset: AssetFields = {"from": 3}
 client.assets.update(1, {"customFields": asset})
 wrong: TicketFields = {"site": "old"}
 misspelled: AssetFields = {"form": 3}
+answers: NewLaptopAnswers = {"site": "berlin"}
+client.request_forms.submit("new-laptop", {"answers": answers})
+unanswered: NewLaptopAnswers = {}
 `,
-    );
-    const checked = await run(pathOf(['mypy']), ['--strict', '--cache-dir', cache, folder], { MYPYPATH: folder }).catch(
-      (error: Error) => error.message,
-    );
-    expect(checked.match(/program\.py:\d+: error/g)).toEqual(['program.py:9: error', 'program.py:10: error']);
-    expect(checked).toContain('Found 2 errors in 1 file');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-  const wrong = await runPython(['-m', 'itsm_api', 'types'], { env: { ITSM_URL: baseUrl, ITSM_KEY: 'itsm_wrong' } });
-  expect(wrong).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: expect.stringMatching(/^The API key is invalid.*\(INVALID_API_KEY, request \w+\)\n$/),
-  });
-  expect(await runPython(['-m', 'itsm_api', 'types', '--url', 'nowhere'])).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('base_url'),
-  });
-});
+      );
+      const checked = await run(pathOf(['mypy']), ['--strict', '--cache-dir', cache, folder], {
+        MYPYPATH: folder,
+      }).catch((error: Error) => error.message);
+      expect(checked.match(/program\.py:\d+: error/g)).toEqual([
+        'program.py:9: error',
+        'program.py:10: error',
+        'program.py:13: error',
+      ]);
+      expect(checked).toContain('Found 3 errors in 1 file');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+    const wrong = await runPython(['-m', 'itsm_api', 'types'], { env: { ITSM_URL: baseUrl, ITSM_KEY: 'itsm_wrong' } });
+    expect(wrong).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^The API key is invalid.*\(INVALID_API_KEY, request \w+\)\n$/),
+    });
+    expect(await runPython(['-m', 'itsm_api', 'types', '--url', 'nowhere'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('base_url'),
+    });
+  },
+);
 
 describe('the README', skipUnlessPython(), () => {
   it('has a quick start and examples that run', async () => {
