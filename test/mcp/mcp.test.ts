@@ -1,5 +1,6 @@
 import { scopes } from '@itsm-api/contract';
 import { tools } from '@itsm-api/server/mcp/tools.ts';
+import { updateForm } from '@itsm-api/server/resources/request-forms/queries.ts';
 import type { Client } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 import { afterAll, describe, expect } from 'vitest';
@@ -13,6 +14,7 @@ const clients: Client[] = [];
 
 it.beforeAll(async () => {
   address = await api.app.listen({ port: 0, host: '127.0.0.1' });
+  await workspace.createForm();
 });
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close()));
@@ -41,11 +43,11 @@ const toolCall = (name: string, args: unknown) => ({
 });
 
 describe('MCP tools', () => {
-  it('defines at most 22 MCP tools in at most 4,500 tokens', () => {
-    expect(tools.length).toBeLessThanOrEqual(22);
-    expect(countTokens(JSON.stringify({ tools: tools.map(({ definition }) => definition) }))).toBeLessThanOrEqual(4500);
+  it('defines at most 24 MCP tools in at most 4,850 tokens', () => {
+    expect(tools.length).toBeLessThanOrEqual(24);
+    expect(countTokens(JSON.stringify({ tools: tools.map(({ definition }) => definition) }))).toBeLessThanOrEqual(4850);
     for (const { tool } of tools) {
-      expect(tool).toMatch(/^(list|get|search|read|create|update|comment_on|request|decide)_[a-z]+$/);
+      expect(tool).toMatch(/^(list|get|search|read|create|update|comment_on|request|decide|submit)_[a-z]+$/);
     }
     expect(new Set(tools.map(({ tool }) => tool)).size).toBe(tools.length);
   });
@@ -81,14 +83,38 @@ describe('MCP tools', () => {
   });
 
   it('lists only the MCP tools that the scopes of the API key allow', async () => {
-    const reader = await connect({ key: await workspace.createKey({ scopes: ['tickets:read'] }) });
+    const here = await createWorkspace(api);
+    const reader = await connect({ key: await here.createKey({ scopes: ['tickets:read'] }) });
     const listed = (await reader.listTools()).tools.map(({ name }) => name);
     expect(listed.sort()).toEqual([
       ...['get_key', 'get_ticket', 'list_approvals', 'list_comments', 'list_tickets'],
       ...['search_approvals', 'search_names'],
     ]);
-    const all = await connect({ key: await workspace.createKey({ scopes: Object.keys(scopes) as never }) });
+    await here.createForm();
+    const all = await connect({ key: await here.createKey({ scopes: Object.keys(scopes) as never }) });
     expect((await all.listTools()).tools).toHaveLength(tools.length);
+  });
+
+  it('offers forms only in a workspace with an active form, and submits one', async () => {
+    const here = await createWorkspace(api);
+    await here.createField({ key: 'site', label: 'Site' });
+    await here.createForm({ key: 'laptop', name: 'New laptop', fields: [{ key: 'site', required: true }] });
+    const offered = async () => {
+      const client = await connect({ key: here.key });
+      const names = (await client.listTools()).tools.map(({ name }) => name).filter((name) => name.includes('form'));
+      return { client, names, isPreferred: client.getInstructions()?.includes('submit_form') };
+    };
+    const { client, ...all } = await offered();
+    expect(all).toEqual({ names: ['list_forms', 'submit_form'], isPreferred: true });
+    expect((await callTool(client, 'list_forms')).text).toContain('"laptop","New laptop"');
+    const questions = await callTool(client, 'list_forms', { key: 'laptop' });
+    expect(questions.text).toContain('"required":["site"]');
+    const wrong = await callTool(client, 'submit_form', { key: 'laptop', answers: { sit: 'Bonn' } });
+    expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining('Did you mean `site`?') });
+    const made = await callTool(client, 'submit_form', { key: 'laptop', answers: { site: 'Bonn' } });
+    expect(made.text).toContain('"ticketNumber": "REQ-1"');
+    await updateForm(here.context, 'laptop', { active: false });
+    expect(await offered()).toMatchObject({ names: [], isPreferred: false });
   });
 
   it('offers only read-only MCP tools at /mcp/readonly', async () => {

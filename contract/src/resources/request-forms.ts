@@ -224,7 +224,14 @@ export const requestForms = endpoints({
     description:
       'Returns all forms of the workspace, including inactive ones, in the order of their keys. ' +
       'With `perPage=100`, the first page contains all forms.',
-    metadata: read,
+    metadata: meta({
+      ...{ scope: 'any', group: 'users' },
+      agent: {
+        tool: 'list_forms',
+        when: 'With key, returns the schema of its answers.',
+        short: ['key', 'name', 'description', 'active'],
+      },
+    }),
     query: RequestFormQuery,
     responses: { 200: list(RequestForm) },
   },
@@ -246,7 +253,14 @@ export const requestForms = endpoints({
       'Creates a ticket from the answers, and emits `ticket.created`. ' +
       'Returns 404 if the form is inactive. The document of your workspace (`GET /openapi.json`) has an operation with ' +
       'typed answers for each active form.',
-    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    metadata: meta({
+      ...{ scope: 'tickets:write', group: 'tickets' },
+      agent: {
+        tool: 'submit_form',
+        when: 'Creates a ticket.',
+        short: ['id', 'ticketNumber', 'title', 'status', 'priority', 'assigneeId', 'teamId', 'tags', 'updatedAt'],
+      },
+    }),
     pathParams: FormKeyParam,
     body: RequestFormSubmission,
     responses: { 201: item(Ticket) },

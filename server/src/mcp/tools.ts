@@ -9,6 +9,10 @@ import { nameSources } from './name-lookup.ts';
 export interface Tool extends Omit<AgentTool, 'when'> {
   /** The endpoint. Undefined for the search for names. */
   route: Endpoint | undefined;
+  /** The endpoint that the tool calls instead if the arguments contain a key. */
+  detail?: Endpoint | undefined;
+  /** Whether the MCP server offers the tool only in workspaces with an active request form. */
+  needsForm?: boolean;
   /** The places of ids and timestamps in the arguments. */
   places: readonly ArgumentPlace[];
   /** Whether an API key with some scopes can use the tool. */
@@ -55,6 +59,11 @@ const nameSearch: Tool = {
   },
 };
 
+const forms: Record<string, Endpoint> = contract.requestForms;
+
+/** The endpoints of one row that belong to the tool of a list, so that the tools need fewer tokens. */
+const details = new Map([[forms.list, forms.get]]);
+
 /**
  * All MCP tools: the endpoints of the contract that have `agent` metadata, and the search for names
  * (docs/decisions/mcp-server.md).
@@ -67,9 +76,9 @@ export const tools: readonly Tool[] = [
       if (agent === undefined || scope === null) return [];
       const isAllowed: Tool['isAllowed'] = (scopes) => scope === 'any' || scopes.has(scope);
       const places = findPlaces(route);
-      return [
-        { ...agent, route, places, isAllowed, isRead: route.method === 'GET', definition: definitionOf(route, agent) },
-      ];
+      const ofForms = { needsForm: route === forms.list || route === forms.submit, detail: details.get(route) };
+      const definition = definitionOf(route, agent);
+      return [{ ...agent, ...ofForms, route, places, isAllowed, isRead: route.method === 'GET', definition }];
     }),
   nameSearch,
 ];
@@ -84,6 +93,7 @@ function definitionOf(route: Endpoint, { tool, when, needsEtag }: AgentTool): To
       ...schema,
       properties: {
         ...properties,
+        ...(details.has(route) && { key: { type: 'string' } }),
         ...ownArguments(route),
         ...(needsEtag && { [etagArgument]: { type: 'string', description: 'The etag that you read' } }),
       },

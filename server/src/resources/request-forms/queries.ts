@@ -56,6 +56,11 @@ export async function getRequestForm({ db }: Context, key: string): Promise<Requ
   return { ...presented, fields: form.fields, schema, etag: `${etag.slice(0, -1)}-${hash}"` };
 }
 
+/** Returns true if the workspace has an active form. */
+export async function hasActiveForm({ db }: Context): Promise<boolean> {
+  return (await db.requestForm.findFirst({ where: { active: true }, select: { id: true } })) !== null;
+}
+
 /** Returns a page of forms as administrators see them, in the order of their keys. */
 export async function listAdministeredForms({ db }: Context, query: PageQuery): Promise<Page<AdministeredForm>> {
   const forms = await findForms(db);
