@@ -44,7 +44,7 @@ export async function submitForm(
   const input: NewTicket = { ...given, ...texts, ...routing, type, priority, tags, customFields };
   const references = collectReferences({ ...input, teamId: null, categoryConfigId: null });
   const known = await checkReferences(asAnyKey, references);
-  return writeOne(asAnyKey, { ...newRow(asAnyKey, input, known), formKey: key });
+  return writeOne(asAnyKey, input.externalId, () => ({ ...newRow(asAnyKey, input, known), formKey: key }));
 }
 
 /**

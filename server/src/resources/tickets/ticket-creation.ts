@@ -15,14 +15,22 @@ import { ascending } from './ticket-change.ts';
  */
 export async function createTicket(context: UserContext, input: NewTicket): Promise<Ticket> {
   const { known } = await checkTicketRules(context, toCreation(input));
-  return writeOne(context, newRow(context, input, known));
+  return writeOne(context, input.externalId, () => newRow(context, input, known));
 }
 
-/** Inserts a ticket whose values follow the rules, and emits `ticket.created`. @throws ApiError EXTERNAL_ID_EXISTS */
-export function writeOne(context: UserContext, row: NewTicketRow): Promise<Ticket> {
+/**
+ * Inserts a ticket whose values follow the rules, and emits `ticket.created`.
+ * @param toRow returns the row, or throws an ApiError that the error of a used external id precedes
+ * @throws ApiError EXTERNAL_ID_EXISTS
+ */
+export function writeOne(
+  context: UserContext,
+  externalId: NewTicket['externalId'],
+  toRow: () => NewTicketRow,
+): Promise<Ticket> {
   return transaction(context, async (context) => {
-    await lockExternalId(context, 'ticket', row.externalId);
-    const [ticket] = await writeNew(context, [row]);
+    await lockExternalId(context, 'ticket', externalId);
+    const [ticket] = await writeNew(context, [toRow()]);
     return ticket as Ticket;
   });
 }
