@@ -42,6 +42,7 @@ describe('POST /tickets', () => {
         status: 'OPEN',
         priority: 'MEDIUM',
         categoryConfigId: null,
+        formKey: null,
         requesterId: workspace.userId,
         assigneeId: null,
         ...Object.fromEntries(Object.keys(plainTicketFields).map((name) => [name, null])),
