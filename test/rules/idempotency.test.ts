@@ -132,7 +132,10 @@ describe.each(posts)('$title', (endpoint) => {
     // The next check needs a request body, but some endpoints have no body.
     if (sample.body === undefined && sample.file === undefined) return;
     const [name = '', value] = Object.entries(sample.body ?? {})[0] ?? [];
-    const otherOf = (value: unknown) => (typeof value === 'number' ? value + 1 : `${value}/x`);
+    const otherOf = (value: unknown) => {
+      if (typeof value === 'object') return { ...value, other: 'x' };
+      return typeof value === 'number' ? value + 1 : `${value}/x`;
+    };
     const other = sample.file
       ? 'Another file.'
       : { ...sample.body, [name]: Array.isArray(value) ? value.slice(1).concat(value) : otherOf(value) };
