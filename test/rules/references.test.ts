@@ -56,7 +56,7 @@ async function send(endpoint: SampledEndpoint, path: ReferencePath['path'], refe
 
 /** Returns a response without the values that differ between two new rows. */
 function comparable({ status, body }: Answer) {
-  const own = ['id', 'ticketId', 'projectId', 'ticketNumber', 'assetTag', 'etag', 'requestId'];
+  const own = ['id', 'ticketId', 'projectId', 'ticketNumber', 'assetTag', 'formKey', 'etag', 'requestId'];
   const times = ['createdAt', 'updatedAt', 'firstRespondedAt'];
   const text = JSON.stringify(body, (name, value) => ([...own, ...times].includes(name) ? undefined : value));
   return { status, body: JSON.parse(text) };

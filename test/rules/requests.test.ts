@@ -76,7 +76,8 @@ describe.each(withBody)('$title with an invalid body', (endpoint) => {
 });
 
 const invalidIds = ['0', '-1', '1e3', '0x10', '9007199254740993', '1.5', ' 1', '01', 'abc', '%00', 'null', '٣'];
-const withId = keyedEndpoints.filter(({ route }) => route.path.includes('/:'));
+/** The endpoints whose path contains an id. A path can also contain a key, such as the key of a request form. */
+const withId = keyedEndpoints.filter(({ route }) => /\/:\w*id\b/i.test(route.path));
 
 describe.each(withId)('$title with an invalid id', (endpoint) => {
   const send = createSender(endpoint, () => ({ api, workspace }));
