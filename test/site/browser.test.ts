@@ -115,7 +115,6 @@ it.each([
   ['sla', 'Track due dates'],
   ['retire assets', 'Change the status'],
   ['java', 'API reference'],
-  ['rate limits', 'Stay within rate limits'],
 ])('finds for the words "%s" first: %s', async (words, title) => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
