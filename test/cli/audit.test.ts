@@ -64,7 +64,7 @@ describe('audit export', () => {
     expect(await countOf('--until 2026-01-02T10:00:00Z')).toBe(0);
     expect(await countOf('--target key')).toBe(0);
     const { code, stderr } = await itsm(`audit export x --tenant ${mine.tenantId} --target keys`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('must be one of user, team, category, key')]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('must be one of user, team, category, form, key')]);
   });
 });
 
