@@ -998,7 +998,7 @@ export type Actor = {
   userId: number;
   /** The API key, or null if the action used no API key. */
   keyId: number | null;
-  /** Present if the API key is an import key. */
+  /** Present in activities if the API key is an import key. */
   import?: true | undefined;
 } | null;
 

@@ -374,7 +374,7 @@ export const Actor = z
       description: 'The user of the API key, or the user who was signed in to the developer area.',
     }),
     keyId: Id.nullable().meta({ description: 'The API key, or null if the action used no API key.' }),
-    import: z.literal(true).optional().meta({ description: 'Present if the API key is an import key.' }),
+    import: z.literal(true).optional().meta({ description: 'Present in activities if the API key is an import key.' }),
   })
   .nullable()
   .meta({

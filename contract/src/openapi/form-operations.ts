@@ -88,6 +88,7 @@ export function describeForms(
       post: {
         operationId: `${operation.operationId}_${form.key.replaceAll('-', '_')}`,
         summary: toPlainMarkdown(form.name),
+        description: 'Creates a ticket.',
         tags: operation.tags,
         'x-required-scope': operation['x-required-scope'] ?? '',
         ...(!form.isShort && { 'x-codeSamples': [curlSample(form.key, asked)] }),
@@ -147,9 +148,7 @@ function sampleOf({ type, options }: NamedField): unknown {
 function curlSample(key: string, asked: readonly Asked[]): CodeSample {
   const required = asked.filter((question) => question.required);
   const answers = Object.fromEntries(required.map(({ field }) => [field.key, sampleOf(field)]));
-  const lines = [
-    `curl "$ITSM_URL${pathPrefix}/request-forms/${key}/tickets" -H "X-API-Key: $ITSM_KEY"`,
-    `-H 'Content-Type: application/json' -d ${quoted(JSON.stringify({ answers }))}`,
-  ];
-  return { lang: 'shell', label: 'curl', source: lines.join(' \\\n  ') };
+  const url = `"$ITSM_URL${pathPrefix}/request-forms/${key}/tickets"`;
+  const source = `curl ${url} -H "X-API-Key: $ITSM_KEY" --json ${quoted(JSON.stringify({ answers }))}`;
+  return { lang: 'shell', label: 'curl', source };
 }

@@ -770,7 +770,7 @@ Actor1 = TypedDict(
         "userId": int,
         # The API key, or null if the action used no API key.
         "keyId": int | None,
-        # Present if the API key is an import key.
+        # Present in activities if the API key is an import key.
         "import": NotRequired[Literal[True]],
     },
 )
