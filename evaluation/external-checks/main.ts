@@ -14,6 +14,7 @@ import { mcpConformance } from './tools/mcp-conformance.ts';
 import { ibm, owasp, redocly, spectral } from './tools/openapi.ts';
 import { perl } from './tools/openapi-client-perl.ts';
 import { portman } from './tools/portman.ts';
+import { rjsf } from './tools/rjsf.ts';
 import { structuredHeaders } from './tools/structured-headers.ts';
 
 /*
@@ -29,6 +30,7 @@ const tools: Record<string, ExternalCheck> = {
   perl,
   orval,
   'openapi-fetch': openapiFetch,
+  rjsf,
   cloudevents: cloudEvents,
   'mcp-conformance': mcpConformance,
   'structured-headers': structuredHeaders,
