@@ -173,7 +173,7 @@ const keyOf = (type: EventType, row: object | undefined) => `${type.split('.')[0
 function isOf(reported: RowResponse, type: EventType, { after, changes, comment, actor }: Mutation<object>): boolean {
   return (
     reported.type === type &&
-    agrees(actor, reported.actor) &&
+    agrees(actor && { userId: actor.userId, keyId: actor.keyId }, reported.actor) &&
     agrees(after, resourceOf(reported)) &&
     agrees(comment, reported.comment) &&
     (type.endsWith('.created') || agrees(changes, reported.changes))

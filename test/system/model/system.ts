@@ -10,6 +10,7 @@ import {
   updateCustomFieldDefinition,
 } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
+import { createForm, listRequestForms, updateForm } from '@itsm-api/server/resources/request-forms/queries.ts';
 import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import {
   createTicketCategory,
@@ -29,6 +30,7 @@ import { rawClient } from '../../support/raw-client.ts';
 import { type Supervised, supervise } from '../../support/server-process.ts';
 import { addWorkspace, type Workspace as Made } from '../../support/subscribed-workspaces.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
+import { newForms, retiredForm } from './resources/request-forms.ts';
 import { resolutionTargets } from './resources/tickets.ts';
 import type { Servers } from './turn.ts';
 import { followed, followedLogs, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
@@ -279,9 +281,9 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   const users = (await listUsers(context, { page: 1, perPage: 100 })).data;
   for (const [index, name] of ['Network', 'Email', 'Dissolved'].entries()) {
     const memberIds = users.flatMap(({ id, active }) => (active ? [id] : [])).slice(index);
-    const { id } = await teams.create(context, { name, memberIds });
-    await teams.update(context, id, { active: name !== 'Dissolved' });
+    await teams.create(context, { name, memberIds });
   }
+  const { data: created } = await teams.list(context, { page: 1, perPage: 100 });
   for (const resource of ['ASSET', 'TICKET'] as const) {
     for (const key of ['contract', 'owner'])
       await createCustomFieldDefinition(context, { resource, key, type: 'TEXT', label: key });
@@ -292,12 +294,16 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     for (const key of ['site', 'vip']) await updateCustomFieldDefinition(context, { resource, key }, { active: false });
   }
   // The second workspace has no ticket categories, so that its tickets can have any text instead.
-  if (!name.endsWith('second')) {
+  const hasCategories = !name.endsWith('second');
+  if (hasCategories) {
     await createTicketCategory(context, { id: 'cat-1', name: 'Network' });
     await createTicketCategory(context, { id: 'cat-2', name: 'VPN', parentId: 'cat-1', category: 'NETWORK' });
     await createTicketCategory(context, { id: 'cat-3', name: 'Dial-up', parentId: 'cat-1', category: 'OTHER' });
-    await updateTicketCategory(context, 'cat-3', { active: false });
   }
+  for (const form of newForms(created, hasCategories)) await createForm(context, form);
+  await updateForm(context, retiredForm, { active: false });
+  await teams.update(context, created.find(({ name }) => name === 'Dissolved')?.id ?? 0, { active: false });
+  if (hasCategories) await updateTicketCategory(context, 'cat-3', { active: false });
   // Two of the three workspaces have the policy.
   const hasChangePolicy = !name.endsWith('second');
   await setChangePolicy(context, hasChangePolicy);
@@ -330,6 +336,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     categories: (await listTicketCategories(context, { page: 1, perPage: 100 })).data,
     projects: (await listProjects(context, { page: 1, perPage: 100 })).data,
     articles,
+    requestForms: (await listRequestForms(context, { page: 1, perPage: 100 })).data,
     tickets: new Table(),
     assets: new Table(),
     tasks: new Table(),

@@ -5,6 +5,7 @@ import type {
   CustomFieldDefinition,
   ErrorCode,
   Project,
+  RequestForm,
   Scope,
   Task,
   Team,
@@ -154,6 +155,7 @@ export const followed = {
   users: 'users.changes',
   teams: 'teams.changes',
   articles: 'articles.changes',
+  requestForms: 'requestForms.changes',
 } as const;
 /** The operations of the change feeds whose rows never change. */
 export const followedLogs = {
@@ -161,9 +163,10 @@ export const followedLogs = {
   ticketActivity: 'activities.ofTickets',
   assetActivity: 'activities.ofAssets',
 } as const;
+const fixed = ['projects', 'users', 'teams', 'articles', 'requestForms'] as const;
 /** Returns true if no endpoint changes the rows of a resource, so that they stay the same in an episode. */
-export function isFixed(resource: string): resource is 'projects' | 'users' | 'teams' | 'articles' {
-  return ['projects', 'users', 'teams', 'articles'].includes(resource);
+export function isFixed(resource: string): resource is (typeof fixed)[number] {
+  return fixed.some((each) => each === resource);
 }
 export type Followed = keyof typeof followed | keyof typeof followedLogs;
 
@@ -200,6 +203,8 @@ export interface Workspace {
   categories: readonly CategoryConfig[];
   projects: readonly Project[];
   articles: readonly Article[];
+  /** The request forms, in the order of their keys. */
+  requestForms: readonly RequestForm[];
   tickets: Table<Ticket>;
   assets: Table<Asset>;
   tasks: Table<Task>;

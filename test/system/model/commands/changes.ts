@@ -65,6 +65,7 @@ export const changes = {
   users: follow(1, 'users'),
   teams: follow(1, 'teams'),
   articles: follow(1, 'articles'),
+  requestForms: follow(1, 'requestForms'),
   comments: follow(2, 'comments'),
   ticketActivity: follow(4, 'ticketActivity'),
   assetActivity: follow(1, 'assetActivity'),

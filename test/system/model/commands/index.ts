@@ -16,6 +16,7 @@ import { limits } from './limits.ts';
 import { links } from './links.ts';
 import { me, ping } from './me.ts';
 import { projects } from './projects.ts';
+import { requestForms } from './request-forms.ts';
 import { tasks } from './tasks.ts';
 import { teams } from './teams.ts';
 import { ticketCategories } from './ticket-categories.ts';
@@ -42,6 +43,7 @@ const byName: Record<string, Record<string, Kind>> = {
     fields,
     document,
     ticketCategories,
+    requestForms,
     webhooks,
     deliveries,
   },

@@ -69,7 +69,7 @@ const dueAt = fc.constantFrom('2020-01-01T00:00:00.000Z', '2030-01-01T00:00:00.0
 /** The ids of an active, a refining, an inactive and an unknown ticket category, as `system.ts` creates them. */
 const categoryConfigId = fc.constantFrom('cat-1', 'cat-1', 'cat-2', 'cat-2', 'cat-3', 'cat-4');
 const parent = fc.record({ kind: fc.constantFrom('known', 'known', 'known', 'none', 'foreign'), place });
-const assets = fc.array(
+export const assets = fc.array(
   fc.record({ kind: fc.oneof({ weight: 19, arbitrary: fc.constant('known') }, fc.constant('foreign')), place }),
   { maxLength: 3 },
 );
@@ -152,6 +152,7 @@ const queryGiven = fc.record({
   teams: valuesOf(user),
   // The values can contain commas, so `searchOf` can send only one.
   categoryConfigId: categoryConfigId.map((id) => [id]),
+  formKey: valuesOf(fc.constantFrom('laptop', 'outage', 'retired')),
   requesters: valuesOf(user),
   watchers: valuesOf(user),
   concerned: valuesOf(place),
@@ -173,7 +174,7 @@ const queryGiven = fc.record({
   q: question,
   sort: fc.constantFrom(undefined, 'id', '-id'),
   /** The indexes of the filters that the request uses. If requests used all filters, most lists would be empty. */
-  kept: fc.uniqueArray(fc.nat(14), { maxLength: 3 }),
+  kept: fc.uniqueArray(fc.nat(15), { maxLength: 3 }),
 });
 type QueryInput = typeof queryGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
@@ -189,7 +190,7 @@ function rowId({ workspace, other }: Turn, table: 'tickets' | 'assets', { kind, 
 }
 
 /** Returns the fields of the request body that reference other rows. */
-function toReferences(turn: Turn, given: References) {
+export function toReferences(turn: Turn, given: References) {
   return {
     ...(given.assignee && { assigneeId: userId(turn, given.assignee) }),
     ...(given.team && { teamId: teamId(turn, given.team) }),
@@ -279,12 +280,21 @@ export function ticketQuery(turn: Turn, given: QueryInput): ListQuery {
 }
 export { queryGiven as ticketQueryGiven };
 
-/** Records the result of creating a ticket with a single request or with a bulk request. */
-function noteNew(turn: Turn, reported: RowResponse, body: NewTicketItem, marker: string): void {
-  const { world, workspace, actor } = turn;
+/**
+ * Records the result of creating a ticket with a single request, with a bulk request, or with a form.
+ * @param formKey the key of the form, whose requests get no exceptions for import keys
+ */
+export function noteNew(
+  turn: Turn,
+  reported: RowResponse,
+  body: NewTicketItem,
+  { marker, formKey = null }: { marker: string; formKey?: string | null },
+): void {
+  const { world, workspace, actor, references } = turn;
+  const key = formKey === null ? turn.key : { ...turn.key, isImport: false };
   const { sent, answer } = reported;
   const { comments = [] } = body;
-  const outcome = newTicket(body, turn);
+  const outcome = newTicket(body, { key, references, formKey });
   const ticket = answer?.body?.data as Ticket | undefined;
   const ofComments = comments.map((comment) => newComment(ticket?.id ?? unknownId, comment, turn));
   const codes = [outcome, ...ofComments].flatMap((each) => ('codes' in each ? each.codes : []));
@@ -411,7 +421,7 @@ async function create(turn: Turn, { given, sending }: { given: NewTicketInput; s
   const body = newBody(turn, given, marker);
   const other = { ...body, description: 'Another.' };
   const sent = await turn.ask('tickets.create', { body, sending, other });
-  if (sent !== undefined) noteNew(turn, { sent, answer: sent.answer }, body, marker);
+  if (sent !== undefined) noteNew(turn, { sent, answer: sent.answer }, body, { marker });
 }
 
 export const tickets = {
@@ -482,7 +492,8 @@ export const tickets = {
       const sent = await turn.ask('tickets.createMany', { body: { tickets: bodies }, sending: mode, other });
       if (sent === undefined) return;
       for (const [index, body] of bodies.entries()) {
-        noteNew(turn, { sent, answer: sent.answer && itemOf(sent.answer, index) }, body, markers[index] as string);
+        const marker = markers[index] as string;
+        noteNew(turn, { sent, answer: sent.answer && itemOf(sent.answer, index) }, body, { marker });
       }
     },
   ),

@@ -5,8 +5,9 @@ import type { Scope } from '@itsm-api/contract';
 /** Returns the scope that an operation requires, or undefined if any valid key is sufficient. */
 export function scopeOf(operation: string): Scope | undefined {
   const [resource = '', name = ''] = operation.split('.');
-  const isWrite = /^(attach|create|decide|update|upsert|delete|replay|test)/.test(name);
-  if (resource === 'me' || resource === 'fields' || resource === 'document') return undefined;
+  const isWrite = /^(attach|create|decide|update|upsert|delete|replay|submit|test)/.test(name);
+  if (['me', 'fields', 'document'].includes(resource)) return undefined;
+  if (resource === 'requestForms' && !isWrite) return undefined;
   if (resource === 'webhooks' || resource === 'deliveries') return 'webhooks:manage';
   if (resource === 'articles') return 'kb:read';
   if (resource === 'users' || resource === 'teams') return 'users:read';

@@ -56,11 +56,15 @@ export const prefixes: Record<TicketType, string> = {
   SERVICE_REQUEST: 'REQ',
 };
 
+interface Creator {
+  key: { userId: number; isImport: boolean };
+  references: References;
+  /** The key of the form that the request submits. */
+  formKey?: string | null;
+}
+
 /** Returns the new ticket, or the expected error codes. */
-export function newTicket(
-  input: NewTicket,
-  { key, references }: { key: { userId: number; isImport: boolean }; references: References },
-): Outcome<TicketState> {
+export function newTicket(input: NewTicket, { key, references, formKey = null }: Creator): Outcome<TicketState> {
   const priority = input.priority ?? 'MEDIUM';
   const watchers = ascending(input.watcherUserIds ?? []);
   const assetIds = ascending(input.assetIds ?? []);
@@ -94,7 +98,7 @@ export function newTicket(
       priority,
       category: input.category ?? references.refinedCategory(input.categoryConfigId),
       categoryConfigId: input.categoryConfigId ?? null,
-      formKey: null,
+      formKey,
       requesterId: input.requesterId ?? key.userId,
       assigneeId: input.assigneeId ?? null,
       teamId: input.teamId ?? null,
@@ -212,6 +216,7 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     anyOf(query.requesterId, ticket.requesterId) &&
     anyOf(query.teamId, ticket.teamId ?? 'none') &&
     anyOf(query.categoryConfigId, ticket.categoryConfigId) &&
+    anyOf(query.formKey, ticket.formKey) &&
     anyOf(query.parentId, ticket.parentId) &&
     anyOf(query.externalId, ticket.externalId) &&
     anyOf(query.approvalStatus, ticket.approvalStatus) &&

@@ -1,4 +1,4 @@
-import type { EventType, NewWebhook, Webhook, WebhookPatch } from '@itsm-api/contract';
+import type { EventType, NewWebhook, Ticket, Webhook, WebhookPatch } from '@itsm-api/contract';
 import { unknownId, unknownText } from '../values.ts';
 import { isSame, type Mutation, type Outcome } from './rows.ts';
 
@@ -76,8 +76,12 @@ export function select(webhook: Webhook) {
 export type Resource = 'tickets' | 'assets' | 'tasks';
 
 /** Returns the event type of a change, or undefined if the change has no event (spec §6). */
-export function eventOf(resource: Resource, { action, actor, isSilent }: Mutation<unknown>): EventType | undefined {
-  if (isSilent || actor?.import) return undefined;
+export function eventOf(
+  resource: Resource,
+  { action, actor, isSilent, after }: Mutation<object>,
+): EventType | undefined {
+  const isForm = action === 'CREATED' && (after as Partial<Ticket>).formKey != null;
+  if (isSilent || (actor?.import && !isForm)) return undefined;
   if (resource === 'tickets') return action === 'CREATED' ? 'ticket.created' : 'ticket.updated';
   if (resource === 'assets') return action === 'CREATED' ? 'asset.created' : undefined;
   return action === 'CREATED' ? undefined : 'task.updated';
