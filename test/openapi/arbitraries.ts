@@ -2,8 +2,10 @@ import type { Schema } from '@itsm-api/contract/openapi';
 import fc, { type Arbitrary } from 'fast-check';
 import { follow } from './operations.ts';
 
-/** Valid cursors and the ids of existing rows, by the name of the field or parameter that accepts them. */
-export type KnownIds = Readonly<Record<string, readonly (number | string)[]>>;
+/**
+ * Valid cursors, valid answers and the ids of existing rows, by the name of the field or parameter that accepts them.
+ */
+export type KnownIds = Readonly<Record<string, readonly (number | string | object)[]>>;
 
 /** Generates values that match a schema of the OpenAPI document. Most generated ids are ids of existing rows. */
 export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary<unknown> {
@@ -29,7 +31,7 @@ export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary
     case 'array':
       return array(rest, ids, field);
     case 'object':
-      return object(rest, ids);
+      return mostly<unknown>(ids[field], object(rest, ids));
     default:
       return fc.jsonValue();
   }

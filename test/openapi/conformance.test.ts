@@ -169,6 +169,8 @@ describe('requests generated from the document', () => {
     const project = await workspace.createProject();
     const team = await workspace.createTeam();
     const category = await workspace.createTicketCategory();
+    await workspace.createField({ key: 'site' });
+    const form = await workspace.createForm({ fields: [{ key: 'site' }] });
     const [users, tickets] = [await idsOf(() => workspace.createUser()), await idsOf(() => workspace.createTicket())];
     const assets = await idsOf(() => workspace.createAsset());
     const inPath: Record<string, () => Promise<number[]>> = {
@@ -198,7 +200,8 @@ describe('requests generated from the document', () => {
     const named = (await inPath[path.split('/')[1] ?? '']?.()) ?? [];
     return {
       id: named,
-      key: [(await workspace.createForm()).key],
+      key: [form.key],
+      answers: [{}, { site: 'Berlin' }],
       taskId: named,
       requesterId: users,
       teamId: [team.id],

@@ -85,10 +85,14 @@ function responsesOf({ responses }: Operation): DocumentedOperation['responses']
   );
 }
 
-/** Resolves a reference in an OpenAPI document. Returns all other values unchanged. */
+/** Resolves references in an OpenAPI document. Returns all other values unchanged. */
 export function follow<Target = Schema>(value: unknown, into: OpenApi = document): Target {
   const { $ref } = value as { $ref?: string };
   if ($ref === undefined) return value as Target;
   const parts = $ref.slice(2).split('/');
-  return parts.reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], into) as Target;
+  // A schema can consist of a reference and a description.
+  return follow(
+    parts.reduce<unknown>((at, part) => (at as Record<string, unknown>)[part], into),
+    into,
+  );
 }
