@@ -2,15 +2,15 @@ import { commands } from '../server/src/cli/command-table.ts';
 import { common, type Noun, optionsOf, type Parameter, type Single, type Verb } from '../server/src/cli/lib/command.ts';
 
 /** The options that the page describes once. */
-const shared: readonly Parameter[] = [common.tenant, common.utc, common.json];
+const shared: readonly Parameter[] = [common.tenant, common.utc, common.json, common.limit];
 
 /**
  * Returns the content of `docs/command-line.md`: the arguments, options and examples of every command in the command
- * table.
+ * table. Texts that several subcommands of a command have appear once.
  */
 export async function commandLineReference(): Promise<string> {
   const loaded = await Promise.all(
-    Object.entries(commands).map(async ([name, { summary, load }]) => ({ name, summary, command: await load() })),
+    Object.entries(commands).map(async ([name, { load }]) => ({ name, command: await load() })),
   );
   const verbs = loaded.flatMap(({ name, command }) =>
     'verb' in command
@@ -22,11 +22,12 @@ export async function commandLineReference(): Promise<string> {
       .filter(({ verb }) => !optionsOf(verb).includes(option))
       .map(({ call }) => `\`${call}\``)
       .join(', ');
-  const sections = loaded.map(({ name, summary, command }) => section(name, summary, command));
+  const sections = loaded.map(({ name, command }) => section(name, command));
   return `${head}
 - ${describeParameter(common.tenant)}. All commands have it except ${lacking(common.tenant)}.
 - ${describeParameter(common.json)}. All commands have it except ${lacking(common.json)}.
 - ${describeParameter(common.utc)}, in commands that print times.
+- ${describeParameter(common.limit)}, in commands that print lists.
 
 ${sections.join('\n')}`;
 }
@@ -40,38 +41,91 @@ stopped. If \`DATABASE_URL\` is set, commands use that database. Otherwise they 
 Of the commands, only \`itsm migrate\` creates a database.
 
 To complete commands in your shell, see [itsm completion](#itsm-completion). To print text without colors, set
-\`NO_COLOR\`. The exit code is 0 for success, 1 for a failure, and 2 for a usage error.
+\`NO_COLOR\`. The exit code is 0 for success, 1 for a failure, and 2 for a usage error. Options in brackets are optional.
 
 The following options mean the same in all commands:
 `;
 
-function section(name: string, summary: string, loaded: Noun | Single): string {
+function section(name: string, loaded: Noun | Single): string {
   if ('verb' in loaded) return `## itsm ${name}\n\n${describeCommand(loaded.verb)}`;
-  const verbs = Object.entries(loaded.verbs).map(
-    ([verb, about]) => `### itsm ${name} ${verb}\n\n${describeCommand(about)}`,
-  );
-  return `## itsm ${name}\n\n${summary}.\n\n${verbs.join('\n')}`;
-}
-
-/** Describes a command. The arguments are in the order in which the command takes them, before the options. */
-function describeCommand(verb: Verb): string {
-  const { summary, details, arguments: parameters = [], examples } = verb;
-  const rows = [...parameters, ...optionsOf(verb).filter((option) => !shared.includes(option))];
+  const verbs = Object.entries(loaded.verbs);
+  const rows = verbs.map(([verb, about]) => `| ${usage(`${name} ${verb}`, about)} | ${about.summary} |`);
+  const items = [...describeDetails(verbs), ...describeParameters(verbs)];
+  // The table already shows the whole command if it has no options.
+  const examples = verbs.filter(([, verb]) => hasOptions(verb)).flatMap(([, verb]) => verb.examples);
   return [
-    `${summary}.`,
-    ...(details === undefined ? [] : [blocks(details)]),
-    ...(rows.length === 0 ? [] : [rows.map((each) => `- ${describeParameter(each)}`).join('\n')]),
-    `${code(examples.map((example) => `./itsm ${example}`))}\n`,
+    `## itsm ${name}`,
+    ['| Command | What it does |', '| --- | --- |', ...rows].join('\n'),
+    ...(items.length === 0 ? [] : [items.join('\n')]),
+    `${code(examples.length > 0 ? examples : verbs.flatMap(([, verb]) => verb.examples))}\n`,
   ].join('\n\n');
 }
 
-/** Converts the detailed help text of a command to Markdown. Indented lines become list items. */
-function blocks(details: string): string {
+/** Describes a command without subcommands. */
+function describeCommand(verb: Verb): string {
+  const { summary, details = '', examples } = verb;
+  const items = parametersOf(verb).map((parameter) => `- ${describeParameter(parameter)}`);
+  return [
+    `${summary}.`,
+    ...paragraphs(details),
+    ...(items.length === 0 ? [] : [items.join('\n')]),
+    `${code(examples)}\n`,
+  ].join('\n\n');
+}
+
+/** Returns the arguments of a command in the order in which the command takes them, then the options. */
+function parametersOf(verb: Verb): readonly Parameter[] {
+  return [...(verb.arguments ?? []), ...optionsOf(verb).filter((option) => !shared.includes(option))];
+}
+
+function hasOptions(verb: Verb): boolean {
+  return parametersOf(verb).some(({ flags }) => flags.startsWith('-'));
+}
+
+function usage(call: string, verb: Verb): string {
+  const parameters = parametersOf(verb).map(({ flags, required }) =>
+    flags.startsWith('-') && !required ? `[${flags}]` : flags,
+  );
+  return [call, ...parameters].map((part) => `\`${part}\``).join(' ');
+}
+
+/** Returns a list item for each paragraph of details, after the names of the subcommands that have it. */
+function describeDetails(verbs: readonly [string, Verb][]): string[] {
+  const found = verbs.flatMap(([name, { details = '' }]) => paragraphs(details).map((text) => ({ name, text })));
+  return [...Map.groupBy(found, ({ text }) => text)].map(([text, uses]) => `- ${names(uses)}: ${text}`);
+}
+
+/**
+ * Returns a list item for each parameter. If a parameter has several descriptions, each names the subcommands that have
+ * it.
+ */
+function describeParameters(verbs: readonly [string, Verb][]): string[] {
+  const found = verbs.flatMap(([name, verb]) =>
+    parametersOf(verb)
+      .filter(({ about, fallback }) => about !== undefined || fallback !== undefined)
+      .map((parameter) => ({
+        name,
+        flags: parameter.flags,
+        text: describeParameter({ ...parameter, required: false }),
+      })),
+  );
+  const byFlags = Map.groupBy(found, ({ flags }) => flags);
+  return [...Map.groupBy(found, ({ text }) => text)].map(([text, uses]) => {
+    const isShared = byFlags.get(uses[0]?.flags ?? '')?.length === uses.length;
+    return isShared ? `- ${text}` : `- ${names(uses)}: ${text}`;
+  });
+}
+
+function names(uses: readonly { name: string }[]): string {
+  return uses.map(({ name }) => `\`${name}\``).join(', ');
+}
+
+/** Returns the paragraphs of the detailed help text of a command. Indented lines become nested list items. */
+function paragraphs(details: string): string[] {
   return details
-    .split('\n')
-    .map((line) => (line.startsWith('  ') ? `- ${line.trim().replace(/ {2,}/, ': ')}` : `${line}\n`))
-    .join('\n')
-    .trim();
+    .replaceAll(/\n {2,}(\S+) {2,}/g, '\n  - $1: ')
+    .split(/\n(?! )/)
+    .filter((text) => text !== '');
 }
 
 function describeParameter({ flags, about = '', required, fallback }: Parameter): string {
@@ -80,6 +134,6 @@ function describeParameter({ flags, about = '', required, fallback }: Parameter)
   return text === '' ? `\`${flags}\`` : `\`${flags}\`: ${text}`;
 }
 
-function code(lines: readonly string[]): string {
-  return `\`\`\`sh\n${lines.join('\n')}\n\`\`\``;
+function code(examples: readonly string[]): string {
+  return `\`\`\`sh\n${examples.map((example) => `./itsm ${example}`).join('\n')}\n\`\`\``;
 }
