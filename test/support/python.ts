@@ -40,10 +40,9 @@ export async function runPython(args: string[], options: { cwd?: string; env?: R
     .catch(({ code, stdout, stderr }) => ({ code: Number(code), stdout: String(stdout), stderr: String(stderr) }));
 }
 
-/** A Python process that runs calls of the client. */
-export interface PythonDriver {
-  /** Runs the calls in `sources` concurrently, and returns their outcomes. */
-  run(task: object): Promise<Outcome[]>;
+/** A Python program that reads a task from each line of its standard input, and prints a result. */
+export interface PythonProcess<Result> {
+  run(task: object): Promise<Result>;
   stop(): Promise<void>;
 }
 
@@ -53,10 +52,18 @@ export interface Outcome {
   error?: Record<string, unknown>;
 }
 
+/** A Python process that runs the calls in `sources` concurrently, and returns their outcomes. */
+export type PythonDriver = PythonProcess<Outcome[]>;
+
 /** Starts test/client/python/driver.py. */
 export function startPythonDriver(): PythonDriver {
-  const file = join(import.meta.dirname, '../client/python/driver.py');
+  return startPythonProcess(join(import.meta.dirname, '../client/python/driver.py'));
+}
+
+/** Starts a Python program that runs tasks. */
+export function startPythonProcess<Result>(file: string, cwd?: string): PythonProcess<Result> {
   const child = spawn(python ?? 'python3', [file], {
+    cwd,
     env: pythonEnvironment,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
