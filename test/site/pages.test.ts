@@ -49,6 +49,7 @@ describe('site pages', async () => {
       expect.arrayContaining([
         ...['/', '/docs/', '/docs/client', '/docs/webhooks', '/docs/errors', '/docs/changelog'],
         ...['/docs/security', '/docs/guidelines', '/docs/examples', '/docs/scaling', '/docs/command-line'],
+        ...['/docs/reliability', '/docs/measurements', '/docs/performance', '/docs/external-checks'],
         ...['/docs/operations/install-and-upgrade', '/docs/operations/monitor-and-repair'],
       ]),
     );

@@ -213,6 +213,21 @@ export const groups: Group[] = [
     ],
   },
   {
+    title: 'Evaluate',
+    pages: [
+      evaluation('reliability', 'Reliability', 'The guarantees of the service, and the tests that verify them.'),
+      evaluation('measurements', 'Measurements', 'Lost events, failed requests and growth in long runs under kills.'),
+      evaluation('performance', 'Performance', 'Latency and throughput with ten million tickets.'),
+      evaluation(
+        'security',
+        'Security',
+        'How the service handles the OWASP API Security Top 10, and what it does not meet.',
+      ),
+      evaluation('external-checks', 'External checks', 'What linters, validators and clients of others find.'),
+      evaluation('guidelines', 'API guidelines', 'How the API compares with the guidelines of Zalando and Google.'),
+    ],
+  },
+  {
     title: 'Reference',
     pages: [
       reference,
@@ -229,20 +244,6 @@ export const groups: Group[] = [
         title: 'Changelog',
         about: 'The changes of each version, newest first.',
         source: 'docs/changelog.md',
-      },
-      {
-        isSecondary: true,
-        path: '/docs/security',
-        title: 'Security',
-        about: 'How the service handles the OWASP API Security Top 10, and what it does not meet.',
-        source: 'docs/security.md',
-      },
-      {
-        isSecondary: true,
-        path: '/docs/guidelines',
-        title: 'API guidelines',
-        about: 'How the API compares with the guidelines of Zalando and Google.',
-        source: 'docs/guidelines.md',
       },
     ],
   },
@@ -295,4 +296,8 @@ function example(name: string, title: string, about: string): Page {
 
 function operations(name: string, title: string, about: string): Page {
   return { path: `/docs/operations/${name}`, title, about, source: `docs/operations/${name}.md`, isSecondary: true };
+}
+
+function evaluation(name: string, title: string, about: string): Page {
+  return { path: `/docs/${name}`, title, about, source: `docs/${name}.md`, isSecondary: true };
 }
