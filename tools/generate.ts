@@ -107,7 +107,14 @@ async function listVersions(): Promise<string[][]> {
     return [`\`${name}\``, version, `[Changes](../${folder}/CHANGELOG.md), [README](../${folder}/README.md)`];
   });
   const api = ['API and server', info.version, 'This page'];
-  return [['Part', 'Version', 'Changes'], api, ...(await Promise.all(packages))];
+  const { version } = JSON.parse(await readFile(`${root}/client/package.json`, 'utf8'));
+  const links = '[Changes](../client/CHANGELOG.md), [README](../client/python/README.md)';
+  return [
+    ['Part', 'Version', 'Changes'],
+    api,
+    ...(await Promise.all(packages)),
+    ['`itsm-api` (Python)', version, links],
+  ];
 }
 
 function listOf(items: string[]): string {
