@@ -51,7 +51,6 @@ const lines = (text: string) =>
     .split('\n')
     .map((line) => JSON.parse(line));
 const samples: Sample[] = [
-  { source: 'docs/index.md', file: 'tickets.json', read: copied },
   { source: 'docs/guides/sync-changes.md', file: 'copy.json', read: copied },
   { source: 'examples/sync-tickets.ts', file: 'tickets.ndjson', read: lines },
 ];
