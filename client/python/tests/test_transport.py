@@ -13,7 +13,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import List
+from typing import Dict, List
 
 import pytest
 from conftest import Handler, ScriptedServer
@@ -195,6 +195,12 @@ def test_rejects_values_that_it_cannot_send(server: ScriptedServer, client: Itsm
     for key in ["two words", "", "ü"]:
         with pytest.raises(ValueError, match="api_key is invalid"):
             ItsmClient("https://acme.example.com", api_key=key)
+    options: List[Dict[str, float]] = [{"timeout": -1}, {"max_wait": float("nan")}]
+    for option in options:
+        with pytest.raises(ValueError, match="Pass a number that is not negative"):
+            ItsmClient("https://acme.example.com", **option)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="max_retries is -1"):
+        client.with_options(max_retries=-1)
     assert server.requests == []
 
 

@@ -48,6 +48,13 @@ class Options:
     headers: Mapping[str, str] = field(default_factory=dict)
     on_response: Callable[[ApiResponse], None] | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("timeout", "max_retries", "max_wait"):
+            value = getattr(self, name)
+            # The comparison is also false for NaN.
+            if value is not None and not value >= 0:
+                raise ValueError(f"{name} is {value}. Pass a number that is not negative.")
+
 
 @dataclass
 class Request:
@@ -280,7 +287,7 @@ def _retry_after(value: str | None) -> int | None:
     """Parses the `Retry-After` header, which contains seconds or a date."""
     if not value:
         return None
-    if value.isdigit():
+    if value.isdecimal():
         return int(value)
     try:
         at = email.utils.parsedate_to_datetime(value).timestamp()

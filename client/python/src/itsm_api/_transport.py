@@ -207,7 +207,7 @@ class Exchange:
         is_compressed = self.headers.get("content-encoding") in ("gzip", "deflate")
         self._decompressor = zlib.decompressobj(47) if is_compressed else None
         _, _, seconds = self.headers.get("keep-alive", "").partition("timeout=")
-        if seconds.isdigit():
+        if seconds.isdecimal():
             connection.max_idle = max(0.0, int(seconds) - 1.0)
 
     def read(self) -> bytes:

@@ -105,7 +105,7 @@ def standard_keys(secret: str) -> List[bytes]:
 
 
 def _check_time(timestamp: str, tolerance_seconds: float, now: float) -> None:
-    age = now - int(timestamp) if timestamp.isdigit() else float("inf")
+    age = now - int(timestamp) if timestamp.isdecimal() else float("inf")
     if abs(age) <= tolerance_seconds:
         return
     distance = f"{abs(age):.0f} seconds {'old' if age > 0 else 'ahead'}"
