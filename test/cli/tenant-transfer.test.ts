@@ -355,7 +355,12 @@ describe('tenants export and import', () => {
     const attachment = async () => join('attachments', (await readdir(join(backup(), 'attachments')))[0] ?? '');
 
     let sequences: unknown;
-    const readSequences = () => query(target.url, 'SELECT sequencename, last_value FROM pg_sequences ORDER BY 1');
+    // The server writes earlier requests to the request log in the background.
+    const readSequences = () =>
+      query(
+        target.url,
+        "SELECT sequencename, last_value FROM pg_sequences WHERE sequencename <> 'request_log_id_seq' ORDER BY 1",
+      );
     beforeAll(async () => {
       sequences = await readSequences();
       await cp(backup(), join(folder, 'original'), { recursive: true });
