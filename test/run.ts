@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { parseCLI, startVitest } from 'vitest/node';
+import { compiled } from './support/compiled.ts';
 import { selectTests } from './support/test-selection.ts';
 
 /*
  * Runs tests: `node run.ts [--watch] [folder | file | part of a path …] [options of Vitest]`. A folder name selects
  * only the tests in this folder. For example, `api` doesn't select `openapi/`.
  */
+Object.assign(process.env, compiled);
 const { filter, options } = parseCLI(['vitest', ...process.argv.slice(2)]);
 const root = process.cwd();
 const include = filter.map((name) => selectTests(root, name, process.env.INIT_CWD ?? root));
