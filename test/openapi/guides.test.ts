@@ -19,6 +19,7 @@ import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, describe, expect } from 'vitest';
 import { parse } from 'yaml';
 import { type Api, startApi } from '../support/api.ts';
+import { compiled } from '../support/compiled.ts';
 import { api, it as itBase, workspace } from '../support/fixture.ts';
 import {
   type PythonProcess,
@@ -131,7 +132,7 @@ async function launch(
   await writeFile(file, code.replace('http://127.0.0.1:3000', origin).replace('itsm_…', workspace.key));
   return spawn(command, [...args, file, ...parameters], {
     cwd: folder,
-    env: { ...pythonEnvironment, ...settings(), ...env },
+    env: { ...pythonEnvironment, ...compiled, ...settings(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }
