@@ -115,7 +115,8 @@ export const assets = declareNoun({
         ),
         customFields: converter(
           CustomFieldPairs,
-          async (context, texts) => parseFieldTexts(await findFieldTypes(context, 'ASSET'), texts),
+          async (context, texts) =>
+            parseFieldTexts(await findFieldTypes(context, { resource: 'ASSET', active: true }), texts),
           (_context, { customFields }: Asset) => formatPairs(customFields),
         ),
       },

@@ -9,9 +9,11 @@ import {
 import type * as z from 'zod';
 import { FieldLines, formatFields } from '../resources/request-forms/field-lines.ts';
 import { TagText } from '../resources/shared/tags.ts';
+import { detailsOf, type Issue, unknownField, validationError } from '../shared/validation.ts';
 import { type Column, converter, declareNoun } from './noun.ts';
 
 const Fields = NewRequestForm.shape.fields.unwrap();
+const belowFields = (issue: Issue): Issue => ({ ...issue, path: ['fields', ...(issue.path ?? [])] });
 const problems: Column<typeof AdministeredForm> = {
   ...{ title: 'Problems', style: 'warning' },
   cell: ({ problems }) => problems.join(' ') || null,
@@ -102,16 +104,20 @@ export const requestForms = declareNoun({
         fields: converter(
           FieldLines.pipe(Fields),
           async (context, fields: z.output<typeof Fields>) => {
-            const types = await findFieldTypes(context, 'TICKET');
+            // A form can still have inactive fields, whose values must stay equal to the stored ones.
+            const types = await findFieldTypes(context, { resource: 'TICKET' });
             const parse = (key: string, value: unknown) =>
               typeof value === 'string' ? parseFieldText(types.get(key), value) : value;
-            return Fields.parse(
+            const { data, error } = Fields.safeParse(
               fields.map((field) => ({
                 ...field,
                 default: parse(field.key, field.default),
                 fixed: parse(field.key, field.fixed),
               })),
             );
+            // Only the converted values can be invalid, such as a number that is too large.
+            if (error) throw validationError(detailsOf(error.issues.map(belowFields), unknownField));
+            return data;
           },
           (_context, { fields }: AdministeredForm) => formatFields(fields),
         ),

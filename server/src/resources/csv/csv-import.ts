@@ -148,7 +148,9 @@ async function readFile<Values extends object, Input>(
 ): Promise<CheckedFile<Input>> {
   const { columns } = csv;
   const needed = update ? [columns.unique] : columns.needed;
-  const types: FieldTypes = columns.hasCustomFields ? await findFieldTypes(context, 'ASSET') : new Map();
+  const types: FieldTypes = columns.hasCustomFields
+    ? await findFieldTypes(context, { resource: 'ASSET', active: true })
+    : new Map();
   const findFieldNames = async () => [...types.keys(), ...(await csv.customFields(context.db))];
   const { delimiter, records, problems } = await readRecords({ ...columns, needed }, findFieldNames, bytes, max);
   const [{ cells: header } = { cells: [] as string[] }, ...others] = records;

@@ -6,12 +6,14 @@ import type { Context } from '../shared/context.ts';
 
 type Value = CustomFields[string];
 
-/** The types of the active definitions of a resource, by key. */
+/** The types of definitions, by key. */
 export type FieldTypes = ReadonlyMap<string, CustomFieldType>;
 
-/** Returns the types of the active definitions of a resource. */
-export async function findFieldTypes(context: Context, resource: CustomFieldResource): Promise<FieldTypes> {
-  const where = { resource, active: true };
+/** Returns the types of the definitions of a resource, or only of the active ones. */
+export async function findFieldTypes(
+  context: Context,
+  where: { resource: CustomFieldResource; active?: true },
+): Promise<FieldTypes> {
   const definitions = await context.db.customFieldDefinition.findMany({ where, select: { key: true, type: true } });
   return new Map(definitions.map(({ key, type }) => [key, type]));
 }
@@ -21,7 +23,7 @@ export async function findFieldTypes(context: Context, resource: CustomFieldReso
  * returns it unchanged, so that validation rejects it.
  */
 export function parseFieldText(type: CustomFieldType | undefined, text: string): Value {
-  if (type === 'NUMBER' || type === 'USER') return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+  if (type === 'NUMBER' || type === 'USER') return /^-?\d+(\.\d+)?(e-\d)?$/.test(text) ? Number(text) : text;
   // Spreadsheet programs write booleans in capitals.
   if (type === 'BOOLEAN') return /^(true|false)$/i.test(text) ? text.toLowerCase() === 'true' : text;
   return type === 'MULTI_SELECT' ? parseList(text) : text;

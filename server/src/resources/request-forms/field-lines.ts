@@ -11,9 +11,12 @@ import { formatFieldText, parseJson } from '../custom-fields/field-text.ts';
 /** The schema of the fields as text: JSON, lines, or the values of a repeated option. A value in a line is text. */
 export const FieldLines = z
   .union([z.array(z.string()), z.string().transform((text) => text.split(/\r\n?|\n/))])
-  .transform((lines): unknown => {
+  .transform((lines, { addIssue }): unknown => {
     const text = lines.join('\n').trim();
-    return text.startsWith('[') ? parseJson(text) : lines.filter((line) => line.trim() !== '').map(parseLine);
+    if (!text.startsWith('[')) return lines.filter((line) => line.trim() !== '').map(parseLine);
+    const parsed = parseJson(text);
+    if (parsed === undefined) addIssue({ code: 'custom', message: 'must be valid JSON, or have one line per field' });
+    return parsed;
   });
 
 function parseLine(line: string): Record<string, unknown> {
@@ -27,9 +30,8 @@ function parseLine(line: string): Record<string, unknown> {
 
 /** Formats the fields as text that `FieldLines` can parse. */
 export function formatFields(fields: readonly RequestFormField[]): string {
-  const lines = fields.map(formatLine);
-  const parsed = FieldLines.parse(lines);
-  return isDeepStrictEqual(parsed, fields.map(toTexts)) ? lines.join('\n') : JSON.stringify(fields, null, 2);
+  const text = fields.map(formatLine).join('\n');
+  return isDeepStrictEqual(FieldLines.parse(text), fields.map(toTexts)) ? text : JSON.stringify(fields, null, 2);
 }
 
 function formatLine(field: RequestFormField): string {
