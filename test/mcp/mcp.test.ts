@@ -35,6 +35,19 @@ function post(
   return api.call({ method: 'POST', path, key, body: message, headers });
 }
 
+/** Calls a tool until it has returned the whole text of a field. */
+async function readInParts(client: Client, { tool, args, field }: { tool: string; args: object; field: string }) {
+  let read = '';
+  for (let textFrom: number | undefined = 0; textFrom !== undefined; ) {
+    const { text } = await callTool(client, tool, { ...args, textFrom });
+    expect(Buffer.byteLength(text)).toBeLessThan(20_000);
+    read += JSON.parse(new RegExp(`^"${field}": (.*?),?$`, 'm').exec(text)?.[1] ?? '""').replace(/…$/, '');
+    const next: string | undefined = /To continue, set textFrom to (\d+)\./.exec(text)?.[1];
+    textFrom = next === undefined ? undefined : Number(next);
+  }
+  return read;
+}
+
 const toolCall = (name: string, args: unknown) => ({
   jsonrpc: '2.0',
   id: 1,
@@ -113,8 +126,24 @@ describe('MCP tools', () => {
     expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining('Did you mean `site`?') });
     const made = await callTool(client, 'submit_form', { key: 'laptop', answers: { site: 'Bonn' } });
     expect(made.text).toContain('"ticketNumber": "REQ-1"');
+    const reader = await connect({ key: await here.createKey({ scopes: ['tickets:read'] }) });
+    expect((await callTool(reader, 'list_forms')).isError).toBe(false);
+    for (const other of [reader, await connect({ key: here.key, path: '/mcp/readonly' })]) {
+      expect(other.getInstructions()).not.toContain('submit_form');
+    }
     await updateForm(here.context, 'laptop', { active: false });
     expect(await offered()).toMatchObject({ names: [], isPreferred: false });
+  });
+
+  it('shows all questions of a form in parts', async () => {
+    const options = Array.from({ length: 200 }, (_, index) => ({ value: `v${index}`, label: `Label ${index}` }));
+    await workspace.createField({ key: 'site', type: 'SELECT', options });
+    const { key } = await workspace.createForm({ fields: [{ key: 'site' }] });
+    const client = await connect();
+    const { inputSchema } = (await client.listTools()).tools.find(({ name }) => name === 'list_forms') ?? {};
+    expect(Object.keys(inputSchema?.properties ?? {})).toEqual(['page', 'perPage', 'key', 'textFrom']);
+    const schema = await readInParts(client, { tool: 'list_forms', args: { key }, field: 'schema' });
+    expect(JSON.parse(schema).properties.site.oneOf).toHaveLength(200);
   });
 
   it('offers only read-only MCP tools at /mcp/readonly', async () => {
@@ -188,16 +217,8 @@ describe('MCP ticket tools', () => {
       .slice(0, 21_000)
       .toWellFormed();
     const { ticketNumber: id } = await workspace.createTicket({ description });
-    const client = await connect();
-    let read = '';
-    for (let textFrom: number | undefined = 0; textFrom !== undefined; ) {
-      const { text } = await callTool(client, 'get_ticket', { id, textFrom });
-      expect(Buffer.byteLength(text)).toBeLessThan(20_000);
-      read += JSON.parse(/^"description": (.*)$/m.exec(text)?.[1] ?? '""').replace(/…$/, '');
-      const next = /To continue, set textFrom to (\d+)\./.exec(text)?.[1];
-      textFrom = next === undefined ? undefined : Number(next);
-    }
-    expect(read).toBe(description);
+    const parts = { tool: 'get_ticket', args: { id }, field: 'description' };
+    expect(await readInParts(await connect(), parts)).toBe(description);
   });
 
   it('creates, updates and resolves a ticket with MCP tools', async () => {

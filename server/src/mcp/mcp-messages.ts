@@ -101,22 +101,21 @@ async function serve(exchange: Exchange): Promise<FastifyReply> {
 }
 
 function serverOf(exchange: Exchange, supportedProtocolVersions: string[]): Server {
-  const { offered, hasForms } = exchange;
+  const { scopes } = exchange.request.identity;
+  const allowed = exchange.offered.filter(({ isAllowed, needsForm }) => {
+    return isAllowed(scopes) && (exchange.hasForms || !needsForm);
+  });
+  const prefersForms = allowed.some(({ needsForm, isRead }) => needsForm && !isRead);
   const server = new Server(
     { name: 'itsm', title: 'ITSM service desk', version: '1.0.0' },
     {
       ...{ capabilities: { tools: {}, resources: {} }, supportedProtocolVersions },
-      instructions: hasForms ? `${instructions} ${formInstructions}` : instructions,
+      instructions: prefersForms ? `${instructions} ${formInstructions}` : instructions,
     },
   );
-  const { scopes } = exchange.request.identity;
-  server.setRequestHandler('tools/list', () => ({
-    tools: offered
-      .filter(({ isAllowed, needsForm }) => isAllowed(scopes) && (hasForms || !needsForm))
-      .map(({ definition }) => definition),
-  }));
+  server.setRequestHandler('tools/list', () => ({ tools: allowed.map(({ definition }) => definition) }));
   server.setRequestHandler('tools/call', async ({ params }) => {
-    const tool = offered.find((each) => each.tool === params.name);
+    const tool = exchange.offered.find((each) => each.tool === params.name);
     if (tool === undefined) {
       const message = 'Unknown tool. Call tools/list for the available tools.';
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);

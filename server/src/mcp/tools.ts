@@ -93,7 +93,7 @@ function definitionOf(route: Endpoint, { tool, when, needsEtag }: AgentTool): To
       ...schema,
       properties: {
         ...properties,
-        ...(details.has(route) && { key: { type: 'string' } }),
+        ...(details.has(route) && { key: { type: 'string' }, [textFromArgument]: { type: 'integer' } }),
         ...ownArguments(route),
         ...(needsEtag && { [etagArgument]: { type: 'string', description: 'The etag that you read' } }),
       },
