@@ -50,7 +50,7 @@ function readUrl(): string {
 /** The parts of the OpenAPI document of a workspace that describe its forms. */
 interface Document {
   paths: Record<string, { post?: { summary: string; requestBody: unknown } }>;
-  components: { schemas: Record<string, { properties: object; required?: string[] }> };
+  components: { schemas: Record<string, { properties: object; required?: string[]; additionalProperties?: unknown }> };
 }
 
 function printFile(definitions: readonly CustomFieldDefinition[], document: Document): string {
@@ -72,10 +72,13 @@ function printForms(definitions: readonly CustomFieldDefinition[], { paths, comp
   const forms = Object.entries(paths).flatMap(([path, { post }]) => {
     const key = /^\/request-forms\/(.+)\/tickets$/.exec(path)?.[1];
     const answers = /schemas\/(Form\w+Answers)"/.exec(JSON.stringify(post?.requestBody))?.[1];
-    const { properties = {}, required = [] } = components.schemas[answers ?? ''] ?? {};
+    const { properties = {}, required = [], additionalProperties } = components.schemas[answers ?? ''] ?? {};
     const asked = definitions.filter((each) => each.resource === 'TICKET' && Object.hasOwn(properties, each.key));
     const fields = asked.map((each) => `  ${printAnswer(each, required.includes(each.key))}`);
-    return key === undefined ? [] : [`  '${key}': {\n${fields.join('')}  };\n`];
+    // The type `{}` would accept any answers.
+    const isEmpty = fields.length === 0 && additionalProperties === false;
+    const type = isEmpty ? 'Record<string, never>' : `{\n${fields.join('')}  }`;
+    return key === undefined ? [] : [`  '${key}': ${type};\n`];
   });
   const head = '/** The answers to the request forms, by the key of the form. */\n';
   if (forms.length === 0) return `${head}export type Forms = Record<string, RequestFormAnswers>;\n`;

@@ -51,6 +51,7 @@ it('writes types with which a misspelled field or option does not compile', asyn
   const fields = [{ key: 'rooms' }, { key: 'floor', required: true }];
   await workspace.createForm({ key: 'new-laptop', fields });
   await workspace.createForm({ key: 'old' });
+  await workspace.createForm({ key: 'plain', fields: [{ key: 'site', fixed: 'berlin' }] });
   await updateForm(context, 'old', { active: false });
   const { code, stdout } = await runTypes(['--url', baseUrl]);
   expect(code).toBe(0);
@@ -74,6 +75,7 @@ it('writes types with which a misspelled field or option does not compile', asyn
     /** Site */
     site: ("berlin" | "it's */ 5 %");
   };
+  'plain': Record<string, never>;
 }`);
 
   await writeFile(join(folder, 'itsm-fields.d.ts'), stdout);
@@ -95,6 +97,9 @@ it('writes types with which a misspelled field or option does not compile', asyn
     await client.requestForms.submit('new-laptop', { answers: { floor: 3, site: 'old' } });
     // @ts-expect-error a required answer is missing
     await client.requestForms.submit('new-laptop', { answers: { site: 'berlin' } });
+    await client.requestForms.submit('plain', { answers: {} });
+    // @ts-expect-error an answer to a form without questions
+    await client.requestForms.submit('plain', { answers: { floor: 3 } });
     const anyForm = new ItsmClient({ baseUrl: '', apiKey: '' });
     await anyForm.requestForms.submit('any', { answers: { anything: ['x', 3] } });
     // @ts-expect-error an option that is inactive

@@ -23,16 +23,25 @@ def definition(key: str, type: str, required: bool = False) -> CustomFieldDefini
 
 
 def test_writes_the_answers_of_each_request_form() -> None:
-    schema = {"properties": {"site": {}, "floor": {}}, "required": ["site"]}
+    schema = {"properties": {"site": {}, "floor": {}}, "required": ["site"], "additionalProperties": False}
+    empty = {"properties": {}, "additionalProperties": False}
     body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/FormNewLaptopSubmission"}}}}
     answers = {"allOf": [body, {"$ref": "#/components/schemas/FormNewLaptopAnswers"}]}
     document = {
-        "paths": {"/request-forms/new-laptop/tickets": {"post": {"requestBody": answers}}, "/ping": {"get": {}}},
-        "components": {"schemas": {"FormNewLaptopAnswers": schema}},
+        "paths": {
+            "/request-forms/new-laptop/tickets": {"post": {"requestBody": answers}},
+            "/request-forms/help/tickets": {"post": {"requestBody": {"$ref": "#/components/schemas/FormHelpAnswers"}}},
+            "/ping": {"get": {}},
+        },
+        "components": {"schemas": {"FormNewLaptopAnswers": schema, "FormHelpAnswers": empty}},
     }
     text = print_types([definition("site", "SELECT"), definition("floor", "NUMBER")], document)
     assert 'class NewLaptopAnswers(TypedDict):\n    """The answers to the request form `new-laptop`."""' in text
     assert "    site: Literal['berlin']\n" in text
-    assert "    floor: NotRequired[float | None]\n" in text
+    # Null is no answer.
+    assert "    floor: NotRequired[float]\n" in text
+    assert "    floor: NotRequired[float | None]\n" in text[: text.index("class NewLaptopAnswers")]
+    # A form without questions accepts no answers.
+    assert "class HelpAnswers(TypedDict):" in text
     assert "AssetFields = Dict[str, CustomFieldValue]" in text
     compile(text, "itsm_fields.py", "exec")

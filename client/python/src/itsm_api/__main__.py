@@ -72,15 +72,17 @@ def print_types(definitions: Iterable[CustomFieldDefinition], document: Dict[str
         if form is None or answers is None:
             continue
         schema = document["components"]["schemas"][answers[1]]
-        asked = [_field_of(ticket_fields[key], key in schema.get("required", [])) for key in schema["properties"]]
+        required = schema.get("required", [])
+        asked = [_field_of(ticket_fields[key], key in required, is_nullable=False) for key in schema["properties"]]
         name = "".join(word.capitalize() for word in re.split(r"[_-]", form[1]))
-        parts.append(_declare(f"{name}Answers", f"The answers to the request form `{form[1]}`.", asked))
+        text = f"The answers to the request form `{form[1]}`."
+        parts.append(_declare(f"{name}Answers", text, asked, is_closed=schema.get("additionalProperties") is False))
     return "\n\n".join([_HEAD, *parts])
 
 
-def _declare(name: str, text: str, fields: List[_Field]) -> str:
-    """Prints a TypedDict. Without fields, any keys are allowed."""
-    if not fields:
+def _declare(name: str, text: str, fields: List[_Field], is_closed: bool = False) -> str:
+    """Prints a TypedDict. Without fields, any keys are allowed, unless the type is closed."""
+    if not fields and not is_closed:
         return f'{name} = Dict[str, CustomFieldValue]\n"""{text}"""\n'
     if any(keyword.iskeyword(key) for key, _, _ in fields):
         # A class can't have a key that is a keyword.
@@ -90,13 +92,13 @@ def _declare(name: str, text: str, fields: List[_Field]) -> str:
     return f'class {name}(TypedDict):\n    """{text}"""\n\n{body}'
 
 
-def _field_of(definition: CustomFieldDefinition, is_required: bool) -> _Field:
+def _field_of(definition: CustomFieldDefinition, is_required: bool, is_nullable: bool = True) -> _Field:
     description = definition["description"]
     is_active = definition["active"]
     text = definition["label"] + ("" if description is None else f": {description}") + ("" if is_active else " (inactive)")
     type_ = _type_of(definition) if is_active else "CustomFieldValue"
     if not is_required:
-        type_ = f"NotRequired[{type_} | None]"
+        type_ = f"NotRequired[{type_}{' | None' if is_nullable else ''}]"
     return definition["key"], type_, _comment(text)
 
 
