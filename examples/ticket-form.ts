@@ -26,7 +26,8 @@ const server = createServer(async (request, response) => {
     return response.writeHead(303, { 'set-cookie': cookie, location: '/' }).end();
   }
   const requester = sessions.get(request.headers.cookie?.replace('session=', '') ?? '');
-  const page = requester === undefined ? { status: 401, html: 'Sign in first.' } : await respond(request, requester);
+  const page =
+    requester === undefined ? { status: 401, html: 'Sign in first.' } : await respondSafely(request, requester);
   response.writeHead(page.status, { 'content-type': 'text/html; charset=utf-8' });
   response.end(`<!doctype html><title>Request form</title>${page.html}`);
 });
@@ -34,6 +35,15 @@ server.listen(Number(PORT), '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;
   console.log(`Sign in at http://127.0.0.1:${port}/sign-in/${[...sessions.keys()][0]}`);
 });
+
+async function respondSafely(request: IncomingMessage, requester: UserReference): Promise<Page> {
+  try {
+    return await respond(request, requester);
+  } catch (error) {
+    console.error(error);
+    return { status: 502, html: 'Try again later.' };
+  }
+}
 
 async function respond(request: IncomingMessage, requesterId: UserReference): Promise<Page> {
   const { name, schema } = await client.requestForms.get(FORM);
@@ -49,7 +59,7 @@ async function respond(request: IncomingMessage, requesterId: UserReference): Pr
     const ticket = await client.requestForms.submit(FORM, { answers, requesterId });
     return { status: 201, html: `Thank you. Your ticket is ${escapeHtml(ticket.ticketNumber)}.` };
   } catch (error) {
-    if (!isItsmError(error, 'VALIDATION_ERROR')) return { status: 502, html: 'Try again later.' };
+    if (!isItsmError(error, 'VALIDATION_ERROR')) throw error;
     const faults = error.details.map(({ path, message }) => `<li>${escapeHtml(`${path} ${message}`)}</li>`);
     return { status: 400, html: `<ul>${faults.join('')}</ul>${form}` };
   }
@@ -59,11 +69,13 @@ function render(key: string, { type, title, format, oneOf, items }: Question, is
   const attributes = `name="${key}"${isRequired ? ' required' : ''}${type === 'array' ? ' multiple' : ''}`;
   const yesOrNo = type === 'boolean' ? ['true', 'false'].map((value) => ({ const: value, title: value })) : undefined;
   const choices = oneOf ?? items?.oneOf ?? yesOrNo;
-  const options = choices
-    ?.map((each) => `<option value="${escapeHtml(each.const)}">${escapeHtml(each.title)}`)
-    .join('');
+  const options = choices?.map((each) => `<option value="${escapeHtml(each.const)}">${escapeHtml(each.title)}`) ?? [];
+  // Otherwise, browsers would send the first option if a user chooses none.
+  if (type !== 'array') options.unshift('<option value="">');
   const inputType = format === 'date' ? 'date' : type === 'string' ? 'text' : 'number';
-  const input = choices ? `<select ${attributes}>${options}</select>` : `<input ${attributes} type="${inputType}">`;
+  const input = choices
+    ? `<select ${attributes}>${options.join('')}</select>`
+    : `<input ${attributes} type="${inputType}">`;
   return `<p><label>${escapeHtml(title)} ${input}</label></p>`;
 }
 

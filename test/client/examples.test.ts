@@ -354,10 +354,11 @@ describe('examples/ticket-form.ts', () => {
       received += JSON.stringify([...response.headers]) + html;
       return { status: response.status, html, cookie: response.headers.get('set-cookie')?.split(';')[0] };
     };
+    const cookieOf = (url: string | URL) => `session=${new URL(url).pathname.split('/').at(-1)}`;
     const { cookie } = await browse(signIn.pathname);
     expect((await browse('/')).status).toBe(401);
     const { html } = await browse('/', cookie);
-    expect(html).toContain('<select name="desk" required><option value="north">&#60;b&#62;north');
+    expect(html).toContain('<select name="desk" required><option value=""><option value="north">&#60;b&#62;north');
 
     const send = (text: string) => browse('/', cookie, new URLSearchParams(text));
     const made = await send(`desk=south&rooms=north&rooms=south&monitors=2&vip=true&requesterId=${other.id}`);
@@ -374,6 +375,12 @@ describe('examples/ticket-form.ts', () => {
       expect.stringContaining('<li>answers.desk must be one of: north'),
     ]);
     expect(received).not.toContain(own.key);
+
+    const broken = await run('ticket-form', { env: { ...env, FORM: 'unknown' } }).url();
+    for (const _ of ['first', 'second']) {
+      const { status } = await fetch(new URL('/', broken), { headers: { cookie: cookieOf(broken) } });
+      expect(status).toBe(502);
+    }
   });
 });
 
