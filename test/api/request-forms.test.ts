@@ -278,7 +278,7 @@ describe('POST /request-forms/{key}/tickets', () => {
 });
 
 describe('the texts of a submitted ticket', () => {
-  it('have the labels of options, one space for white space and control characters, and no splitted characters', async () => {
+  it('have the labels of options, one space for white space and control characters, and whole characters', async () => {
     await createSite();
     await workspace.createField({ key: 'why', label: 'Why\tso' });
     await workspace.createField({ key: 'ok', type: 'BOOLEAN', label: 'OK' });
