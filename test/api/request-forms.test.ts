@@ -291,8 +291,9 @@ describe('the texts of a submitted ticket', () => {
       description: 'Site: Bonn\nWhy so: a b\nOK: false\nRooms: Bonn, Berlin HQ',
     });
     const family = '👨‍👩‍👧';
-    const { title } = await ticketOf(key, { why: `${'x'.repeat(250)}${family}y` });
-    expect(title).toBe('x'.repeat(250));
+    const { title } = await ticketOf(key, { why: `${'x'.repeat(251)}${family}y` });
+    expect(title).toBe('x'.repeat(251));
+    expect((await ticketOf(key, { why: '😀'.repeat(300) })).title).toBe('😀'.repeat(255));
   });
 
   it('are the name of the form if the template or the answers are empty', async () => {

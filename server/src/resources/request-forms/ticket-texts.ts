@@ -23,7 +23,9 @@ export function namesIn(template: string): (string | undefined)[] {
 export function buildTitle({ name, titleTemplate, questions }: Answered, answers: CustomFields): string {
   const filled = (titleTemplate ?? '').replace(names, (_, key: string) => formatAnswer(questions, answers, key));
   const line = toOneLine(filled);
-  return cut(line, maxTitleLength).trim() || name;
+  // The limit of titles in requests also counts code points.
+  const { length } = [...line].slice(0, maxTitleLength).join('');
+  return cut(line, length).trim() || name;
 }
 
 /** Returns one line such as `Site: Berlin` for each answered question, or the name of the form if there is none. */
