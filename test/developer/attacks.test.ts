@@ -366,6 +366,8 @@ describe('addresses', () => {
     ['deliveries?since=275761-01-01T00:00', 400],
     ['tickets/99999999999999999999', 404],
     ['tickets/%00', 404],
+    ['tickets?teamId=0x10', 400],
+    ['tickets?teamId=1.5', 400],
     ['usage?key=9007199254740991', 404],
   ])('responds to /developer/%s with %i', async (path, expected) => {
     const { status, text } = await admin.get(`/developer/${path}`);

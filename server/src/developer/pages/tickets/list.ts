@@ -1,4 +1,4 @@
-import { Priority, TicketQuery, TicketStatus, TicketType } from '@itsm-api/contract';
+import { integerFromText, Priority, TeamId, TicketQuery, TicketStatus, TicketType } from '@itsm-api/contract';
 import * as z from 'zod';
 import { teams } from '../../../resources/teams/queries.ts';
 import { listTickets } from '../../../resources/tickets/queries.ts';
@@ -37,7 +37,7 @@ const Query = z.strictObject({
   type: optional(TicketType),
   assigneeId: optional(z.enum(['me', 'none'])),
   /** The value `none` finds tickets without a team. */
-  teamId: optional(z.union([z.literal('none'), z.coerce.number().int().positive()])),
+  teamId: optional(z.union([z.literal('none'), integerFromText(TeamId)], 'must be the id of a team, or `none`')),
 });
 
 /** The page that lists tickets and finds them by number, text and filters. */
