@@ -64,7 +64,7 @@ describe('a new form', () => {
     const invalid = (...paths: string[]) => ({ code: 'VALIDATION_ERROR', details: paths.map((path) => ({ path })) });
     await expect(
       create({ fields: [{ key: 'flor' }, { key: 'old' }, { key: 'site', default: 'x' }] }),
-    ).rejects.toMatchObject(invalid('fields.0.key', 'fields.1.key', 'fields.2.default'));
+    ).rejects.toMatchObject(invalid('fields.flor', 'fields.old', 'fields.site.default'));
   });
 
   it('rejects a template that names something else than a question with a short answer', async () => {

@@ -57,7 +57,9 @@ describe('/developer/request-forms', () => {
     const { key } = await workspace.createForm({ fields: [{ key: 'size' }] });
     for (const [text, message] of [
       ['size; default=99999999999999999999', 'must be 0, or have an absolute value'],
-      ['size; default=large', 'must be a number'],
+      ['size; default=large', 'size default must be a number'],
+      ['size\ncolour', 'colour must be an active custom field'],
+      ['[1, null, "x", []]', 'must be an object'],
       ['[{"key": "size", "default": {}}]', 'must be a string, number, boolean or null'],
       ['[{"key": "size"', 'must be valid JSON'],
       ['size; constructor=1; __proto__=2', 'is not a field of this request'],

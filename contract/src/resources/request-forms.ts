@@ -14,7 +14,6 @@ import {
   TeamId,
   Title,
   trimmedText,
-  validateAll,
   versionFields,
 } from '../fields.ts';
 import { UserReference } from '../references.ts';
@@ -177,10 +176,7 @@ const writtenFields = {
   fields: z
     .array(NewRequestFormField)
     .max(maxFormFields, `must contain at most ${maxFormFields} fields`)
-    .refine((fields) => new Set(fields.map(({ key }) => key)).size === fields.length, {
-      ...validateAll,
-      error: 'must contain each field once',
-    })
+    .refine((fields) => new Set(fields.map(({ key }) => key)).size === fields.length, 'must contain each field once')
     .optional(),
 };
 

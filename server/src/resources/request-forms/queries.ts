@@ -146,16 +146,18 @@ async function checkForm(context: Context, form: Written, before?: AdministeredF
   const where = { resource: 'TICKET' as const, key: { in: fields.map(({ key }) => key) } };
   const definitions = await context.db.customFieldDefinition.findMany({ where });
   const ofKey = new Map(definitions.map((definition) => [definition.key, definition]));
-  const details = fields.flatMap((field, index) => {
+  const details = fields.flatMap((field) => {
+    // The key identifies the line of a field in the text that administrators write.
+    const path = `fields.${field.key}`;
     if (before?.fields.some((each) => isDeepStrictEqual(each, field))) return [];
     const definition = ofKey.get(field.key);
     if (!definition?.active) {
-      return [{ path: `fields.${index}.key`, message: 'must be an active custom field of tickets. Define it first.' }];
+      return [{ path, message: 'must be an active custom field of tickets. Define it first.' }];
     }
     const allowed = definition.options?.flatMap(({ value, active }) => (active ? [value] : [])) ?? null;
     return (['default', 'fixed'] as const).flatMap((name) => {
       const message = field[name] === null ? undefined : findMisfit({ ...definition, allowed }, field[name]);
-      return message === undefined ? [] : [{ path: `fields.${index}.${name}`, message }];
+      return message === undefined ? [] : [{ path: `${path}.${name}`, message }];
     });
   });
   const presets = fields.map((field) => [field.key, field.fixed ?? field.default]);
