@@ -129,6 +129,7 @@ async function fill(
       ...{ scopes: ['tickets:read', 'users:read'], allowedNetworks: ['192.0.2.0/24'], expiresAt: moment(20) },
     },
   });
+  await addProposal(prisma, users, tickets.get('INC-17') as bigint);
   await prisma.auditEntry.createMany({
     data: [
       {
@@ -213,6 +214,26 @@ async function addForms(prisma: SystemClient, tenantId: bigint, teamIds: Map<str
     };
     await prisma.requestForm.create({ data });
   }
+}
+
+/** Adds an API key that can only propose, whose value is discarded, and its proposal, which waits for a decision. */
+async function addProposal(prisma: SystemClient, users: Users, ticketId: bigint): Promise<void> {
+  const { tenantId, id: userId } = users.jonas;
+  const scopes = ['tickets:read', 'tickets:write'];
+  const { id: keyId } = await prisma.apiKey.create({
+    data: { tenantId, userId, name: 'triage agent', scopes, isProposing: true, ...storedOf(newKey()) },
+  });
+  const { priority, status } = await prisma.ticket.findFirstOrThrow({ where: { tenantId, id: ticketId } });
+  const target = `TICKET:${Number(ticketId)}` as const;
+  await prisma.proposal.create({
+    data: {
+      ...{ tenantId, operation: 'tickets_update', params: { id: Number(ticketId) }, body: { priority: 'CRITICAL' } },
+      ...{ reason: 'Three other tickets report the same outage.', target, proposedById: userId, keyId },
+      preview: [{ target, status, changes: { priority: { from: priority, to: 'CRITICAL' } } }],
+      expiresAt: moment(6),
+      ...unchangedSince(1),
+    },
+  });
 }
 
 /**

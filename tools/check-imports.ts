@@ -44,7 +44,7 @@ const layers: Record<string, Layer> = {
   },
   usage: { files: /^server\/src\/usage\//, imports: ['contract', 'shared', 'database', 'all tenants'] },
   context: {
-    files: /^server\/src\/resources\/(shared\/context|audit\/audit-entry)\.ts$/,
+    files: /^server\/src\/resources\/(shared\/(context|proposal-withdrawal)|audit\/audit-entry)\.ts$/,
     imports: ['shared', 'storage', 'database', 'webhooks'],
   },
   handlers: {
@@ -156,7 +156,7 @@ const orders: Record<string, string[]> = {
   'server/src/resources/': [
     ...['shared', 'sync', 'audit', 'nouns', '*', 'idempotency', 'usage', 'requests', 'activities'],
     ...['deliveries', 'webhooks', 'custom-fields', 'tickets', 'users', 'me', 'articles', 'csv', 'assets'],
-    ...['projects', 'tasks', 'ticket-categories', 'request-forms', 'document', 'privacy', 'tenants'],
+    ...['projects', 'tasks', 'ticket-categories', 'request-forms', 'proposals', 'document', 'privacy', 'tenants'],
     ...['request-references.ts', 'handler-wrappers.ts', 'handlers.ts', 'index.ts'],
   ],
   'server/src/developer/': ['framework', 'ui', 'pages', 'pages.ts', 'send-response.ts', 'plugin.ts'],

@@ -41,6 +41,7 @@ import type {
   NewAsset,
   NewComment,
   NewLink,
+  NewProposal,
   NewTask,
   NewTicket,
   NewTicketItem,
@@ -49,6 +50,9 @@ import type {
   Pong,
   Project,
   ProjectQuery,
+  Proposal,
+  ProposalDecision,
+  ProposalQuery,
   RequestForm,
   RequestFormAnswers,
   RequestFormDetail,
@@ -664,6 +668,73 @@ export interface Articles {
   get(id: number | string, options?: RequestOptions): ApiPromise<Article>;
 }
 
+export interface Proposals {
+  /**
+   * List proposals.
+   *
+   * Returns the newest proposals first, of the operations whose resource the API key can read. Different filters combine with AND. Several values of one filter combine with OR.
+   *
+   * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * for await (const proposal of client.proposals.list({ status: 'PENDING' })) console.log(proposal.id);
+   */
+  list(query?: ProposalQuery, options?: RequestOptions): ApiList<Proposal>;
+
+  /**
+   * Propose a request.
+   *
+   * Checks the request as if it ran now, stores it, and changes nothing else. Its errors are those of the request, with paths below `params` and `body`. An upsert must have no invalid item. If a person accepts the proposal, the server runs the request in the name of the user of this API key. Requires the scope of the operation. At most 500 proposals of a workspace can be pending, and 100 of an API key.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const proposal = await client.proposals.create({
+   *   operation: 'tickets_update',
+   *   params: { id: 38 },
+   *   body: { priority: 'CRITICAL' },
+   *   reason: 'Three other tickets report the same outage.',
+   * });
+   */
+  create(body: NewProposal, options?: PostOptions): ApiPromise<Proposal>;
+
+  /**
+   * Get a proposal.
+   *
+   * Requires the scope that reads the resource of the operation.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const proposal = await client.proposals.get(1);
+   */
+  get(id: number | string, options?: RequestOptions): ApiPromise<Proposal>;
+
+  /**
+   * Decide about a proposal.
+   *
+   * ACCEPTED runs the request again. If it changes exactly what the preview shows, and the status of its target is still the same, its changes are stored. Otherwise, nothing changes, and the proposal becomes STALE. Check `status` of the response. Requires an API key of a person with the scope of the operation that is not a proposing key. Repeating the same decision changes nothing, with any `If-Match`.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const proposal = await client.proposals.decide(1, { decision: 'ACCEPTED', note: 'Agreed with the network team.' });
+   */
+  decide(id: number | string, body: ProposalDecision, options?: RequestOptions): ApiPromise<Proposal>;
+
+  /**
+   * Withdraw a proposal.
+   *
+   * Returns the withdrawn proposal. Requires the API key that proposed it, or a key that replaced this key.
+   *
+   * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const proposal = await client.proposals.delete(1);
+   */
+  delete(id: number | string, options?: RequestOptions): ApiPromise<Proposal>;
+}
+
 export interface Activities {
   /**
    * List the activity of a ticket.
@@ -1184,6 +1255,8 @@ export interface Resources<Types extends FieldTypes = FieldTypes> {
   readonly assets: Assets<FieldsOf<Types, 'asset'>>;
   /** Articles of the knowledge base. You write them in the developer area or import them with the command line. */
   readonly articles: Articles;
+  /** Requests that wait for the decision of a person. API keys that may only propose can change nothing on their own. */
+  readonly proposals: Proposals;
   /** The history of actions on tickets and assets. */
   readonly activities: Activities;
   /** Projects, which contain tasks. */

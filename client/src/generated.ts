@@ -96,6 +96,8 @@ export interface Key {
   scopes: Open<Scope>[];
   /** Whether the API key is an import key, which can set the original times and authors of new rows. */
   import: boolean;
+  /** Whether the API key can only propose changes, with `POST /proposals`. A person decides about them. */
+  proposing: boolean;
   /** When the API key was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
   /** When the API key expires, or null if it never expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -989,6 +991,374 @@ export interface Article {
   etag: Etag;
 }
 
+/** The `operationId` of the proposed request. */
+export type ProposalOperation =
+  | 'tickets_create'
+  | 'tickets_update'
+  | 'comments_create'
+  | 'links_create'
+  | 'assets_create'
+  | 'assets_update'
+  | 'assets_upsertMany'
+  | 'tasks_create'
+  | 'tasks_update'
+  | 'requestForms_submit';
+
+/** PENDING until a person decides. STALE if the request no longer means what the preview shows, EXPIRED after 7 days, and WITHDRAWN by the API key, or because the key or its user was deactivated. */
+export type ProposalStatus = 'PENDING' | 'ACCEPTED' | 'REJECTED' | 'STALE' | 'EXPIRED' | 'WITHDRAWN';
+
+/** The type and the id of a resource. */
+export type ProposalTarget = `${'TICKET' | 'ASSET' | 'PROJECT' | 'TASK'}:${number}`;
+
+/** The fields of the changed or new resource, by name. Without ids, numbers, counts and times that the server sets, and without `dueAt` unless the request sets it. */
+export type ProposalChanges = Record<string, {
+  /** The value before the change. Null in a new resource. */
+  from: unknown;
+  /** The value after the change. */
+  to: unknown;
+}>;
+
+/** What the request changes in one resource. */
+export interface ProposalPreview {
+  /** The type and the id of the resource that the request changes or adds something to, or null. */
+  target: Open<ProposalTarget> | null;
+  /** The status of the target before the change, or null without a target. */
+  status: string | null;
+  /** The fields of the changed or new resource, by name. Without ids, numbers, counts and times that the server sets, and without `dueAt` unless the request sets it. */
+  changes: ProposalChanges;
+}
+
+/** The kind of error. Use this code, not the message, in programs. */
+export type ErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'INVALID_JSON'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'PAYLOAD_TOO_LARGE'
+  | 'INVALID_TRANSITION'
+  | 'INVALID_REFERENCE'
+  | 'EXTERNAL_ID_EXISTS'
+  | 'QUOTA_EXCEEDED'
+  | 'QUERY_TOO_BROAD'
+  | 'INVALID_API_KEY'
+  | 'INSUFFICIENT_SCOPE'
+  | 'ADDRESS_NOT_ALLOWED'
+  | 'NOT_FOUND'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'IDEMPOTENCY_IN_PROGRESS'
+  | 'PRECONDITION_FAILED'
+  | 'RATE_LIMIT_EXCEEDED'
+  | 'INTERNAL_ERROR'
+  | 'SERVICE_UNAVAILABLE';
+
+/** One invalid field or parameter of the request. */
+export interface ErrorDetail {
+  /** The name of the field or parameter. In a nested path, dots separate the names: `tickets.0.title`. */
+  path: string;
+  /** What is wrong with the field or parameter. To form a sentence, put `path` before this text. */
+  message: string;
+  /** The existing resource that has the value. Present only with EXTERNAL_ID_EXISTS. */
+  id?: number | undefined;
+}
+
+/** Why an accepted proposal became STALE. */
+export interface ProposalResult {
+  /** What the request would change now, or null after an error. */
+  preview: ProposalPreview[] | null;
+  /** The error that the request would return now, or null. */
+  error: {
+    /** The kind of error. Use this code, not the message, in programs. */
+    code: Open<ErrorCode>;
+    /** Text for people: what is wrong and how to correct it. */
+    message: string;
+    /** The invalid fields and parameters, at most 20. Absent if the error concerns no field or parameter. At most 20 items. */
+    details?: ErrorDetail[] | undefined;
+  } | null;
+}
+
+/** A request that waits for the decision of a person, or waited for it. */
+export interface Proposal {
+  /** The identifier. It is unique within its resource type, never changes and is never reused. */
+  id: number;
+  /** The `operationId` of the proposed request. */
+  operation: Open<ProposalOperation>;
+  /** The path parameters, with ids. */
+  params: Record<string, unknown>;
+  /** The body of the request, with ids. Null after a redaction of the ticket. */
+  body: Record<string, unknown> | null;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: string;
+  /** The `etag` of the resource, or null. */
+  ifMatch: string | null;
+  /** PENDING until a person decides. STALE if the request no longer means what the preview shows, EXPIRED after 7 days, and WITHDRAWN by the API key, or because the key or its user was deactivated. */
+  status: Open<ProposalStatus>;
+  /** The type and the id of the resource that the request changes or adds something to. Null for an upsert. */
+  target: Open<ProposalTarget> | null;
+  /** What the request changes, in the order of its items. Empty after a redaction of the ticket. */
+  preview: ProposalPreview[];
+  /** Why the proposal became STALE when a person accepted it, or null. */
+  result: ProposalResult | null;
+  /** The id of the created ticket, comment, link, asset or task, or null until it is created. */
+  createdId: number | null;
+  /** The reason for the decision. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  note: string | null;
+  /** The user of the API key that proposed the request. */
+  proposedById: number;
+  /** The API key that proposed the request. */
+  keyId: number;
+  /** The user who decided, or null. */
+  decidedById: number | null;
+  /** When a pending proposal expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  expiresAt: string;
+  /** When the proposal was no longer pending, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  endedAt: string | null;
+  /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  createdAt: string;
+  /** When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  updatedAt: string;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
+}
+
+/** The page and the filters of a list of proposals. */
+export interface ProposalQuery {
+  /** The page number, from 1. A page after the last page is empty. Default: 1. */
+  page?: number | string | undefined;
+  /** The number of items per page. 1 to 100. Default: 20. */
+  perPage?: number | string | undefined;
+  /** 1 to 100 items. */
+  status?: Open<ProposalStatus> | readonly Open<ProposalStatus>[] | undefined;
+  /** 1 to 100 items. */
+  operation?: Open<ProposalOperation> | readonly Open<ProposalOperation>[] | undefined;
+  /** 1 to 100 items. */
+  target?: Open<ProposalTarget> | readonly Open<ProposalTarget>[] | undefined;
+  /** 1 to 100 items. */
+  proposedById?: UserReference | readonly UserReference[] | undefined;
+}
+
+/** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. */
+export type ProposalReason = string;
+
+/** A proposal of `tickets_create`. */
+export interface ProposedTicketsCreate {
+  /** The operation. */
+  operation: 'tickets_create';
+  /** A new ticket. Set `category`, `categoryConfigId` or both. */
+  body: NewTicket;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+}
+
+/** The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. */
+export type ProposalIfMatch = string;
+
+/** A proposal of `tickets_update`. */
+export interface ProposedTicketsUpdate {
+  /** The operation. */
+  operation: 'tickets_update';
+  /** The path parameters. */
+  params: {
+    /** The id of a ticket, or its number such as `INC-17`. */
+    id: TicketReference;
+  };
+  /** Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change. */
+  body: TicketPatch;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+  /** The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters. */
+  ifMatch?: ProposalIfMatch | undefined;
+}
+
+/** A proposal of `comments_create`. */
+export interface ProposedCommentsCreate {
+  /** The operation. */
+  operation: 'comments_create';
+  /** The path parameters. */
+  params: {
+    /** The id of a ticket, or its number such as `INC-17`. */
+    id: TicketReference;
+  };
+  /** A new comment. */
+  body: NewComment;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+}
+
+/** A proposal of `links_create`. */
+export interface ProposedLinksCreate {
+  /** The operation. */
+  operation: 'links_create';
+  /** The path parameters. */
+  params: {
+    /** The id of a ticket, or its number such as `INC-17`. */
+    id: TicketReference;
+  };
+  /** A new link from the ticket in the path to another ticket. */
+  body: NewLink;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+}
+
+/** A proposal of `assets_create`. */
+export interface ProposedAssetsCreate {
+  /** The operation. */
+  operation: 'assets_create';
+  /** A new asset. */
+  body: NewAsset;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+}
+
+/** A proposal of `assets_update`. */
+export interface ProposedAssetsUpdate {
+  /** The operation. */
+  operation: 'assets_update';
+  /** The path parameters. */
+  params: {
+    /** The identifier. It is unique within its resource type, never changes and is never reused. */
+    id: number | string;
+  };
+  /** Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign an asset without a status, its status becomes IN_USE. If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change. */
+  body: AssetPatch;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+  /** The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters. */
+  ifMatch?: ProposalIfMatch | undefined;
+}
+
+/** The assets to create or update, each with a different value in the field that `matchBy` names. */
+export interface AssetUpsert {
+  /** The items. The server processes them in this order. Each item succeeds or fails independently. 1 to 100 items. */
+  assets: readonly AssetUpsertItem[];
+  /** The field by which the server finds the asset of an item. The default is `assetTag`. */
+  matchBy?: Open<AssetMatch> | undefined;
+}
+
+/** A proposal of `assets_upsertMany`. */
+export interface ProposedAssetsUpsertMany {
+  /** The operation. */
+  operation: 'assets_upsertMany';
+  /** The assets to create or update, each with a different value in the field that `matchBy` names. */
+  body: AssetUpsert;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+}
+
+/** A new task in a project. */
+export interface NewTask {
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  title: string;
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  description?: string | null | undefined;
+  /** The priority. The default is MEDIUM. */
+  priority?: Open<Priority> | null | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assigneeId?: UserReference | null | undefined;
+  /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
+  startDate?: string | null | undefined;
+  /** The due date, or null if not set. A date, `YYYY-MM-DD`. */
+  dueDate?: string | null | undefined;
+}
+
+/** A proposal of `tasks_create`. */
+export interface ProposedTasksCreate {
+  /** The operation. */
+  operation: 'tasks_create';
+  /** The path parameters. */
+  params: {
+    /** The identifier. It is unique within its resource type, never changes and is never reused. */
+    id: number | string;
+  };
+  /** A new task in a project. */
+  body: NewTask;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+}
+
+/** The status of the task. New tasks are TODO. Every transition is allowed. */
+export type TaskStatus = 'TODO' | 'IN_PROGRESS' | 'BLOCKED' | 'DONE' | 'CANCELLED';
+
+/** Changes to a task. Absent fields stay unchanged, and null clears a field. */
+export interface TaskPatch {
+  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
+  title?: string | undefined;
+  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
+  description?: string | null | undefined;
+  /** The status of the task. New tasks are TODO. Every transition is allowed. */
+  status?: Open<TaskStatus> | undefined;
+  /** The priority of a ticket, project or task. */
+  priority?: Open<Priority> | undefined;
+  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
+  assigneeId?: UserReference | null | undefined;
+  /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
+  startDate?: string | null | undefined;
+  /** The due date, or null if not set. A date, `YYYY-MM-DD`. */
+  dueDate?: string | null | undefined;
+}
+
+/** A proposal of `tasks_update`. */
+export interface ProposedTasksUpdate {
+  /** The operation. */
+  operation: 'tasks_update';
+  /** The path parameters. */
+  params: {
+    /** The identifier. It is unique within its resource type, never changes and is never reused. */
+    taskId: number | string;
+  };
+  /** Changes to a task. Absent fields stay unchanged, and null clears a field. */
+  body: TaskPatch;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+  /** The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters. */
+  ifMatch?: ProposalIfMatch | undefined;
+}
+
+/** The answers by the key of their field, as in `schema` of the form. Null is no answer. */
+export type RequestFormAnswers = Record<string, CustomFieldValue>;
+
+/** The answers to the questions of a form, and optional fields of the ticket. */
+export interface RequestFormSubmission<Answers = RequestFormAnswers> {
+  /** The answers by the key of their field, as in `schema` of the form. Null is no answer. */
+  answers: Answers;
+  /** The title. The default comes from the form and the answers. 1 to 255 characters. */
+  title?: string | null | undefined;
+  /** The full description. The default has a line such as `Site: Berlin` for each answer. 1 to 65535 characters. */
+  description?: string | null | undefined;
+  /** The user who requests the ticket, by id or email address. The default is the user of the API key. */
+  requesterId?: UserReference | null | undefined;
+  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
+  externalId?: string | null | undefined;
+  /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
+  watcherUserIds?: readonly UserReference[] | null | undefined;
+  /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
+  assetIds?: readonly number[] | null | undefined;
+}
+
+/** A proposal of `requestForms_submit`. */
+export interface ProposedRequestFormsSubmit {
+  /** The operation. */
+  operation: 'requestForms_submit';
+  /** The path parameters. */
+  params: {
+    /** The key of the request form. It never changes. At most 40 characters. */
+    key: string;
+  };
+  /** The answers to the questions of a form, and optional fields of the ticket. */
+  body: RequestFormSubmission;
+  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  reason: ProposalReason;
+}
+
+/** A request that runs if a person accepts it. */
+export type NewProposal = ProposedTicketsCreate | ProposedTicketsUpdate | ProposedCommentsCreate | ProposedLinksCreate | ProposedAssetsCreate | ProposedAssetsUpdate | ProposedAssetsUpsertMany | ProposedTasksCreate | ProposedTasksUpdate | ProposedRequestFormsSubmit;
+
+/** The decision about a proposal. */
+export interface ProposalDecision {
+  /** The decision. */
+  decision: 'ACCEPTED' | 'REJECTED';
+  /** The reason for the decision. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  note?: string | null | undefined;
+}
+
 /** The action on the resource. */
 export type ActivityAction = 'CREATED' | 'UPDATED' | 'COMMENTED';
 
@@ -1447,9 +1817,6 @@ export interface ProjectQuery {
   q?: string | undefined;
 }
 
-/** The status of the task. New tasks are TODO. Every transition is allowed. */
-export type TaskStatus = 'TODO' | 'IN_PROGRESS' | 'BLOCKED' | 'DONE' | 'CANCELLED';
-
 /** A task of a project. */
 export interface Task {
   /** The identifier. It is unique within its resource type, never changes and is never reused. */
@@ -1494,40 +1861,6 @@ export interface TaskQuery {
   assigneeId?: UserReference | readonly UserReference[] | undefined;
   /** Full-text search in title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
-}
-
-/** A new task in a project. */
-export interface NewTask {
-  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
-  title: string;
-  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
-  description?: string | null | undefined;
-  /** The priority. The default is MEDIUM. */
-  priority?: Open<Priority> | null | undefined;
-  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
-  assigneeId?: UserReference | null | undefined;
-  /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
-  startDate?: string | null | undefined;
-  /** The due date, or null if not set. A date, `YYYY-MM-DD`. */
-  dueDate?: string | null | undefined;
-}
-
-/** Changes to a task. Absent fields stay unchanged, and null clears a field. */
-export interface TaskPatch {
-  /** The title, on one line. The server removes leading and trailing white space. 1 to 255 characters. */
-  title?: string | undefined;
-  /** The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters. */
-  description?: string | null | undefined;
-  /** The status of the task. New tasks are TODO. Every transition is allowed. */
-  status?: Open<TaskStatus> | undefined;
-  /** The priority of a ticket, project or task. */
-  priority?: Open<Priority> | undefined;
-  /** The assigned user, by id or email address, or null if unassigned. You can assign only active users. */
-  assigneeId?: UserReference | null | undefined;
-  /** The start date, or null if not set. A date, `YYYY-MM-DD`. */
-  startDate?: string | null | undefined;
-  /** The due date, or null if not set. A date, `YYYY-MM-DD`. */
-  dueDate?: string | null | undefined;
 }
 
 /** The page and the filters of a list of users. */
@@ -1740,27 +2073,6 @@ export interface RequestFormDetail {
   updatedAt: string;
   /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
   etag: Etag;
-}
-
-/** The answers by the key of their field, as in `schema` of the form. Null is no answer. */
-export type RequestFormAnswers = Record<string, CustomFieldValue>;
-
-/** The answers to the questions of a form, and optional fields of the ticket. */
-export interface RequestFormSubmission<Answers = RequestFormAnswers> {
-  /** The answers by the key of their field, as in `schema` of the form. Null is no answer. */
-  answers: Answers;
-  /** The title. The default comes from the form and the answers. 1 to 255 characters. */
-  title?: string | null | undefined;
-  /** The full description. The default has a line such as `Site: Berlin` for each answer. 1 to 65535 characters. */
-  description?: string | null | undefined;
-  /** The user who requests the ticket, by id or email address. The default is the user of the API key. */
-  requesterId?: UserReference | null | undefined;
-  /** The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters. */
-  externalId?: string | null | undefined;
-  /** The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users. */
-  watcherUserIds?: readonly UserReference[] | null | undefined;
-  /** The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order. */
-  assetIds?: readonly number[] | null | undefined;
 }
 
 /** The type of an event. */
@@ -2150,38 +2462,6 @@ export type Changes = Record<string, {
   to: unknown;
 }>;
 
-/** One invalid field or parameter of the request. */
-export interface ErrorDetail {
-  /** The name of the field or parameter. In a nested path, dots separate the names: `tickets.0.title`. */
-  path: string;
-  /** What is wrong with the field or parameter. To form a sentence, put `path` before this text. */
-  message: string;
-  /** The existing resource that has the value. Present only with EXTERNAL_ID_EXISTS. */
-  id?: number | undefined;
-}
-
-/** The kind of error. Use this code, not the message, in programs. */
-export type ErrorCode =
-  | 'VALIDATION_ERROR'
-  | 'INVALID_JSON'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'PAYLOAD_TOO_LARGE'
-  | 'INVALID_TRANSITION'
-  | 'INVALID_REFERENCE'
-  | 'EXTERNAL_ID_EXISTS'
-  | 'QUOTA_EXCEEDED'
-  | 'QUERY_TOO_BROAD'
-  | 'INVALID_API_KEY'
-  | 'INSUFFICIENT_SCOPE'
-  | 'ADDRESS_NOT_ALLOWED'
-  | 'NOT_FOUND'
-  | 'IDEMPOTENCY_KEY_REUSED'
-  | 'IDEMPOTENCY_IN_PROGRESS'
-  | 'PRECONDITION_FAILED'
-  | 'RATE_LIMIT_EXCEEDED'
-  | 'INTERNAL_ERROR'
-  | 'SERVICE_UNAVAILABLE';
-
 /** What the API did with an item. UNCHANGED means that the resource already had all values. */
 export type UpsertOutcome = 'CREATED' | 'UPDATED' | 'UNCHANGED';
 
@@ -2268,6 +2548,13 @@ export const routes = {
     list: 'GET /articles kb:read query',
     changes: 'GET /articles/changes kb:read changes',
     get: 'GET /articles/:id kb:read',
+  },
+  proposals: {
+    list: 'GET /proposals tickets query',
+    create: 'POST /proposals tickets body',
+    get: 'GET /proposals/:id tickets',
+    decide: 'PATCH /proposals/:id tickets body',
+    delete: 'DELETE /proposals/:id tickets',
   },
   activities: {
     ofTicket: 'GET /tickets/:id/activity tickets:read query',

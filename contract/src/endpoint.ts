@@ -12,11 +12,12 @@ export const pathPrefix = '/api/public/v1';
 /**
  * The metadata that every endpoint declares in addition to its path and schemas. With the scope `any`, the endpoint
  * accepts every valid API key. If `scope` and `group` are null, the endpoint requires no API key. To deprecate an
- * endpoint, add the result of `deprecated()`.
+ * endpoint, add the result of `deprecated()`. `proposable` is the `operationId` of an endpoint whose requests can be
+ * proposed (docs/decisions/proposals-design.md).
  */
 export type EndpointMeta = Partial<Deprecation> & { binary?: Binary } & (
-    | { scope: Scope | 'any'; group: Group; agent?: AgentTool }
-    | { scope: null; group: null; agent?: never }
+    | { scope: Scope | 'any'; group: Group; agent?: AgentTool; proposable?: string }
+    | { scope: null; group: null; agent?: never; proposable?: never }
   );
 
 /**

@@ -26,6 +26,7 @@ export * from './resources/links.ts';
 export * from './resources/me.ts';
 export * from './resources/ping.ts';
 export * from './resources/projects.ts';
+export * from './resources/proposals.ts';
 export * from './resources/request-forms.ts';
 export * from './resources/tasks.ts';
 export * from './resources/teams.ts';

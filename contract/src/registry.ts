@@ -25,6 +25,8 @@ export const tags = {
   assets: 'Devices, licenses and other items that the workspace manages.',
   articles:
     'Articles of the knowledge base. You write them in the developer area or import them with the command line.',
+  proposals:
+    'Requests that wait for the decision of a person. API keys that may only propose can change nothing on their own.',
   activities: 'The history of actions on tickets and assets.',
   projects: 'Projects, which contain tasks.',
   tasks: 'The tasks of projects.',

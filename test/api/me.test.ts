@@ -25,6 +25,7 @@ describe('GET /me', () => {
         lastFour: key.slice(-4),
         scopes: ['kb:read', 'users:read'],
         import: false,
+        proposing: false,
         createdAt: timestamp,
         expiresAt: expiresAt.toISOString(),
         lastUsedAt: null,

@@ -158,7 +158,7 @@ describe('seed', () => {
   it('creates no demo workspace in a database that has a tenant', async () => {
     expect(await seed(api)).toBeUndefined();
     expect(await api.prisma.tenant.count()).toBe(1);
-    expect(await api.prisma.apiKey.count()).toBe(2);
+    expect(await api.prisma.apiKey.count()).toBe(3);
   });
 });
 

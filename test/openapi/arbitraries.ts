@@ -9,7 +9,7 @@ export type KnownIds = Readonly<Record<string, readonly (number | string | objec
 
 /** Generates values that match a schema of the OpenAPI document. Most generated ids are ids of existing rows. */
 export function valid(schema: Schema, ids: KnownIds = {}, field = ''): Arbitrary<unknown> {
-  const { type, enum: values, const: constant, anyOf, ...rest } = follow(schema);
+  const { type, enum: values, const: constant, oneOf, anyOf = oneOf, ...rest } = follow(schema);
   if (constant !== undefined) return fc.constant(constant);
   if (Array.isArray(values)) return fc.constantFrom(...values);
   if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map((each: Schema) => valid(each, ids, field)));

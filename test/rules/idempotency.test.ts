@@ -76,7 +76,8 @@ describe('a webhook whose secret the server generated', () => {
 /** Counts the rows of a workspace in each table that POST endpoints add rows to. */
 async function countRows({ tenantId }: Workspace): Promise<number[]> {
   const where = { tenantId };
-  const { ticket, comment, asset, task, webhookSubscription, delivery, webhookReplay, attachment } = api.prisma;
+  const { ticket, comment, asset, task, webhookSubscription, delivery, webhookReplay, attachment, proposal } =
+    api.prisma;
   return Promise.all([
     ticket.count({ where }),
     comment.count({ where }),
@@ -86,6 +87,7 @@ async function countRows({ tenantId }: Workspace): Promise<number[]> {
     delivery.count({ where }),
     webhookReplay.count({ where }),
     attachment.count({ where }),
+    proposal.count({ where }),
   ]);
 }
 

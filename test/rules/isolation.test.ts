@@ -27,6 +27,7 @@ let their: Record<
   | 'article'
   | 'attachment'
   | 'approval'
+  | 'proposal'
   | 'category',
   number
 > &
@@ -41,6 +42,7 @@ const fieldResources: Record<string, keyof typeof their> = {
   approverId: 'user',
   authorId: 'user',
   assignedToId: 'user',
+  proposedById: 'user',
   teamId: 'team',
   watcherUserIds: 'user',
   assetIds: 'asset',
@@ -82,6 +84,7 @@ it.beforeAll(async () => {
     delivery: delivery.id,
     link: 0,
     approval: 0,
+    proposal: 0,
     category,
     'request-form': (await theirs.createForm({ key: 'theirs' })).key,
     article: (await theirs.createArticle()).id,
@@ -90,6 +93,8 @@ it.beforeAll(async () => {
   their.link = (await theirs.createLink(their.ticket)).id;
   their.approval = (await theirs.createApproval(theirs.userId)).id;
   await theirs.call('PATCH', `/approvals/${their.approval}`, { decision: 'APPROVED' });
+  their.proposal = (await theirs.createProposal()).id;
+  await theirs.call('PATCH', `/proposals/${their.proposal}`, { decision: 'ACCEPTED' });
   theirEmail = (await theirs.call('GET', `/users/${their.user}`)).body.data.email;
 });
 
@@ -106,6 +111,7 @@ async function readTheirData(): Promise<unknown[]> {
     '/users',
     '/teams',
     '/approvals',
+    '/proposals',
     '/custom-fields',
     '/ticket-categories',
     '/request-forms',
@@ -169,7 +175,7 @@ function call(
 
 /** Returns the fields of a request schema that accept an id or a list of ids. */
 function idFields(schema: unknown): { name: string; many: boolean; isImport: boolean }[] {
-  const { shape } = schema as ZodObject;
+  const { shape = {} } = schema as Partial<ZodObject>;
   return Object.entries(shape).flatMap(([name, field]) => {
     const takes = (value: unknown) => (field as ZodType).safeParse(value).success;
     if (!/Ids?$/.test(name) || (!takes(1) && !takes([1]))) return [];
@@ -217,7 +223,9 @@ describe.each(patches)("$title with the values of the other tenant's row", (endp
     const resource = getResource(endpoint);
     const list = resource === 'task' ? `/projects/${their.project}/tasks` : `/${resource}s`;
     const rows: Record<string, unknown>[] = (await theirs.call('GET', list)).body.data;
-    const row = rows.find(({ id }) => id === their[resource]) ?? {};
+    const found = rows.find(({ id }) => id === their[resource]) ?? {};
+    // The status of a proposal is the decision about it.
+    const row: Record<string, unknown> = { decision: found.status, ...found };
     const same = Object.fromEntries(Object.keys(body).map((field) => [field, row[field]]));
     expect(Object.values(same)).not.toContain(undefined);
     const answer = await expectSameResponse(their[resource], (id) => {

@@ -103,6 +103,11 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
     INSERT INTO api_keys (tenant_id, user_id, name, hash, last_four, scopes, expires_at, updated_at)
       SELECT ${tenantId}, ${userId}, 'Key', sha256((${tenantId} * 10000 + i)::text::bytea), 'abcd', '{}',
         now() + (i - 1500) * interval '1 day', now() ${each};
+    INSERT INTO proposals (tenant_id, operation, params, reason, status, target, preview, proposed_by_id, key_id,
+        expires_at, updated_at)
+      SELECT ${tenantId}, ${of(['tickets_update', 'tickets_create', 'tasks_update'], 1)}, '{}', 'Reason',
+        ${of(['ACCEPTED', 'REJECTED', 'STALE'], 3)}, 'TICKET:' || i % 40 + 1, '[]', ${userId},
+        (SELECT max(id) FROM api_keys WHERE tenant_id = ${tenantId}), now(), now() ${each};
     INSERT INTO usage_hours (tenant_id, at, key_id, endpoint, outcome, requests, latencies, global_peak, group_peak)
       SELECT ${tenantId}, date_trunc('hour', now()) - i * interval '1 hour', 1, 'tickets_list', 'SUCCESSFUL', 1, '{}',
         CASE WHEN i % 2 = 0 THEN 100 ELSE 1 END, 1 ${each}`);

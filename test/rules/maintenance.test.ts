@@ -339,7 +339,7 @@ describe('scheduled jobs', () => {
     const changed = changedTables(served, await rowsOf(mine)).filter((table) => table !== 'api_keys');
     expect(changed).toEqual([
       ...['audit_entries', 'custom_field_definitions', 'deleted_attachments', 'deliveries', 'events'],
-      ...['idempotency_keys', 'request_log', 'request_log_minutes', 'usage_hours', 'usage_minutes'],
+      ...['idempotency_keys', 'proposals', 'request_log', 'request_log_minutes', 'usage_hours', 'usage_minutes'],
       ...['webhook_replays', 'webhook_subscriptions'],
     ]);
     for (const each of [file, deleted])
@@ -353,6 +353,7 @@ describe('scheduled jobs', () => {
     await mine.call('POST', '/tickets', { ...ticket, customFields: { site: 1 } }, { 'idempotency-key': 'once' });
     await mine.createField({ key: 'site' });
     const { webhookId } = await mine.createDelivery();
+    await mine.createProposal();
     await Promise.all([api.usage.flush(), api.requestLog.flush()]);
     await api.prisma.auditEntry.create({
       data: { tenantId, action: 'session.began', address: '', userAgent: '' },
@@ -363,7 +364,7 @@ describe('scheduled jobs', () => {
       `UPDATE audit_entries SET at = ${past}; UPDATE idempotency_keys SET created_at = ${past};
        UPDATE usage_minutes SET at = ${past}; UPDATE usage_hours SET at = ${past};
        UPDATE request_log SET at = ${past}; UPDATE request_log_minutes SET at = ${past};
-       UPDATE events SET created_at = ${past};
+       UPDATE events SET created_at = ${past}; UPDATE proposals SET expires_at = ${past};
        UPDATE deliveries SET state = 'DELIVERED', settled_at = ${past}, created_at = ${past};
        UPDATE webhook_subscriptions SET previous_secret = secret, previous_secret_until = ${past};
        UPDATE ticket_counts SET count = count + 1;

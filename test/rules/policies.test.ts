@@ -176,6 +176,7 @@ describe('the roles', () => {
       'public.invitations': 'INSERT',
       'public.key_policies': 'INSERT, SELECT, UPDATE',
       'public.projects': 'INSERT, SELECT, UPDATE',
+      'public.proposals': 'INSERT, SELECT, UPDATE',
       'public.request_forms': 'INSERT, SELECT, UPDATE',
       'public.request_log': 'SELECT',
       'public.request_log_minutes': 'SELECT',

@@ -1,10 +1,18 @@
-import { isImportField, type ReferencePath, referencesIn } from '@itsm-api/contract';
+import {
+  isImportField,
+  type ProposalOperation,
+  proposalVariants,
+  type ReferencePath,
+  referencesIn,
+  type Scope,
+} from '@itsm-api/contract';
 import { definedStatements } from '@itsm-api/server/database/client/statements.ts';
 import pg from 'pg';
 import { describe, expect, type Mock, vi } from 'vitest';
 import type { ZodObject, ZodType } from 'zod';
 import { type Answer, errorOf } from '../support/api.ts';
 import { api, it, workspace as mine } from '../support/fixture.ts';
+import { proposedRequests } from '../support/proposals.ts';
 import { callOf, keyedEndpoints, type Sample, type SampledEndpoint } from '../support/samples.ts';
 import { comment, ticket, unique } from '../support/workspace.ts';
 
@@ -13,6 +21,7 @@ import { comment, ticket, unique } from '../support/workspace.ts';
  * (docs/decisions/api-conventions.md).
  */
 let importKey: string;
+const writeScopes: Scope[] = ['tickets:write', 'assets:write', 'projects:write'];
 let active: { id: number; email: string };
 let inactive: { id: number; email: string };
 
@@ -34,9 +43,21 @@ function withReference(value: unknown, [field, ...rest]: readonly string[], refe
   return [withReference(first, rest, reference), ...others];
 }
 
-const places = keyedEndpoints.flatMap((endpoint) =>
+/** Returns an endpoint for each operation that can be proposed. The others stay as they are. */
+function withOperations(endpoint: SampledEndpoint): SampledEndpoint[] {
+  if (endpoint.title !== 'POST /proposals') return [endpoint];
+  return Object.entries(proposedRequests).map(([operation, make]) => ({
+    ...endpoint,
+    title: `${endpoint.title} of ${operation}`,
+    route: { ...endpoint.route, body: proposalVariants[operation as ProposalOperation] } as never,
+    sample: async (workspace) => ({ body: { operation, reason: 'Clearer.', ...(await make(workspace)) } }),
+  }));
+}
+
+const places = keyedEndpoints.flatMap(withOperations).flatMap((endpoint) =>
   referencesIn(endpoint.route)
-    .filter(({ kind }) => kind === 'user')
+    // A proposal can't import the author of a comment.
+    .filter(({ kind, path }) => kind === 'user' && path.join('.') !== 'body.body.authorId')
     .map(({ path }) => ({ title: endpoint.title, endpoint, path, place: path.join('.') })),
 );
 
@@ -57,7 +78,8 @@ async function send(endpoint: SampledEndpoint, path: ReferencePath['path'], refe
 /** Returns a response without the values that differ between two new rows. */
 function comparable({ status, body }: Answer) {
   const own = ['id', 'ticketId', 'projectId', 'ticketNumber', 'assetTag', 'formKey', 'etag', 'requestId'];
-  const times = ['createdAt', 'updatedAt', 'firstRespondedAt'];
+  own.push('externalId', 'params', 'target');
+  const times = ['createdAt', 'updatedAt', 'firstRespondedAt', 'expiresAt'];
   const text = JSON.stringify(body, (name, value) => ([...own, ...times].includes(name) ? undefined : value));
   return { status, body: JSON.parse(text) };
 }
@@ -75,7 +97,8 @@ describe.each(places)('$title with an email address as $place', ({ endpoint, pat
   );
 
   it('returns 403 without users:read, before it looks up the address', async () => {
-    const scopes = [endpoint.route.metadata.scope as 'tickets:read'];
+    const { scope } = endpoint.route.metadata;
+    const scopes = scope === 'any' ? writeScopes : [scope as Scope];
     const key = await mine.createKey({ scopes, isImport: true });
     const answers: Answer[] = [];
     for (const address of [active.email, 'nobody@example.com']) {

@@ -19,6 +19,9 @@ export async function startDemo(): Promise<Demo> {
   const { key } = (await seed(api)) ?? {};
   if (key === undefined) throw new Error('The database was not empty.');
   const prepare = async (operationId: string) => {
+    // The proposal is decided, and another key has proposed it.
+    if (operationId === 'proposals_delete')
+      await api.prisma.proposal.updateMany({ data: { status: 'PENDING', keyId: 1 } });
     if (operationId !== 'approvals_delete') return;
     // The approval is decided. A change of the title makes it pending again.
     const body = { title: 'Upgrade the ERP to release 12.1' };

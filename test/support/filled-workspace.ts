@@ -31,6 +31,7 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
   const preview = { lines: 0, first: [], problems: 0, firstProblems: [] };
   await keepUpload(workspace.context, 'assets', { content: Buffer.from('name,assetTag,type'), preview });
   await workspace.createTask();
+  await workspace.createProposal({ operation: 'tickets_update', params: { id }, body: { title: 'Changed' } });
   await workspace.createArticle();
   await setKeyPolicy(workspace.context, { maxLifetimeDays: 90 });
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });

@@ -140,6 +140,23 @@ const samples: Samples = {
     get: async (workspace) => ({ params: { key: (await workspace.createForm()).key } }),
     submit: async (workspace) => ({ params: { key: (await workspace.createForm()).key }, body: { answers: {} } }),
   },
+  proposals: {
+    list: async () => ({}),
+    create: async (workspace) => ({
+      body: {
+        reason: 'Clearer.',
+        operation: 'tickets_update',
+        params: { id: (await workspace.createTicket()).id },
+        body: { title: 'Changed' },
+      },
+    }),
+    get: async (workspace) => ({ params: { id: (await workspace.createProposal()).id } }),
+    decide: async (workspace) => ({
+      params: { id: (await workspace.createProposal()).id },
+      body: { decision: 'ACCEPTED' },
+    }),
+    delete: async (workspace) => ({ params: { id: (await workspace.createProposal()).id } }),
+  },
   document: {
     get: async () => ({}),
   },

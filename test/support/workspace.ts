@@ -24,6 +24,7 @@ import type {
   NewUser,
   NewWebhook,
   Project,
+  Proposal,
   RequestFormField,
   Scope,
   Task,
@@ -57,7 +58,13 @@ export interface Workspace {
   context: UserContext;
   /** Calls an endpoint with the API key of the workspace. The path is relative to the API prefix. */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-  createKey(options?: { scopes?: Scope[]; isImport?: boolean; expiresAt?: Date; revokedAt?: Date }): Promise<string>;
+  createKey(options?: {
+    scopes?: Scope[];
+    isImport?: boolean;
+    isProposing?: boolean;
+    expiresAt?: Date;
+    revokedAt?: Date;
+  }): Promise<string>;
   createUser(overrides?: Partial<NewUser>): Promise<User>;
   createTicket(overrides?: Partial<NewTicket>): Promise<Ticket>;
   createComment(ticketId: number, overrides?: Partial<NewComment>): Promise<Comment>;
@@ -80,6 +87,8 @@ export interface Workspace {
   createForm(
     overrides?: Partial<Omit<NewRequestForm, 'fields'>> & { fields?: Partial<RequestFormField>[] },
   ): Promise<AdministeredForm>;
+  /** Proposes a request: by default, to change the title of a new ticket. */
+  createProposal(proposed?: Record<string, unknown>): Promise<Proposal>;
   createWebhook(overrides?: Partial<NewWebhook>): Promise<Webhook>;
   /**
    * Creates a delivery. All calls use the same subscription, because a workspace has a maximum number of subscriptions.
@@ -107,6 +116,7 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
         lastFour: key.slice(-4),
         scopes: options.scopes ?? Object.keys(scopes),
         isImport: options.isImport ?? false,
+        isProposing: options.isProposing ?? false,
         expiresAt: options.expiresAt ?? null,
         revokedAt: options.revokedAt ?? null,
       },
@@ -182,6 +192,14 @@ export async function createWorkspace(api: Api): Promise<Workspace> {
         ...overrides,
         fields: fields.map((field) => ({ key: '', required: false, default: null, fixed: null, help: null, ...field })),
       }),
+    createProposal: async (proposed) => {
+      const ofTicket = async () => ({
+        operation: 'tickets_update',
+        params: { id: (await made('/tickets', ticket)).id },
+        body: { title: 'Changed' },
+      });
+      return made('/proposals', { reason: 'Clearer.', ...(proposed ?? (await ofTicket())) });
+    },
     createWebhook: (overrides = {}) => made('/webhooks', { ...webhook, ...overrides }),
     createDelivery: async () => {
       ofDeliveries ??= made('/webhooks', webhook);

@@ -7,6 +7,7 @@ export type JobName =
   | 'attachment-cleanup'
   | 'audit-retention'
   | 'session-retention'
+  | 'proposal-retention'
   | 'totals-check'
   | 'nonconforming-check'
   | 'filter-backfill'

@@ -42,13 +42,13 @@ export interface FormTemplate {
   ticket: Schema;
 }
 
-/** Removes the operation that submits a form, and its schemas. */
+/** Removes the operation that submits a form. Its schemas stay, because proposals refer to them. */
 export function withoutForms(document: OpenApi): FormTemplate {
   const { [generalPath]: { post: operation } = {}, ...paths } = document.paths;
-  const { RequestFormSubmission, RequestFormAnswers: _, ...schemas } = document.components.schemas;
-  const { answers: __, ...others } = (RequestFormSubmission?.properties ?? {}) as Schema;
+  const { RequestFormSubmission } = document.components.schemas;
+  const { answers: _, ...others } = (RequestFormSubmission?.properties ?? {}) as Schema;
   return {
-    document: { ...document, paths, components: { ...document.components, schemas } },
+    document: { ...document, paths },
     operation: operation as Operation,
     // Each form adds the type of the answers. With any other type here, generated code would accept any answers.
     ticket: { ...RequestFormSubmission, properties: { answers: {}, ...others }, examples: undefined },

@@ -3,6 +3,7 @@ import { deprecationHeaders } from '../deprecation.ts';
 import { acceptsIfMatch, acceptsIfNoneMatch, type Binary, type Endpoint, isVersioned } from '../endpoint.ts';
 import { type ErrorCode, errors } from '../errors.ts';
 import { defaultFileType } from '../resources/attachments.ts';
+import { proposable } from '../resources/proposals.ts';
 import { describeErrors, errorCodes, errorContent } from './error-examples.ts';
 import { describeDeprecation, headersOf } from './headers.ts';
 import { conditionsOf, headerParameters, toComponent } from './parameters.ts';
@@ -145,25 +146,28 @@ function errorResponse(status: number, codes: ErrorCode[], kind: Parameters<type
 
 /** Returns the error codes that an endpoint can return. */
 export function codesOf(resource: string, route: Endpoint): ErrorCode[] {
-  const fields = Object.keys(bodyOf(route)?.shape ?? {});
+  const body = bodyOf(route);
+  const proposed = body instanceof z.ZodDiscriminatedUnion ? [...Object.values(proposable)] : [];
+  const fields = [route, ...proposed].flatMap((each) => Object.keys(shapeOf(each)));
   const keyed = route.metadata.scope !== null;
   const can: Record<ErrorCode, boolean> = {
     VALIDATION_ERROR: true,
     INVALID_JSON: route.method !== 'GET',
     UNSUPPORTED_MEDIA_TYPE: route.method !== 'GET',
     PAYLOAD_TOO_LARGE: true,
-    INVALID_TRANSITION: hasForbiddenMoves(resource, route, fields),
+    INVALID_TRANSITION: hasForbiddenMoves(resource, route, fields) || proposed.length > 0,
     INVALID_REFERENCE: fields.some((field) => /Ids?$/.test(field) && field !== 'externalId'),
     EXTERNAL_ID_EXISTS: fields.includes('externalId'),
     QUOTA_EXCEEDED: route.metadata.binary === 'request',
     QUERY_TOO_BROAD: route.query instanceof z.ZodObject && 'q' in route.query.shape,
     INVALID_API_KEY: keyed,
-    INSUFFICIENT_SCOPE: keyed && route.metadata.scope !== 'any',
+    // The scope that a proposal needs depends on its operation.
+    INSUFFICIENT_SCOPE: keyed && (route.metadata.scope !== 'any' || resource === 'proposals'),
     ADDRESS_NOT_ALLOWED: keyed,
-    NOT_FOUND: route.pathParams !== undefined,
+    NOT_FOUND: route.pathParams !== undefined || proposed.length > 0,
     IDEMPOTENCY_KEY_REUSED: route.method === 'POST',
     IDEMPOTENCY_IN_PROGRESS: route.method === 'POST',
-    PRECONDITION_FAILED: acceptsIfMatch(route),
+    PRECONDITION_FAILED: acceptsIfMatch(route) || proposed.length > 0,
     RATE_LIMIT_EXCEEDED: keyed,
     INTERNAL_ERROR: true,
     SERVICE_UNAVAILABLE: true,
@@ -171,6 +175,11 @@ export function codesOf(resource: string, route: Endpoint): ErrorCode[] {
   return errorCodes.filter((code) => can[code]);
 }
 
-function bodyOf(route: Endpoint): z.ZodObject | undefined {
-  return 'body' in route && route.body instanceof z.ZodObject ? route.body : undefined;
+function bodyOf(route: Endpoint): z.ZodType | undefined {
+  return 'body' in route && route.body instanceof z.ZodType ? route.body : undefined;
+}
+
+function shapeOf(route: Endpoint): z.ZodRawShape {
+  const body = bodyOf(route);
+  return body instanceof z.ZodObject ? body.shape : {};
 }

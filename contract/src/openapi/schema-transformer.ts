@@ -19,8 +19,9 @@ type DescribedSchema = Schema & { mediaExamples?: JsonContent['application/json'
  * object. Also returns null for error responses, because `completed` describes them.
  */
 export function describeSchema({ schema, type, appRoute }: SchemaContext, schemas: Schemas): DescribedSchema | null {
-  if (!(schema instanceof z.ZodObject) || schema === ErrorEnvelope) return null;
-  if (type === 'response') return describeEnvelope(schema, appRoute as Endpoint, schemas);
+  const isDescribed = schema instanceof z.ZodObject || schema instanceof z.ZodDiscriminatedUnion;
+  if (!isDescribed || schema === ErrorEnvelope) return null;
+  if (type === 'response') return describeEnvelope(schema as z.ZodObject, appRoute as Endpoint, schemas);
   const described = toSchema(schema, 'input', schemas);
   return type === 'body' ? { ...described, mediaExamples: { example: { value: metaOf(schema).example } } } : described;
 }

@@ -17,7 +17,10 @@ export function toSchema(schema: z.ZodType, io: Io, schemas: Schemas): Schema {
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ root: schema }), {
     io,
     unrepresentable: 'any',
-    override: ({ jsonSchema }) => adapt(jsonSchema, io),
+    override: ({ zodSchema, jsonSchema }) => {
+      adapt(jsonSchema, io);
+      if (zodSchema instanceof z.ZodDiscriminatedUnion) jsonSchema.discriminator = discriminatorOf(zodSchema);
+    },
   });
   for (const [name, definition] of Object.entries($defs)) addSchema(schemas, name, tidy(definition, schemas));
   return tidy(properties?.root, schemas);
@@ -63,6 +66,15 @@ function adapt(schema: z.core.JSONSchema.BaseSchema, io: Io): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   // The format already describes the value, and the pattern is an implementation detail of zod.
   if (schema.format !== undefined) delete schema.pattern;
+}
+
+/** Returns the discriminator of a union of named schemas, with the schema of each value for code generators. */
+function discriminatorOf({ def: { discriminator, options } }: z.ZodDiscriminatedUnion) {
+  const mapping = options.map((option) => {
+    const { shape } = option as z.ZodObject<Record<string, z.ZodLiteral<string>>>;
+    return [shape[discriminator]?.value, `${componentsBelow}${(option as z.ZodObject).meta()?.id}`];
+  });
+  return { propertyName: discriminator, mapping: Object.fromEntries(mapping) };
 }
 
 /**

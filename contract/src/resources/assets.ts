@@ -305,7 +305,7 @@ export const assets = endpoints({
     path: '/assets',
     summary: 'Create an asset',
     description: 'Emits `asset.created`.',
-    metadata: meta({ scope: 'assets:write', group: 'assets' }),
+    metadata: meta({ scope: 'assets:write', group: 'assets', proposable: 'assets_create' }),
     body: NewAsset,
     responses: { 201: item(Asset) },
   },
@@ -319,7 +319,7 @@ export const assets = endpoints({
       'Of two items for the same asset, the second fails. ' +
       '`data` contains one result for each item: the HTTP status, and the asset or the error. ' +
       'If you repeat a request, the server changes nothing. Emits `asset.created` for each created asset.',
-    metadata: meta({ scope: 'assets:write', group: 'assets' }),
+    metadata: meta({ scope: 'assets:write', group: 'assets', proposable: 'assets_upsertMany' }),
     body: AssetUpsert,
     responses: { 200: bulkResults(AssetUpsertResult) },
   },
@@ -330,6 +330,7 @@ export const assets = endpoints({
     metadata: meta({
       scope: 'assets:write',
       group: 'assets',
+      proposable: 'assets_update',
       agent: {
         tool: 'update_asset',
         when: 'Assigns, unassigns or changes an asset. Changes only the fields that you pass.',

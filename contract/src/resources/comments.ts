@@ -170,6 +170,7 @@ export const comments = endpoints({
     metadata: meta({
       scope: 'tickets:write',
       group: 'tickets',
+      proposable: 'comments_create',
       agent: {
         tool: 'comment_on_ticket',
         when: 'PUBLIC comments are for the requester, INTERNAL for staff.',

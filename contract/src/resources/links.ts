@@ -92,7 +92,7 @@ export const links = endpoints({
     path: '/tickets/:id/links',
     summary: 'Link a ticket to another ticket',
     description: `${effects} A ticket can have at most ${maxLinks} links, in both directions together.`,
-    metadata: meta({ scope: 'tickets:write', group: 'tickets' }),
+    metadata: meta({ scope: 'tickets:write', group: 'tickets', proposable: 'links_create' }),
     pathParams: TicketIdParam,
     body: NewLink,
     responses: { 201: item(Link) },

@@ -15,6 +15,9 @@ const Key = z
     import: z.boolean().meta({
       description: 'Whether the API key is an import key, which can set the original times and authors of new rows.',
     }),
+    proposing: z.boolean().meta({
+      description: 'Whether the API key can only propose changes, with `POST /proposals`. A person decides about them.',
+    }),
     createdAt: Timestamp.meta({ description: 'When the API key was created.' }),
     expiresAt: Timestamp.nullable().meta({ description: 'When the API key expires, or null if it never expires.' }),
     lastUsedAt: Timestamp.nullable().meta({
@@ -60,6 +63,7 @@ export const Identity = z
         lastFour: 'x7Qa',
         scopes: ['tickets:read', 'tickets:write'],
         import: false,
+        proposing: false,
         createdAt: '2026-10-01T08:00:00.000Z',
         expiresAt: null,
         lastUsedAt: '2026-11-20T09:59:00.000Z',

@@ -250,7 +250,7 @@ export const requestForms = endpoints({
       'Returns 404 if the form is inactive. The document of your workspace (`GET /openapi.json`) has an operation with ' +
       'typed answers for each active form.',
     metadata: meta({
-      ...{ scope: 'tickets:write', group: 'tickets' },
+      ...{ scope: 'tickets:write', group: 'tickets', proposable: 'requestForms_submit' },
       agent: {
         tool: 'submit_form',
         when: 'Creates a ticket.',

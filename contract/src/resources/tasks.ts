@@ -143,7 +143,7 @@ export const tasks = endpoints({
     method: 'POST',
     path: '/projects/:id/tasks',
     summary: 'Create a task in a project',
-    metadata: meta({ scope: 'projects:write', group: 'projects' }),
+    metadata: meta({ scope: 'projects:write', group: 'projects', proposable: 'tasks_create' }),
     pathParams: ProjectIdParam,
     body: NewTask,
     responses: { 201: item(Task) },
@@ -164,6 +164,7 @@ export const tasks = endpoints({
     metadata: meta({
       scope: 'projects:write',
       group: 'projects',
+      proposable: 'tasks_update',
       agent: {
         tool: 'update_task',
         when: 'Changes only the fields that you pass.',

@@ -613,6 +613,7 @@ export const tickets = endpoints({
     metadata: meta({
       scope: 'tickets:write',
       group: 'tickets',
+      proposable: 'tickets_create',
       agent: {
         tool: 'create_ticket',
         when: 'Requires category or categoryConfigId.',
@@ -630,6 +631,7 @@ export const tickets = endpoints({
     metadata: meta({
       scope: 'tickets:write',
       group: 'tickets',
+      proposable: 'tickets_update',
       agent: {
         tool: 'update_ticket',
         when: 'Changes only the fields that you pass.',

@@ -152,6 +152,11 @@ export type TicketLink = Prisma.TicketLinkModel
  */
 export type Approval = Prisma.ApprovalModel
 /**
+ * Model Proposal
+ * A request that waits for the decision of a person (docs/decisions/proposals-design.md).
+ */
+export type Proposal = Prisma.ProposalModel
+/**
  * Model Comment
  * A comment on a ticket. A comment changes only if an administrator redacts it. The ticket stores the number of its
  * comments.

@@ -13,6 +13,7 @@ export const tables = [
   'tickets',
   'ticket_links',
   'approvals',
+  'proposals',
   'comments',
   'attachments',
   'activities',

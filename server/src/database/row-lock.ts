@@ -58,6 +58,7 @@ const advisoryLocks = {
   customFields: 10,
   ticketCategories: 11,
   requestForms: 12,
+  proposals: 13,
 } as const;
 
 const lockName = rows<{ name: string; number: number }, object>(

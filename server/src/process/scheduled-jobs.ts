@@ -7,6 +7,7 @@ import { pruneAudit } from '../resources/audit/audit-retention.ts';
 import { backfillFilters } from '../resources/custom-fields/filter-backfill.ts';
 import { countNonconforming } from '../resources/custom-fields/nonconforming-check.ts';
 import { pruneIdempotencyKeys } from '../resources/idempotency/idempotency-retention.ts';
+import { pruneProposals } from '../resources/proposals/proposal-retention.ts';
 import { deleteFilesOfDeleted, deleteUnusedFiles } from '../resources/tickets/attachments/attachment-cleanup.ts';
 import { findWrongTotals, type WrongTotal } from '../resources/tickets/counters-check.ts';
 import { ApiError } from '../shared/errors.ts';
@@ -83,6 +84,13 @@ const scheduledJobs: ScheduledJob[] = [
     about: 'Deletes sessions of the developer area 30 days after their last request.',
     maxHours: 1,
     run: ({ runtime }) => pruneSessions(runtime.prisma),
+  },
+  {
+    name: 'proposal-retention',
+    cron: '17 3 * * *',
+    about: 'Stores that proposals have expired, and deletes proposals 90 days after they ended.',
+    maxHours: 1,
+    run: ({ runtime }) => pruneProposals(runtime.prisma),
   },
   {
     name: 'totals-check',

@@ -7,6 +7,7 @@ import type { TenantLimiter } from '../shared/limiters/tenant-limiter.ts';
 import type { TransferLimiter } from '../shared/limiters/transfer-limiter.ts';
 import { upsertFormat } from './assets/upsert.ts';
 import { respondOnce, type StorageFormat, type StoredResponse } from './idempotency/idempotency.ts';
+import { proposalFormat } from './proposals/queries.ts';
 import { hasEmailAddress, replaceReferences } from './request-references.ts';
 import {
   attachOrDelete,
@@ -71,11 +72,12 @@ export function wrapHandler(handler: Handler, route: Endpoint, limiters: Limiter
   );
 }
 
-/** The endpoints with responses that are too large to store completely or that contain a secret. */
+/** The endpoints with responses that are too large to store completely, or that contain a secret or copies of texts. */
 const storageFormats = new Map<AppRoute, StorageFormat>([
   [contract.tickets.createMany, newTicketsFormat],
   [contract.assets.upsertMany, upsertFormat],
   [contract.webhooks.create, newWebhookFormat],
+  [contract.proposals.create, proposalFormat],
 ]);
 
 /**

@@ -12,6 +12,9 @@ import { getDelivery, listDeliveries, replayDelivery, sendTestEvent } from './de
 import { readDocument } from './document/queries.ts';
 import { getMe } from './me/queries.ts';
 import { getProject, listProjects, projectRows } from './projects/queries.ts';
+import { propose } from './proposals/creation.ts';
+import { decideProposal } from './proposals/decision.ts';
+import { getProposal, listProposals, withdrawProposal } from './proposals/queries.ts';
 import { getRequestForm, listRequestForms, requestFormRows } from './request-forms/queries.ts';
 import { submitForm } from './request-forms/submission.ts';
 import type { UserContext } from './shared/context.ts';
@@ -127,6 +130,14 @@ export const handlers: { [Resource in keyof Contract]: RouterImplementation<Cont
     changes: async ({ request, query }) => page(await listChanges(request.ctx, requestFormRows, query)),
     get: async ({ request, params }) => ok(await getRequestForm(request.ctx, params.key)),
     submit: async ({ request, params, body }) => created(await submitForm(request.ctx, params.key, body)),
+  },
+  proposals: {
+    list: async ({ request, query }) => page(await listProposals(request.ctx, query, request.identity)),
+    create: async ({ request, body }) => created(await propose(request.ctx, body, request.identity)),
+    get: async ({ request, params }) => ok(await getProposal(request.ctx, params.id, request.identity)),
+    decide: async ({ request, params, body }) =>
+      ok(await decideProposal(request.ctx, params.id, body, request.identity)),
+    delete: async ({ request, params }) => ok(await withdrawProposal(request.ctx, params.id)),
   },
   document: {
     get: async ({ request, reply }) => ({ status: 200, body: await readDocument(request, reply) }),

@@ -41,6 +41,7 @@ from .types import (
     NewAsset,
     NewComment,
     NewLink,
+    NewProposal,
     NewTask,
     NewTicket,
     NewTicketItem,
@@ -49,6 +50,11 @@ from .types import (
     Priority,
     Project,
     ProjectStatus,
+    Proposal,
+    ProposalDecision,
+    ProposalOperation,
+    ProposalStatus,
+    ProposalTarget,
     RequestForm,
     RequestFormDetail,
     RequestFormSubmission,
@@ -969,6 +975,105 @@ class Articles(Resource):
         """
         return self._send("GET /articles/:id kb:read", (id,), if_none_match=if_none_match)
 
+class Proposals(Resource):
+    """Requests that wait for the decision of a person. API keys that may only propose can change nothing on their own."""
+
+    def list(
+        self,
+        *,
+        page: int | str | None = None,
+        per_page: int | str | None = None,
+        status: ProposalStatus | Sequence[ProposalStatus] | None = None,
+        operation: ProposalOperation | Sequence[ProposalOperation] | None = None,
+        target: ProposalTarget | Sequence[ProposalTarget] | None = None,
+        proposed_by_id: UserReference | Sequence[UserReference] | None = None,
+    ) -> ApiList[Proposal]:
+        """List proposals.
+
+        Returns the newest proposals first, of the operations whose resource the API key can read. Different filters combine with AND. Several values of one filter combine with OR.
+
+        Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `PayloadTooLargeError`, `InvalidApiKeyError`, `InsufficientScopeError`, `AddressNotAllowedError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            for proposal in client.proposals.list(status="PENDING"):
+                print(proposal["id"])
+        """
+        return self._list("GET /proposals tickets query", (), {"page": page, "perPage": per_page, "status": status, "operation": operation, "target": target, "proposedById": proposed_by_id})
+
+    def create(self, body: NewProposal, *, idempotency_key: str | None = None) -> Proposal:
+        """Propose a request.
+
+        Checks the request as if it ran now, stores it, and changes nothing else. Its errors are those of the request, with paths below `params` and `body`. An upsert must have no invalid item. If a person accepts the proposal, the server runs the request in the name of the user of this API key. Requires the scope of the operation. At most 500 proposals of a workspace can be pending, and 100 of an API key.
+
+        Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `InvalidJsonError`, `UnsupportedMediaTypeError`, `PayloadTooLargeError`, `InvalidTransitionError`, `InvalidReferenceError`, `ExternalIdExistsError`, `InvalidApiKeyError`, `InsufficientScopeError`, `AddressNotAllowedError`, `NotFoundError`, `IdempotencyKeyReusedError`, `IdempotencyInProgressError`, `PreconditionFailedError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            proposal = client.proposals.create({
+                "operation": "tickets_update",
+                "params": {"id": 38},
+                "body": {"priority": "CRITICAL"},
+                "reason": "Three other tickets report the same outage.",
+            })
+        """
+        return self._send("POST /proposals tickets body", (), body, idempotency_key=idempotency_key)
+
+    def get(self, id: int | str, *, if_none_match: Proposal | None = None) -> Proposal:
+        """Get a proposal.
+
+        Requires the scope that reads the resource of the operation.
+
+        Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `PayloadTooLargeError`, `InvalidApiKeyError`, `InsufficientScopeError`, `AddressNotAllowedError`, `NotFoundError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            proposal = client.proposals.get(1)
+        """
+        return self._send("GET /proposals/:id tickets", (id,), if_none_match=if_none_match)
+
+    def decide(
+        self,
+        id: int | str,
+        body: ProposalDecision,
+        *,
+        if_match: str | None = None,
+    ) -> Proposal:
+        """Decide about a proposal.
+
+        ACCEPTED runs the request again. If it changes exactly what the preview shows, and the status of its target is still the same, its changes are stored. Otherwise, nothing changes, and the proposal becomes STALE. Check `status` of the response. Requires an API key of a person with the scope of the operation that is not a proposing key. Repeating the same decision changes nothing, with any `If-Match`.
+
+        Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `InvalidJsonError`, `UnsupportedMediaTypeError`, `PayloadTooLargeError`, `InvalidApiKeyError`, `InsufficientScopeError`, `AddressNotAllowedError`, `NotFoundError`, `PreconditionFailedError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            proposal = client.proposals.decide(1, {"decision": "ACCEPTED", "note": "Agreed with the network team."})
+        """
+        return self._send("PATCH /proposals/:id tickets body", (id,), body, if_match=if_match)
+
+    def delete(self, id: int | str, *, if_match: str | None = None) -> Proposal:
+        """Withdraw a proposal.
+
+        Returns the withdrawn proposal. Requires the API key that proposed it, or a key that replaced this key.
+
+        Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `InvalidJsonError`, `UnsupportedMediaTypeError`, `PayloadTooLargeError`, `InvalidApiKeyError`, `InsufficientScopeError`, `AddressNotAllowedError`, `NotFoundError`, `PreconditionFailedError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            proposal = client.proposals.delete(1)
+        """
+        return self._send("DELETE /proposals/:id tickets", (id,), if_match=if_match)
+
 class Activities(Resource):
     """The history of actions on tickets and assets."""
 
@@ -1766,6 +1871,8 @@ class Resources:
     """Devices, licenses and other items that the workspace manages."""
     articles: Articles
     """Articles of the knowledge base. You write them in the developer area or import them with the command line."""
+    proposals: Proposals
+    """Requests that wait for the decision of a person. API keys that may only propose can change nothing on their own."""
     activities: Activities
     """The history of actions on tickets and assets."""
     projects: Projects
@@ -1799,6 +1906,7 @@ class Resources:
         self.approvals = Approvals(api)
         self.assets = Assets(api)
         self.articles = Articles(api)
+        self.proposals = Proposals(api)
         self.activities = Activities(api)
         self.projects = Projects(api)
         self.tasks = Tasks(api)

@@ -27,6 +27,8 @@ Key = TypedDict(
         "scopes": List[str],
         # Whether the API key is an import key, which can set the original times and authors of new rows.
         "import": bool,
+        # Whether the API key can only propose changes, with `POST /proposals`. A person decides about them.
+        "proposing": bool,
         # When the API key was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`.
         "createdAt": str,
         # When the API key expires, or null if it never expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`.
@@ -760,6 +762,342 @@ class Article(TypedDict):
     etag: Etag
     """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
 
+ProposalOperation = Literal["tickets_create", "tickets_update", "comments_create", "links_create", "assets_create", "assets_update", "assets_upsertMany", "tasks_create", "tasks_update", "requestForms_submit"]
+"""The `operationId` of the proposed request."""
+
+ProposalStatus = Literal["PENDING", "ACCEPTED", "REJECTED", "STALE", "EXPIRED", "WITHDRAWN"]
+"""PENDING until a person decides. STALE if the request no longer means what the preview shows, EXPIRED after 7 days, and WITHDRAWN by the API key, or because the key or its user was deactivated."""
+
+ProposalTarget = str
+"""The type and the id of a resource."""
+
+ProposalChangesValue = TypedDict(
+    "ProposalChangesValue",
+    {
+        # The value before the change. Null in a new resource.
+        "from": Any,
+        # The value after the change.
+        "to": Any,
+    },
+)
+
+ProposalChanges = Dict[str, ProposalChangesValue]
+"""The fields of the changed or new resource, by name. Without ids, numbers, counts and times that the server sets, and without `dueAt` unless the request sets it."""
+
+class ProposalPreview(TypedDict):
+    """What the request changes in one resource."""
+
+    target: ProposalTarget | None
+    """The type and the id of the resource that the request changes or adds something to, or null."""
+    status: str | None
+    """The status of the target before the change, or null without a target."""
+    changes: ProposalChanges
+    """The fields of the changed or new resource, by name. Without ids, numbers, counts and times that the server sets, and without `dueAt` unless the request sets it."""
+
+ErrorCode = Literal["VALIDATION_ERROR", "INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_TRANSITION", "INVALID_REFERENCE", "EXTERNAL_ID_EXISTS", "QUOTA_EXCEEDED", "QUERY_TOO_BROAD", "INVALID_API_KEY", "INSUFFICIENT_SCOPE", "ADDRESS_NOT_ALLOWED", "NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_IN_PROGRESS", "PRECONDITION_FAILED", "RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"]
+"""The kind of error. Use this code, not the message, in programs."""
+
+class ErrorDetail(TypedDict):
+    """One invalid field or parameter of the request."""
+
+    path: str
+    """The name of the field or parameter. In a nested path, dots separate the names: `tickets.0.title`."""
+    message: str
+    """What is wrong with the field or parameter. To form a sentence, put `path` before this text."""
+    id: NotRequired[int]
+    """The existing resource that has the value. Present only with EXTERNAL_ID_EXISTS."""
+
+class ProposalResultError1(TypedDict):
+    code: str
+    """The kind of error. Use this code, not the message, in programs. Known values: `VALIDATION_ERROR`, `INVALID_JSON`, `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_TRANSITION`, `INVALID_REFERENCE`, `EXTERNAL_ID_EXISTS`, `QUOTA_EXCEEDED`, `QUERY_TOO_BROAD`, `INVALID_API_KEY`, `INSUFFICIENT_SCOPE`, `ADDRESS_NOT_ALLOWED`, `NOT_FOUND`, `IDEMPOTENCY_KEY_REUSED`, `IDEMPOTENCY_IN_PROGRESS`, `PRECONDITION_FAILED`, `RATE_LIMIT_EXCEEDED`, `INTERNAL_ERROR`, `SERVICE_UNAVAILABLE`."""
+    message: str
+    """Text for people: what is wrong and how to correct it."""
+    details: NotRequired[List[ErrorDetail]]
+    """The invalid fields and parameters, at most 20. Absent if the error concerns no field or parameter. At most 20 items."""
+
+class ProposalResult(TypedDict):
+    """Why an accepted proposal became STALE."""
+
+    preview: List[ProposalPreview] | None
+    """What the request would change now, or null after an error."""
+    error: ProposalResultError1 | None
+    """The error that the request would return now, or null."""
+
+class Proposal(TypedDict):
+    """A request that waits for the decision of a person, or waited for it."""
+
+    id: int
+    """The identifier. It is unique within its resource type, never changes and is never reused."""
+    operation: str
+    """The `operationId` of the proposed request. Known values: `tickets_create`, `tickets_update`, `comments_create`, `links_create`, `assets_create`, `assets_update`, `assets_upsertMany`, `tasks_create`, `tasks_update`, `requestForms_submit`."""
+    params: Dict[str, Any]
+    """The path parameters, with ids."""
+    body: Dict[str, Any] | None
+    """The body of the request, with ids. Null after a redaction of the ticket."""
+    reason: str
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    ifMatch: str | None
+    """The `etag` of the resource, or null."""
+    status: str
+    """PENDING until a person decides. STALE if the request no longer means what the preview shows, EXPIRED after 7 days, and WITHDRAWN by the API key, or because the key or its user was deactivated. Known values: `PENDING`, `ACCEPTED`, `REJECTED`, `STALE`, `EXPIRED`, `WITHDRAWN`."""
+    target: ProposalTarget | None
+    """The type and the id of the resource that the request changes or adds something to. Null for an upsert."""
+    preview: List[ProposalPreview]
+    """What the request changes, in the order of its items. Empty after a redaction of the ticket."""
+    result: ProposalResult | None
+    """Why the proposal became STALE when a person accepted it, or null."""
+    createdId: int | None
+    """The id of the created ticket, comment, link, asset or task, or null until it is created."""
+    note: str | None
+    """The reason for the decision. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    proposedById: int
+    """The user of the API key that proposed the request."""
+    keyId: int
+    """The API key that proposed the request."""
+    decidedById: int | None
+    """The user who decided, or null."""
+    expiresAt: str
+    """When a pending proposal expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    endedAt: str | None
+    """When the proposal was no longer pending, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    createdAt: str
+    """When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    updatedAt: str
+    """When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    etag: Etag
+    """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
+
+ProposalReason = str
+"""Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8."""
+
+class ProposedTicketsCreate(TypedDict):
+    """A proposal of `tickets_create`."""
+
+    operation: Literal["tickets_create"]
+    """The operation."""
+    body: NewTicket
+    """A new ticket. Set `category`, `categoryConfigId` or both."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+
+ProposalIfMatch = str
+"""The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE."""
+
+class ProposedTicketsUpdateParams(TypedDict):
+    id: TicketReference
+    """The id of a ticket, or its number such as `INC-17`."""
+
+class ProposedTicketsUpdate(TypedDict):
+    """A proposal of `tickets_update`."""
+
+    operation: Literal["tickets_update"]
+    """The operation."""
+    params: ProposedTicketsUpdateParams
+    """The path parameters."""
+    body: TicketPatch
+    """Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    ifMatch: NotRequired[ProposalIfMatch]
+    """The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters."""
+
+class ProposedCommentsCreateParams(TypedDict):
+    id: TicketReference
+    """The id of a ticket, or its number such as `INC-17`."""
+
+class ProposedCommentsCreate(TypedDict):
+    """A proposal of `comments_create`."""
+
+    operation: Literal["comments_create"]
+    """The operation."""
+    params: ProposedCommentsCreateParams
+    """The path parameters."""
+    body: NewComment
+    """A new comment."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+
+class ProposedLinksCreateParams(TypedDict):
+    id: TicketReference
+    """The id of a ticket, or its number such as `INC-17`."""
+
+class ProposedLinksCreate(TypedDict):
+    """A proposal of `links_create`."""
+
+    operation: Literal["links_create"]
+    """The operation."""
+    params: ProposedLinksCreateParams
+    """The path parameters."""
+    body: NewLink
+    """A new link from the ticket in the path to another ticket."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+
+class ProposedAssetsCreate(TypedDict):
+    """A proposal of `assets_create`."""
+
+    operation: Literal["assets_create"]
+    """The operation."""
+    body: NewAsset
+    """A new asset."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+
+class ProposedAssetsUpdateParams(TypedDict):
+    id: int | str
+    """The identifier. It is unique within its resource type, never changes and is never reused."""
+
+class ProposedAssetsUpdate(TypedDict):
+    """A proposal of `assets_update`."""
+
+    operation: Literal["assets_update"]
+    """The operation."""
+    params: ProposedAssetsUpdateParams
+    """The path parameters."""
+    body: AssetPatch
+    """Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign an asset without a status, its status becomes IN_USE. If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    ifMatch: NotRequired[ProposalIfMatch]
+    """The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters."""
+
+class AssetUpsert(TypedDict):
+    """The assets to create or update, each with a different value in the field that `matchBy` names."""
+
+    assets: Sequence[AssetUpsertItem]
+    """The items. The server processes them in this order. Each item succeeds or fails independently. 1 to 100 items."""
+    matchBy: NotRequired[AssetMatch]
+    """The field by which the server finds the asset of an item. The default is `assetTag`."""
+
+class ProposedAssetsUpsertMany(TypedDict):
+    """A proposal of `assets_upsertMany`."""
+
+    operation: Literal["assets_upsertMany"]
+    """The operation."""
+    body: AssetUpsert
+    """The assets to create or update, each with a different value in the field that `matchBy` names."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+
+class NewTask(TypedDict):
+    """A new task in a project."""
+
+    title: str
+    """The title, on one line. The server removes leading and trailing white space. 1 to 255 characters."""
+    description: NotRequired[str | None]
+    """The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters."""
+    priority: NotRequired[Priority | None]
+    """The priority. The default is MEDIUM."""
+    assigneeId: NotRequired[UserReference | None]
+    """The assigned user, by id or email address, or null if unassigned. You can assign only active users."""
+    startDate: NotRequired[str | None]
+    """The start date, or null if not set. A date, `YYYY-MM-DD`."""
+    dueDate: NotRequired[str | None]
+    """The due date, or null if not set. A date, `YYYY-MM-DD`."""
+
+class ProposedTasksCreateParams(TypedDict):
+    id: int | str
+    """The identifier. It is unique within its resource type, never changes and is never reused."""
+
+class ProposedTasksCreate(TypedDict):
+    """A proposal of `tasks_create`."""
+
+    operation: Literal["tasks_create"]
+    """The operation."""
+    params: ProposedTasksCreateParams
+    """The path parameters."""
+    body: NewTask
+    """A new task in a project."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+
+TaskStatus = Literal["TODO", "IN_PROGRESS", "BLOCKED", "DONE", "CANCELLED"]
+"""The status of the task. New tasks are TODO. Every transition is allowed."""
+
+class TaskPatch(TypedDict):
+    """Changes to a task. Absent fields stay unchanged, and null clears a field."""
+
+    title: NotRequired[str]
+    """The title, on one line. The server removes leading and trailing white space. 1 to 255 characters."""
+    description: NotRequired[str | None]
+    """The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters."""
+    status: NotRequired[TaskStatus]
+    """The status of the task. New tasks are TODO. Every transition is allowed."""
+    priority: NotRequired[Priority]
+    """The priority of a ticket, project or task."""
+    assigneeId: NotRequired[UserReference | None]
+    """The assigned user, by id or email address, or null if unassigned. You can assign only active users."""
+    startDate: NotRequired[str | None]
+    """The start date, or null if not set. A date, `YYYY-MM-DD`."""
+    dueDate: NotRequired[str | None]
+    """The due date, or null if not set. A date, `YYYY-MM-DD`."""
+
+class ProposedTasksUpdateParams(TypedDict):
+    taskId: int | str
+    """The identifier. It is unique within its resource type, never changes and is never reused."""
+
+class ProposedTasksUpdate(TypedDict):
+    """A proposal of `tasks_update`."""
+
+    operation: Literal["tasks_update"]
+    """The operation."""
+    params: ProposedTasksUpdateParams
+    """The path parameters."""
+    body: TaskPatch
+    """Changes to a task. Absent fields stay unchanged, and null clears a field."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    ifMatch: NotRequired[ProposalIfMatch]
+    """The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters."""
+
+RequestFormAnswers = Mapping[str, object]
+"""The answers by the key of their field, as in `schema` of the form. Null is no answer."""
+
+class RequestFormSubmission(TypedDict):
+    """The answers to the questions of a form, and optional fields of the ticket."""
+
+    answers: Mapping[str, object]
+    """The answers by the key of their field, as in `schema` of the form. Null is no answer."""
+    title: NotRequired[str | None]
+    """The title. The default comes from the form and the answers. 1 to 255 characters."""
+    description: NotRequired[str | None]
+    """The full description. The default has a line such as `Site: Berlin` for each answer. 1 to 65535 characters."""
+    requesterId: NotRequired[UserReference | None]
+    """The user who requests the ticket, by id or email address. The default is the user of the API key."""
+    externalId: NotRequired[str | None]
+    """The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters."""
+    watcherUserIds: NotRequired[Sequence[UserReference] | None]
+    """The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users."""
+    assetIds: NotRequired[Sequence[int] | None]
+    """The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order."""
+
+class ProposedRequestFormsSubmitParams(TypedDict):
+    key: str
+    """The key of the request form. It never changes. At most 40 characters."""
+
+class ProposedRequestFormsSubmit(TypedDict):
+    """A proposal of `requestForms_submit`."""
+
+    operation: Literal["requestForms_submit"]
+    """The operation."""
+    params: ProposedRequestFormsSubmitParams
+    """The path parameters."""
+    body: RequestFormSubmission
+    """The answers to the questions of a form, and optional fields of the ticket."""
+    reason: ProposalReason
+    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+
+NewProposal = ProposedTicketsCreate | ProposedTicketsUpdate | ProposedCommentsCreate | ProposedLinksCreate | ProposedAssetsCreate | ProposedAssetsUpdate | ProposedAssetsUpsertMany | ProposedTasksCreate | ProposedTasksUpdate | ProposedRequestFormsSubmit
+"""A request that runs if a person accepts it."""
+
+class ProposalDecision(TypedDict):
+    """The decision about a proposal."""
+
+    decision: Literal["ACCEPTED", "REJECTED"]
+    """The decision."""
+    note: NotRequired[str | None]
+    """The reason for the decision. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+
 ActivityAction = Literal["CREATED", "UPDATED", "COMMENTED"]
 """The action on the resource."""
 
@@ -1405,9 +1743,6 @@ class Project(TypedDict):
     etag: Etag
     """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
 
-TaskStatus = Literal["TODO", "IN_PROGRESS", "BLOCKED", "DONE", "CANCELLED"]
-"""The status of the task. New tasks are TODO. Every transition is allowed."""
-
 class Task(TypedDict):
     """A task of a project."""
 
@@ -1437,40 +1772,6 @@ class Task(TypedDict):
     """When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     etag: Etag
     """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
-
-class NewTask(TypedDict):
-    """A new task in a project."""
-
-    title: str
-    """The title, on one line. The server removes leading and trailing white space. 1 to 255 characters."""
-    description: NotRequired[str | None]
-    """The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters."""
-    priority: NotRequired[Priority | None]
-    """The priority. The default is MEDIUM."""
-    assigneeId: NotRequired[UserReference | None]
-    """The assigned user, by id or email address, or null if unassigned. You can assign only active users."""
-    startDate: NotRequired[str | None]
-    """The start date, or null if not set. A date, `YYYY-MM-DD`."""
-    dueDate: NotRequired[str | None]
-    """The due date, or null if not set. A date, `YYYY-MM-DD`."""
-
-class TaskPatch(TypedDict):
-    """Changes to a task. Absent fields stay unchanged, and null clears a field."""
-
-    title: NotRequired[str]
-    """The title, on one line. The server removes leading and trailing white space. 1 to 255 characters."""
-    description: NotRequired[str | None]
-    """The full description. At most 65535 bytes in UTF-8. 1 to 65535 characters."""
-    status: NotRequired[TaskStatus]
-    """The status of the task. New tasks are TODO. Every transition is allowed."""
-    priority: NotRequired[Priority]
-    """The priority of a ticket, project or task."""
-    assigneeId: NotRequired[UserReference | None]
-    """The assigned user, by id or email address, or null if unassigned. You can assign only active users."""
-    startDate: NotRequired[str | None]
-    """The start date, or null if not set. A date, `YYYY-MM-DD`."""
-    dueDate: NotRequired[str | None]
-    """The due date, or null if not set. A date, `YYYY-MM-DD`."""
 
 class Team(TypedDict):
     """A team of users, which tickets can belong to."""
@@ -1631,27 +1932,6 @@ class RequestFormDetail(TypedDict):
     """When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     etag: Etag
     """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
-
-RequestFormAnswers = Mapping[str, object]
-"""The answers by the key of their field, as in `schema` of the form. Null is no answer."""
-
-class RequestFormSubmission(TypedDict):
-    """The answers to the questions of a form, and optional fields of the ticket."""
-
-    answers: Mapping[str, object]
-    """The answers by the key of their field, as in `schema` of the form. Null is no answer."""
-    title: NotRequired[str | None]
-    """The title. The default comes from the form and the answers. 1 to 255 characters."""
-    description: NotRequired[str | None]
-    """The full description. The default has a line such as `Site: Berlin` for each answer. 1 to 65535 characters."""
-    requesterId: NotRequired[UserReference | None]
-    """The user who requests the ticket, by id or email address. The default is the user of the API key."""
-    externalId: NotRequired[str | None]
-    """The id of this resource in another system, or null if it has none. Unique in the workspace for each resource type. Once it is set, it never changes. 1 to 200 printable ASCII characters without spaces and commas. 1 to 200 characters."""
-    watcherUserIds: NotRequired[Sequence[UserReference] | None]
-    """The users who watch the ticket: at most 100 ids or email addresses. Responses list the ids in ascending order. You can add only active users."""
-    assetIds: NotRequired[Sequence[int] | None]
-    """The assets that the ticket concerns: at most 50 ids. Responses list them in ascending order."""
 
 EventType = Literal["ticket.created", "ticket.updated", "asset.created", "task.updated"]
 """The type of an event."""
@@ -2061,19 +2341,6 @@ ChangesValue = TypedDict(
 
 Changes = Dict[str, ChangesValue]
 """The changed fields, by name."""
-
-class ErrorDetail(TypedDict):
-    """One invalid field or parameter of the request."""
-
-    path: str
-    """The name of the field or parameter. In a nested path, dots separate the names: `tickets.0.title`."""
-    message: str
-    """What is wrong with the field or parameter. To form a sentence, put `path` before this text."""
-    id: NotRequired[int]
-    """The existing resource that has the value. Present only with EXTERNAL_ID_EXISTS."""
-
-ErrorCode = Literal["VALIDATION_ERROR", "INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_TRANSITION", "INVALID_REFERENCE", "EXTERNAL_ID_EXISTS", "QUOTA_EXCEEDED", "QUERY_TOO_BROAD", "INVALID_API_KEY", "INSUFFICIENT_SCOPE", "ADDRESS_NOT_ALLOWED", "NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_IN_PROGRESS", "PRECONDITION_FAILED", "RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"]
-"""The kind of error. Use this code, not the message, in programs."""
 
 UpsertOutcome = Literal["CREATED", "UPDATED", "UNCHANGED"]
 """What the API did with an item. UNCHANGED means that the resource already had all values."""

@@ -76,6 +76,7 @@ export const ModelName = {
   TicketFieldValue: 'TicketFieldValue',
   TicketLink: 'TicketLink',
   Approval: 'Approval',
+  Proposal: 'Proposal',
   Comment: 'Comment',
   Attachment: 'Attachment',
   DeletedAttachment: 'DeletedAttachment',
@@ -252,6 +253,7 @@ export const ApiKeyScalarFieldEnum = {
   lastFour: 'lastFour',
   scopes: 'scopes',
   isImport: 'isImport',
+  isProposing: 'isProposing',
   allowedNetworks: 'allowedNetworks',
   expiresAt: 'expiresAt',
   revokedAt: 'revokedAt',
@@ -501,6 +503,33 @@ export const ApprovalScalarFieldEnum = {
 } as const
 
 export type ApprovalScalarFieldEnum = (typeof ApprovalScalarFieldEnum)[keyof typeof ApprovalScalarFieldEnum]
+
+
+export const ProposalScalarFieldEnum = {
+  tenantId: 'tenantId',
+  id: 'id',
+  operation: 'operation',
+  params: 'params',
+  body: 'body',
+  reason: 'reason',
+  ifMatch: 'ifMatch',
+  status: 'status',
+  target: 'target',
+  preview: 'preview',
+  result: 'result',
+  createdId: 'createdId',
+  note: 'note',
+  proposedById: 'proposedById',
+  keyId: 'keyId',
+  decidedById: 'decidedById',
+  expiresAt: 'expiresAt',
+  endedAt: 'endedAt',
+  version: 'version',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type ProposalScalarFieldEnum = (typeof ProposalScalarFieldEnum)[keyof typeof ProposalScalarFieldEnum]
 
 
 export const CommentScalarFieldEnum = {

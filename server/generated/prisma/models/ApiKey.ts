@@ -51,6 +51,7 @@ export type ApiKeyMinAggregateOutputType = {
   hash: runtime.Bytes | null
   lastFour: string | null
   isImport: boolean | null
+  isProposing: boolean | null
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
@@ -68,6 +69,7 @@ export type ApiKeyMaxAggregateOutputType = {
   hash: runtime.Bytes | null
   lastFour: string | null
   isImport: boolean | null
+  isProposing: boolean | null
   expiresAt: Date | null
   revokedAt: Date | null
   lastUsedAt: Date | null
@@ -86,6 +88,7 @@ export type ApiKeyCountAggregateOutputType = {
   lastFour: number
   scopes: number
   isImport: number
+  isProposing: number
   allowedNetworks: number
   expiresAt: number
   revokedAt: number
@@ -120,6 +123,7 @@ export type ApiKeyMinAggregateInputType = {
   hash?: true | runtime.Types.Skip
   lastFour?: true | runtime.Types.Skip
   isImport?: true | runtime.Types.Skip
+  isProposing?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
   revokedAt?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
@@ -137,6 +141,7 @@ export type ApiKeyMaxAggregateInputType = {
   hash?: true | runtime.Types.Skip
   lastFour?: true | runtime.Types.Skip
   isImport?: true | runtime.Types.Skip
+  isProposing?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
   revokedAt?: true | runtime.Types.Skip
   lastUsedAt?: true | runtime.Types.Skip
@@ -155,6 +160,7 @@ export type ApiKeyCountAggregateInputType = {
   lastFour?: true | runtime.Types.Skip
   scopes?: true | runtime.Types.Skip
   isImport?: true | runtime.Types.Skip
+  isProposing?: true | runtime.Types.Skip
   allowedNetworks?: true | runtime.Types.Skip
   expiresAt?: true | runtime.Types.Skip
   revokedAt?: true | runtime.Types.Skip
@@ -261,6 +267,7 @@ export type ApiKeyGroupByOutputType = {
   lastFour: string
   scopes: string[]
   isImport: boolean
+  isProposing: boolean
   allowedNetworks: string[]
   expiresAt: Date | null
   revokedAt: Date | null
@@ -303,6 +310,7 @@ export type ApiKeyWhereInput = {
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   isImport?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
@@ -315,6 +323,7 @@ export type ApiKeyWhereInput = {
   webhooks?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
   previous?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null | runtime.Types.Skip
   next?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
+  proposals?: Prisma.ProposalListRelationFilter | runtime.Types.Skip
 }
 
 export type ApiKeyOrderByWithRelationInput = {
@@ -327,6 +336,7 @@ export type ApiKeyOrderByWithRelationInput = {
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   scopes?: Prisma.SortOrder | runtime.Types.Skip
   isImport?: Prisma.SortOrder | runtime.Types.Skip
+  isProposing?: Prisma.SortOrder | runtime.Types.Skip
   allowedNetworks?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -339,6 +349,7 @@ export type ApiKeyOrderByWithRelationInput = {
   webhooks?: Prisma.WebhookSubscriptionOrderByRelationAggregateInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyOrderByWithRelationInput | runtime.Types.Skip
   next?: Prisma.ApiKeyOrderByRelationAggregateInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
@@ -355,6 +366,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   isImport?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
@@ -367,6 +379,7 @@ export type ApiKeyWhereUniqueInput = Prisma.AtLeast<{
   webhooks?: Prisma.WebhookSubscriptionListRelationFilter | runtime.Types.Skip
   previous?: Prisma.XOR<Prisma.ApiKeyNullableScalarRelationFilter, Prisma.ApiKeyWhereInput> | null | runtime.Types.Skip
   next?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
+  proposals?: Prisma.ProposalListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "hash">
 
 export type ApiKeyOrderByWithAggregationInput = {
@@ -379,6 +392,7 @@ export type ApiKeyOrderByWithAggregationInput = {
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   scopes?: Prisma.SortOrder | runtime.Types.Skip
   isImport?: Prisma.SortOrder | runtime.Types.Skip
+  isProposing?: Prisma.SortOrder | runtime.Types.Skip
   allowedNetworks?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
@@ -406,6 +420,7 @@ export type ApiKeyScalarWhereWithAggregatesInput = {
   lastFour?: Prisma.StringWithAggregatesFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   isImport?: Prisma.BoolWithAggregatesFilter<"ApiKey"> | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolWithAggregatesFilter<"ApiKey"> | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
@@ -422,6 +437,7 @@ export type ApiKeyCreateInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -434,6 +450,7 @@ export type ApiKeyCreateInput = {
   webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
   next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateInput = {
@@ -446,6 +463,7 @@ export type ApiKeyUncheckedCreateInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -455,6 +473,7 @@ export type ApiKeyUncheckedCreateInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUpdateInput = {
@@ -464,6 +483,7 @@ export type ApiKeyUpdateInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -476,6 +496,7 @@ export type ApiKeyUpdateInput = {
   webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateInput = {
@@ -488,6 +509,7 @@ export type ApiKeyUncheckedUpdateInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -497,6 +519,7 @@ export type ApiKeyUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateManyInput = {
@@ -509,6 +532,7 @@ export type ApiKeyCreateManyInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -525,6 +549,7 @@ export type ApiKeyUpdateManyMutationInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -544,6 +569,7 @@ export type ApiKeyUncheckedUpdateManyInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -583,6 +609,7 @@ export type ApiKeyCountOrderByAggregateInput = {
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   scopes?: Prisma.SortOrder | runtime.Types.Skip
   isImport?: Prisma.SortOrder | runtime.Types.Skip
+  isProposing?: Prisma.SortOrder | runtime.Types.Skip
   allowedNetworks?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -608,6 +635,7 @@ export type ApiKeyMaxOrderByAggregateInput = {
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   isImport?: Prisma.SortOrder | runtime.Types.Skip
+  isProposing?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -625,6 +653,7 @@ export type ApiKeyMinOrderByAggregateInput = {
   hash?: Prisma.SortOrder | runtime.Types.Skip
   lastFour?: Prisma.SortOrder | runtime.Types.Skip
   isImport?: Prisma.SortOrder | runtime.Types.Skip
+  isProposing?: Prisma.SortOrder | runtime.Types.Skip
   expiresAt?: Prisma.SortOrder | runtime.Types.Skip
   revokedAt?: Prisma.SortOrder | runtime.Types.Skip
   lastUsedAt?: Prisma.SortOrder | runtime.Types.Skip
@@ -638,6 +667,11 @@ export type ApiKeySumOrderByAggregateInput = {
   id?: Prisma.SortOrder | runtime.Types.Skip
   userId?: Prisma.SortOrder | runtime.Types.Skip
   rotatedFrom?: Prisma.SortOrder | runtime.Types.Skip
+}
+
+export type ApiKeyScalarRelationFilter = {
+  is?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+  isNot?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateNestedManyWithoutTenantInput = {
@@ -804,6 +838,20 @@ export type ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput = {
   deleteMany?: Prisma.ApiKeyScalarWhereInput | Prisma.ApiKeyScalarWhereInput[] | runtime.Types.Skip
 }
 
+export type ApiKeyCreateNestedOneWithoutProposalsInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutProposalsInput, Prisma.ApiKeyUncheckedCreateWithoutProposalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutProposalsInput | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateOneRequiredWithoutProposalsNestedInput = {
+  create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutProposalsInput, Prisma.ApiKeyUncheckedCreateWithoutProposalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutProposalsInput | runtime.Types.Skip
+  upsert?: Prisma.ApiKeyUpsertWithoutProposalsInput | runtime.Types.Skip
+  connect?: Prisma.ApiKeyWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ApiKeyUpdateToOneWithWhereWithoutProposalsInput, Prisma.ApiKeyUpdateWithoutProposalsInput>, Prisma.ApiKeyUncheckedUpdateWithoutProposalsInput> | runtime.Types.Skip
+}
+
 export type ApiKeyCreateNestedOneWithoutWebhooksInput = {
   create?: Prisma.XOR<Prisma.ApiKeyCreateWithoutWebhooksInput, Prisma.ApiKeyUncheckedCreateWithoutWebhooksInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.ApiKeyCreateOrConnectWithoutWebhooksInput | runtime.Types.Skip
@@ -827,6 +875,7 @@ export type ApiKeyCreateWithoutTenantInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -838,6 +887,7 @@ export type ApiKeyCreateWithoutTenantInput = {
   webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
   next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateWithoutTenantInput = {
@@ -849,6 +899,7 @@ export type ApiKeyUncheckedCreateWithoutTenantInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -858,6 +909,7 @@ export type ApiKeyUncheckedCreateWithoutTenantInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateOrConnectWithoutTenantInput = {
@@ -899,6 +951,7 @@ export type ApiKeyScalarWhereInput = {
   lastFour?: Prisma.StringFilter<"ApiKey"> | string | runtime.Types.Skip
   scopes?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   isImport?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFilter<"ApiKey"> | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.StringNullableListFilter<"ApiKey"> | runtime.Types.Skip
   expiresAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.DateTimeNullableFilter<"ApiKey"> | Date | string | null | runtime.Types.Skip
@@ -915,6 +968,7 @@ export type ApiKeyCreateWithoutUserInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -926,6 +980,7 @@ export type ApiKeyCreateWithoutUserInput = {
   webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
   next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateWithoutUserInput = {
@@ -936,6 +991,7 @@ export type ApiKeyUncheckedCreateWithoutUserInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -945,6 +1001,7 @@ export type ApiKeyUncheckedCreateWithoutUserInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateOrConnectWithoutUserInput = {
@@ -980,6 +1037,7 @@ export type ApiKeyCreateWithoutNextInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -991,6 +1049,7 @@ export type ApiKeyCreateWithoutNextInput = {
   user: Prisma.UserCreateNestedOneWithoutApiKeysInput
   webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateWithoutNextInput = {
@@ -1003,6 +1062,7 @@ export type ApiKeyUncheckedCreateWithoutNextInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -1011,6 +1071,7 @@ export type ApiKeyUncheckedCreateWithoutNextInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateOrConnectWithoutNextInput = {
@@ -1025,6 +1086,7 @@ export type ApiKeyCreateWithoutPreviousInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -1036,6 +1098,7 @@ export type ApiKeyCreateWithoutPreviousInput = {
   user: Prisma.UserCreateNestedOneWithoutApiKeysInput
   webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
   next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateWithoutPreviousInput = {
@@ -1046,6 +1109,7 @@ export type ApiKeyUncheckedCreateWithoutPreviousInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -1055,6 +1119,7 @@ export type ApiKeyUncheckedCreateWithoutPreviousInput = {
   updatedAt?: Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateOrConnectWithoutPreviousInput = {
@@ -1085,6 +1150,7 @@ export type ApiKeyUpdateWithoutNextInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1096,6 +1162,7 @@ export type ApiKeyUpdateWithoutNextInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateWithoutNextInput = {
@@ -1108,6 +1175,7 @@ export type ApiKeyUncheckedUpdateWithoutNextInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1116,6 +1184,7 @@ export type ApiKeyUncheckedUpdateWithoutNextInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUpsertWithWhereUniqueWithoutPreviousInput = {
@@ -1134,6 +1203,110 @@ export type ApiKeyUpdateManyWithWhereWithoutPreviousInput = {
   data: Prisma.XOR<Prisma.ApiKeyUpdateManyMutationInput, Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousInput>
 }
 
+export type ApiKeyCreateWithoutProposalsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutApiKeysInput | runtime.Types.Skip
+  user: Prisma.UserCreateNestedOneWithoutApiKeysInput
+  webhooks?: Prisma.WebhookSubscriptionCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedCreateWithoutProposalsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  userId: bigint | number
+  rotatedFrom?: bigint | number | null | runtime.Types.Skip
+  name: string
+  hash: runtime.Bytes
+  lastFour: string
+  scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
+  isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
+  expiresAt?: Date | string | null | runtime.Types.Skip
+  revokedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: string | null | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+}
+
+export type ApiKeyCreateOrConnectWithoutProposalsInput = {
+  where: Prisma.ApiKeyWhereUniqueInput
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutProposalsInput, Prisma.ApiKeyUncheckedCreateWithoutProposalsInput>
+}
+
+export type ApiKeyUpsertWithoutProposalsInput = {
+  update: Prisma.XOR<Prisma.ApiKeyUpdateWithoutProposalsInput, Prisma.ApiKeyUncheckedUpdateWithoutProposalsInput>
+  create: Prisma.XOR<Prisma.ApiKeyCreateWithoutProposalsInput, Prisma.ApiKeyUncheckedCreateWithoutProposalsInput>
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+}
+
+export type ApiKeyUpdateToOneWithWhereWithoutProposalsInput = {
+  where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.ApiKeyUpdateWithoutProposalsInput, Prisma.ApiKeyUncheckedUpdateWithoutProposalsInput>
+}
+
+export type ApiKeyUpdateWithoutProposalsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+}
+
+export type ApiKeyUncheckedUpdateWithoutProposalsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  userId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  rotatedFrom?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  hash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes | runtime.Types.Skip
+  lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
+  isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
+  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  lastUsedAddress?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
+  next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+}
+
 export type ApiKeyCreateWithoutWebhooksInput = {
   id?: bigint | number | runtime.Types.Skip
   name: string
@@ -1141,6 +1314,7 @@ export type ApiKeyCreateWithoutWebhooksInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -1152,6 +1326,7 @@ export type ApiKeyCreateWithoutWebhooksInput = {
   user: Prisma.UserCreateNestedOneWithoutApiKeysInput
   previous?: Prisma.ApiKeyCreateNestedOneWithoutNextInput | runtime.Types.Skip
   next?: Prisma.ApiKeyCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedCreateWithoutWebhooksInput = {
@@ -1164,6 +1339,7 @@ export type ApiKeyUncheckedCreateWithoutWebhooksInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -1172,6 +1348,7 @@ export type ApiKeyUncheckedCreateWithoutWebhooksInput = {
   createdAt?: Date | string | runtime.Types.Skip
   updatedAt?: Date | string | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutPreviousInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutKeyInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateOrConnectWithoutWebhooksInput = {
@@ -1197,6 +1374,7 @@ export type ApiKeyUpdateWithoutWebhooksInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1208,6 +1386,7 @@ export type ApiKeyUpdateWithoutWebhooksInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateWithoutWebhooksInput = {
@@ -1220,6 +1399,7 @@ export type ApiKeyUncheckedUpdateWithoutWebhooksInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1228,6 +1408,7 @@ export type ApiKeyUncheckedUpdateWithoutWebhooksInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyCreateManyTenantInput = {
@@ -1239,6 +1420,7 @@ export type ApiKeyCreateManyTenantInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -1255,6 +1437,7 @@ export type ApiKeyUpdateWithoutTenantInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1266,6 +1449,7 @@ export type ApiKeyUpdateWithoutTenantInput = {
   webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateWithoutTenantInput = {
@@ -1277,6 +1461,7 @@ export type ApiKeyUncheckedUpdateWithoutTenantInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1286,6 +1471,7 @@ export type ApiKeyUncheckedUpdateWithoutTenantInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutTenantInput = {
@@ -1297,6 +1483,7 @@ export type ApiKeyUncheckedUpdateManyWithoutTenantInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1314,6 +1501,7 @@ export type ApiKeyCreateManyUserInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -1330,6 +1518,7 @@ export type ApiKeyUpdateWithoutUserInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1341,6 +1530,7 @@ export type ApiKeyUpdateWithoutUserInput = {
   webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
   previous?: Prisma.ApiKeyUpdateOneWithoutNextNestedInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateWithoutUserInput = {
@@ -1351,6 +1541,7 @@ export type ApiKeyUncheckedUpdateWithoutUserInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1360,6 +1551,7 @@ export type ApiKeyUncheckedUpdateWithoutUserInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutUserInput = {
@@ -1370,6 +1562,7 @@ export type ApiKeyUncheckedUpdateManyWithoutUserInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1387,6 +1580,7 @@ export type ApiKeyCreateManyPreviousInput = {
   lastFour: string
   scopes?: Prisma.ApiKeyCreatescopesInput | string[] | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyCreateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Date | string | null | runtime.Types.Skip
   revokedAt?: Date | string | null | runtime.Types.Skip
@@ -1403,6 +1597,7 @@ export type ApiKeyUpdateWithoutPreviousInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1414,6 +1609,7 @@ export type ApiKeyUpdateWithoutPreviousInput = {
   user?: Prisma.UserUpdateOneRequiredWithoutApiKeysNestedInput | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateWithoutPreviousInput = {
@@ -1424,6 +1620,7 @@ export type ApiKeyUncheckedUpdateWithoutPreviousInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1433,6 +1630,7 @@ export type ApiKeyUncheckedUpdateWithoutPreviousInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
   webhooks?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
   next?: Prisma.ApiKeyUncheckedUpdateManyWithoutPreviousNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutKeyNestedInput | runtime.Types.Skip
 }
 
 export type ApiKeyUncheckedUpdateManyWithoutPreviousInput = {
@@ -1443,6 +1641,7 @@ export type ApiKeyUncheckedUpdateManyWithoutPreviousInput = {
   lastFour?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
   scopes?: Prisma.ApiKeyUpdatescopesInput | string[] | runtime.Types.Skip
   isImport?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  isProposing?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   allowedNetworks?: Prisma.ApiKeyUpdateallowedNetworksInput | string[] | runtime.Types.Skip
   expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   revokedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
@@ -1460,11 +1659,13 @@ export type ApiKeyUncheckedUpdateManyWithoutPreviousInput = {
 export type ApiKeyCountOutputType = {
   webhooks: number
   next: number
+  proposals: number
 }
 
 export type ApiKeyCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   webhooks?: boolean | ApiKeyCountOutputTypeCountWebhooksArgs
   next?: boolean | ApiKeyCountOutputTypeCountNextArgs
+  proposals?: boolean | ApiKeyCountOutputTypeCountProposalsArgs
 }
 
 /**
@@ -1491,6 +1692,13 @@ export type ApiKeyCountOutputTypeCountNextArgs<ExtArgs extends runtime.Types.Ext
   where?: Prisma.ApiKeyWhereInput | runtime.Types.Skip
 }
 
+/**
+ * ApiKeyCountOutputType without action
+ */
+export type ApiKeyCountOutputTypeCountProposalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ProposalWhereInput | runtime.Types.Skip
+}
+
 
 export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -1502,6 +1710,7 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
@@ -1514,6 +1723,7 @@ export type ApiKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   webhooks?: boolean | Prisma.ApiKey$webhooksArgs<ExtArgs> | runtime.Types.Skip
   previous?: boolean | Prisma.ApiKey$previousArgs<ExtArgs> | runtime.Types.Skip
   next?: boolean | Prisma.ApiKey$nextArgs<ExtArgs> | runtime.Types.Skip
+  proposals?: boolean | Prisma.ApiKey$proposalsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ApiKeyCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["apiKey"]>
 
@@ -1527,6 +1737,7 @@ export type ApiKeySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
@@ -1549,6 +1760,7 @@ export type ApiKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
@@ -1571,6 +1783,7 @@ export type ApiKeySelectScalar = {
   lastFour?: boolean | runtime.Types.Skip
   scopes?: boolean | runtime.Types.Skip
   isImport?: boolean | runtime.Types.Skip
+  isProposing?: boolean | runtime.Types.Skip
   allowedNetworks?: boolean | runtime.Types.Skip
   expiresAt?: boolean | runtime.Types.Skip
   revokedAt?: boolean | runtime.Types.Skip
@@ -1580,13 +1793,14 @@ export type ApiKeySelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "rotatedFrom" | "name" | "hash" | "lastFour" | "scopes" | "isImport" | "allowedNetworks" | "expiresAt" | "revokedAt" | "lastUsedAt" | "lastUsedAddress" | "createdAt" | "updatedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
+export type ApiKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "userId" | "rotatedFrom" | "name" | "hash" | "lastFour" | "scopes" | "isImport" | "isProposing" | "allowedNetworks" | "expiresAt" | "revokedAt" | "lastUsedAt" | "lastUsedAddress" | "createdAt" | "updatedAt", ExtArgs["result"]["apiKey"], runtime.Types.Skip>
 export type ApiKeyInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   user?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
   webhooks?: boolean | Prisma.ApiKey$webhooksArgs<ExtArgs> | runtime.Types.Skip
   previous?: boolean | Prisma.ApiKey$previousArgs<ExtArgs> | runtime.Types.Skip
   next?: boolean | Prisma.ApiKey$nextArgs<ExtArgs> | runtime.Types.Skip
+  proposals?: boolean | Prisma.ApiKey$proposalsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.ApiKeyCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type ApiKeyIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1608,6 +1822,7 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     webhooks: Prisma.$WebhookSubscriptionPayload<ExtArgs>[]
     previous: Prisma.$ApiKeyPayload<ExtArgs> | null
     next: Prisma.$ApiKeyPayload<ExtArgs>[]
+    proposals: Prisma.$ProposalPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -1631,6 +1846,10 @@ export type $ApiKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      * Whether the key can import tickets and comments with their original times and authors.
      */
     isImport: boolean
+    /**
+     * Whether the key can only propose changes.
+     */
+    isProposing: boolean
     /**
      * The CIDR ranges from which the key works. If empty, the key works from every address.
      */
@@ -2043,6 +2262,7 @@ export interface Prisma__ApiKeyClient<T, Null = never, ExtArgs extends runtime.T
   webhooks<T extends Prisma.ApiKey$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookSubscriptionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   previous<T extends Prisma.ApiKey$previousArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$previousArgs<ExtArgs>>): Prisma.Prisma__ApiKeyClient<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   next<T extends Prisma.ApiKey$nextArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$nextArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  proposals<T extends Prisma.ApiKey$proposalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.ApiKey$proposalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProposalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2081,6 +2301,7 @@ export interface ApiKeyFieldRefs {
   readonly lastFour: Prisma.FieldRef<"ApiKey", 'String'>
   readonly scopes: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly isImport: Prisma.FieldRef<"ApiKey", 'Boolean'>
+  readonly isProposing: Prisma.FieldRef<"ApiKey", 'Boolean'>
   readonly allowedNetworks: Prisma.FieldRef<"ApiKey", 'String[]'>
   readonly expiresAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
   readonly revokedAt: Prisma.FieldRef<"ApiKey", 'DateTime'>
@@ -2553,6 +2774,30 @@ export type ApiKey$nextArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.ApiKeyScalarFieldEnum | Prisma.ApiKeyScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * ApiKey.proposals
+ */
+export type ApiKey$proposalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Proposal
+   */
+  select?: Prisma.ProposalSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Proposal
+   */
+  omit?: Prisma.ProposalOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ProposalInclude<ExtArgs> | null
+  where?: Prisma.ProposalWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ProposalOrderByWithRelationInput | Prisma.ProposalOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ProposalWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ProposalScalarFieldEnum | Prisma.ProposalScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

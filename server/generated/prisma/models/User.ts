@@ -316,6 +316,8 @@ export type UserWhereInput = {
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
   invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadListRelationFilter | runtime.Types.Skip
+  proposals?: Prisma.ProposalListRelationFilter | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalListRelationFilter | runtime.Types.Skip
 }
 
 export type UserOrderByWithRelationInput = {
@@ -351,6 +353,8 @@ export type UserOrderByWithRelationInput = {
   sessions?: Prisma.SessionOrderByRelationAggregateInput | runtime.Types.Skip
   invitations?: Prisma.InvitationOrderByRelationAggregateInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadOrderByRelationAggregateInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalOrderByRelationAggregateInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalOrderByRelationAggregateInput | runtime.Types.Skip
 }
 
 export type UserWhereUniqueInput = Prisma.AtLeast<{
@@ -391,6 +395,8 @@ export type UserWhereUniqueInput = Prisma.AtLeast<{
   sessions?: Prisma.SessionListRelationFilter | runtime.Types.Skip
   invitations?: Prisma.InvitationListRelationFilter | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadListRelationFilter | runtime.Types.Skip
+  proposals?: Prisma.ProposalListRelationFilter | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalListRelationFilter | runtime.Types.Skip
 }, "tenantId_id" | "tenantId_email">
 
 export type UserOrderByWithAggregationInput = {
@@ -467,6 +473,8 @@ export type UserCreateInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateInput = {
@@ -501,6 +509,8 @@ export type UserUncheckedCreateInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUpdateInput = {
@@ -535,6 +545,8 @@ export type UserUpdateInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateInput = {
@@ -569,6 +581,8 @@ export type UserUncheckedUpdateInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyInput = {
@@ -920,6 +934,36 @@ export type UserUpdateOneRequiredWithoutCreatedApprovalsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutCreatedApprovalsInput, Prisma.UserUpdateWithoutCreatedApprovalsInput>, Prisma.UserUncheckedUpdateWithoutCreatedApprovalsInput> | runtime.Types.Skip
 }
 
+export type UserCreateNestedOneWithoutProposalsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutProposalsInput, Prisma.UserUncheckedCreateWithoutProposalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutProposalsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserCreateNestedOneWithoutDecidedProposalsInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutDecidedProposalsInput, Prisma.UserUncheckedCreateWithoutDecidedProposalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutDecidedProposalsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+}
+
+export type UserUpdateOneRequiredWithoutProposalsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutProposalsInput, Prisma.UserUncheckedCreateWithoutProposalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutProposalsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutProposalsInput | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutProposalsInput, Prisma.UserUpdateWithoutProposalsInput>, Prisma.UserUncheckedUpdateWithoutProposalsInput> | runtime.Types.Skip
+}
+
+export type UserUpdateOneWithoutDecidedProposalsNestedInput = {
+  create?: Prisma.XOR<Prisma.UserCreateWithoutDecidedProposalsInput, Prisma.UserUncheckedCreateWithoutDecidedProposalsInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.UserCreateOrConnectWithoutDecidedProposalsInput | runtime.Types.Skip
+  upsert?: Prisma.UserUpsertWithoutDecidedProposalsInput | runtime.Types.Skip
+  disconnect?: Prisma.UserWhereInput | boolean | runtime.Types.Skip
+  delete?: Prisma.UserWhereInput | boolean | runtime.Types.Skip
+  connect?: Prisma.UserWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.UserUpdateToOneWithWhereWithoutDecidedProposalsInput, Prisma.UserUpdateWithoutDecidedProposalsInput>, Prisma.UserUncheckedUpdateWithoutDecidedProposalsInput> | runtime.Types.Skip
+}
+
 export type UserCreateNestedOneWithoutCommentsInput = {
   create?: Prisma.XOR<Prisma.UserCreateWithoutCommentsInput, Prisma.UserUncheckedCreateWithoutCommentsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.UserCreateOrConnectWithoutCommentsInput | runtime.Types.Skip
@@ -1041,6 +1085,8 @@ export type UserCreateWithoutTenantInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTenantInput = {
@@ -1074,6 +1120,8 @@ export type UserUncheckedCreateWithoutTenantInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTenantInput = {
@@ -1153,6 +1201,8 @@ export type UserCreateWithoutTeamsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTeamsInput = {
@@ -1186,6 +1236,8 @@ export type UserUncheckedCreateWithoutTeamsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTeamsInput = {
@@ -1235,6 +1287,8 @@ export type UserUpdateWithoutTeamsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTeamsInput = {
@@ -1268,6 +1322,8 @@ export type UserUncheckedUpdateWithoutTeamsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutApiKeysInput = {
@@ -1301,6 +1357,8 @@ export type UserCreateWithoutApiKeysInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutApiKeysInput = {
@@ -1334,6 +1392,8 @@ export type UserUncheckedCreateWithoutApiKeysInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutApiKeysInput = {
@@ -1383,6 +1443,8 @@ export type UserUpdateWithoutApiKeysInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutApiKeysInput = {
@@ -1416,6 +1478,8 @@ export type UserUncheckedUpdateWithoutApiKeysInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutInvitationsInput = {
@@ -1449,6 +1513,8 @@ export type UserCreateWithoutInvitationsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutInvitationsInput = {
@@ -1482,6 +1548,8 @@ export type UserUncheckedCreateWithoutInvitationsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutInvitationsInput = {
@@ -1531,6 +1599,8 @@ export type UserUpdateWithoutInvitationsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutInvitationsInput = {
@@ -1564,6 +1634,8 @@ export type UserUncheckedUpdateWithoutInvitationsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutPasswordInput = {
@@ -1597,6 +1669,8 @@ export type UserCreateWithoutPasswordInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutPasswordInput = {
@@ -1630,6 +1704,8 @@ export type UserUncheckedCreateWithoutPasswordInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutPasswordInput = {
@@ -1679,6 +1755,8 @@ export type UserUpdateWithoutPasswordInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutPasswordInput = {
@@ -1712,6 +1790,8 @@ export type UserUncheckedUpdateWithoutPasswordInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutPasskeysInput = {
@@ -1745,6 +1825,8 @@ export type UserCreateWithoutPasskeysInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutPasskeysInput = {
@@ -1778,6 +1860,8 @@ export type UserUncheckedCreateWithoutPasskeysInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutPasskeysInput = {
@@ -1827,6 +1911,8 @@ export type UserUpdateWithoutPasskeysInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutPasskeysInput = {
@@ -1860,6 +1946,8 @@ export type UserUncheckedUpdateWithoutPasskeysInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutSessionsInput = {
@@ -1893,6 +1981,8 @@ export type UserCreateWithoutSessionsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutSessionsInput = {
@@ -1926,6 +2016,8 @@ export type UserUncheckedCreateWithoutSessionsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutSessionsInput = {
@@ -1975,6 +2067,8 @@ export type UserUpdateWithoutSessionsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutSessionsInput = {
@@ -2008,6 +2102,8 @@ export type UserUncheckedUpdateWithoutSessionsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutRequestedTicketsInput = {
@@ -2041,6 +2137,8 @@ export type UserCreateWithoutRequestedTicketsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutRequestedTicketsInput = {
@@ -2074,6 +2172,8 @@ export type UserUncheckedCreateWithoutRequestedTicketsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutRequestedTicketsInput = {
@@ -2112,6 +2212,8 @@ export type UserCreateWithoutAssignedTicketsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssignedTicketsInput = {
@@ -2145,6 +2247,8 @@ export type UserUncheckedCreateWithoutAssignedTicketsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssignedTicketsInput = {
@@ -2194,6 +2298,8 @@ export type UserUpdateWithoutRequestedTicketsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
@@ -2227,6 +2333,8 @@ export type UserUncheckedUpdateWithoutRequestedTicketsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUpsertWithoutAssignedTicketsInput = {
@@ -2271,6 +2379,8 @@ export type UserUpdateWithoutAssignedTicketsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
@@ -2304,6 +2414,8 @@ export type UserUncheckedUpdateWithoutAssignedTicketsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutWatchedTicketsInput = {
@@ -2337,6 +2449,8 @@ export type UserCreateWithoutWatchedTicketsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutWatchedTicketsInput = {
@@ -2370,6 +2484,8 @@ export type UserUncheckedCreateWithoutWatchedTicketsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutWatchedTicketsInput = {
@@ -2419,6 +2535,8 @@ export type UserUpdateWithoutWatchedTicketsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
@@ -2452,6 +2570,8 @@ export type UserUncheckedUpdateWithoutWatchedTicketsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutApprovalsInput = {
@@ -2485,6 +2605,8 @@ export type UserCreateWithoutApprovalsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutApprovalsInput = {
@@ -2518,6 +2640,8 @@ export type UserUncheckedCreateWithoutApprovalsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutApprovalsInput = {
@@ -2556,6 +2680,8 @@ export type UserCreateWithoutCreatedApprovalsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutCreatedApprovalsInput = {
@@ -2589,6 +2715,8 @@ export type UserUncheckedCreateWithoutCreatedApprovalsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutCreatedApprovalsInput = {
@@ -2638,6 +2766,8 @@ export type UserUpdateWithoutApprovalsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutApprovalsInput = {
@@ -2671,6 +2801,8 @@ export type UserUncheckedUpdateWithoutApprovalsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUpsertWithoutCreatedApprovalsInput = {
@@ -2715,6 +2847,8 @@ export type UserUpdateWithoutCreatedApprovalsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutCreatedApprovalsInput = {
@@ -2748,6 +2882,320 @@ export type UserUncheckedUpdateWithoutCreatedApprovalsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
+}
+
+export type UserCreateWithoutProposalsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutProposalsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutProposalsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutProposalsInput, Prisma.UserUncheckedCreateWithoutProposalsInput>
+}
+
+export type UserCreateWithoutDecidedProposalsInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantCreateNestedOneWithoutUsersInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
+  password?: Prisma.PasswordCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+}
+
+export type UserUncheckedCreateWithoutDecidedProposalsInput = {
+  tenantId?: bigint | number | runtime.Types.Skip
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  email: string
+  role:(import("@itsm-api/contract").UserRole)
+  kind?:(import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: boolean | runtime.Types.Skip
+  jobTitle?: string | null | runtime.Types.Skip
+  department?: string | null | runtime.Types.Skip
+  phone?: string | null | runtime.Types.Skip
+  timeZone?: string | null | runtime.Types.Skip
+  version?: number | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutRequesterInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutAssignedToInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedCreateNestedManyWithoutManagerInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedCreateNestedManyWithoutAssigneeInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedCreateNestedManyWithoutAuthorInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedCreateNestedManyWithoutUploaderInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutApproverInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedCreateNestedManyWithoutCreatedByInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedCreateNestedOneWithoutUserInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+}
+
+export type UserCreateOrConnectWithoutDecidedProposalsInput = {
+  where: Prisma.UserWhereUniqueInput
+  create: Prisma.XOR<Prisma.UserCreateWithoutDecidedProposalsInput, Prisma.UserUncheckedCreateWithoutDecidedProposalsInput>
+}
+
+export type UserUpsertWithoutProposalsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutProposalsInput, Prisma.UserUncheckedUpdateWithoutProposalsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutProposalsInput, Prisma.UserUncheckedCreateWithoutProposalsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutProposalsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutProposalsInput, Prisma.UserUncheckedUpdateWithoutProposalsInput>
+}
+
+export type UserUpdateWithoutProposalsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutProposalsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
+}
+
+export type UserUpsertWithoutDecidedProposalsInput = {
+  update: Prisma.XOR<Prisma.UserUpdateWithoutDecidedProposalsInput, Prisma.UserUncheckedUpdateWithoutDecidedProposalsInput>
+  create: Prisma.XOR<Prisma.UserCreateWithoutDecidedProposalsInput, Prisma.UserUncheckedCreateWithoutDecidedProposalsInput>
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+}
+
+export type UserUpdateToOneWithWhereWithoutDecidedProposalsInput = {
+  where?: Prisma.UserWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.UserUpdateWithoutDecidedProposalsInput, Prisma.UserUncheckedUpdateWithoutDecidedProposalsInput>
+}
+
+export type UserUpdateWithoutDecidedProposalsInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  tenant?: Prisma.TenantUpdateOneRequiredWithoutUsersNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+}
+
+export type UserUncheckedUpdateWithoutDecidedProposalsInput = {
+  tenantId?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  email?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  role?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserRole)> | (import("@itsm-api/contract").UserRole)| runtime.Types.Skip
+  kind?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").UserKind)> | (import("@itsm-api/contract").UserKind)| runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  jobTitle?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  department?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  phone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  timeZone?: Prisma.NullableStringFieldUpdateOperationsInput | string | null | runtime.Types.Skip
+  version?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  requestedTickets?: Prisma.TicketUncheckedUpdateManyWithoutRequesterNestedInput | runtime.Types.Skip
+  assignedTickets?: Prisma.TicketUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  watchedTickets?: Prisma.TicketWatcherUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamMemberUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutAssignedToNestedInput | runtime.Types.Skip
+  managedProjects?: Prisma.ProjectUncheckedUpdateManyWithoutManagerNestedInput | runtime.Types.Skip
+  tasks?: Prisma.TaskUncheckedUpdateManyWithoutAssigneeNestedInput | runtime.Types.Skip
+  comments?: Prisma.CommentUncheckedUpdateManyWithoutAuthorNestedInput | runtime.Types.Skip
+  attachments?: Prisma.AttachmentUncheckedUpdateManyWithoutUploaderNestedInput | runtime.Types.Skip
+  approvals?: Prisma.ApprovalUncheckedUpdateManyWithoutApproverNestedInput | runtime.Types.Skip
+  createdApprovals?: Prisma.ApprovalUncheckedUpdateManyWithoutCreatedByNestedInput | runtime.Types.Skip
+  password?: Prisma.PasswordUncheckedUpdateOneWithoutUserNestedInput | runtime.Types.Skip
+  passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutCommentsInput = {
@@ -2781,6 +3229,8 @@ export type UserCreateWithoutCommentsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutCommentsInput = {
@@ -2814,6 +3264,8 @@ export type UserUncheckedCreateWithoutCommentsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutCommentsInput = {
@@ -2863,6 +3315,8 @@ export type UserUpdateWithoutCommentsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutCommentsInput = {
@@ -2896,6 +3350,8 @@ export type UserUncheckedUpdateWithoutCommentsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutAttachmentsInput = {
@@ -2929,6 +3385,8 @@ export type UserCreateWithoutAttachmentsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAttachmentsInput = {
@@ -2962,6 +3420,8 @@ export type UserUncheckedCreateWithoutAttachmentsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAttachmentsInput = {
@@ -3011,6 +3471,8 @@ export type UserUpdateWithoutAttachmentsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAttachmentsInput = {
@@ -3044,6 +3506,8 @@ export type UserUncheckedUpdateWithoutAttachmentsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutAssetsInput = {
@@ -3077,6 +3541,8 @@ export type UserCreateWithoutAssetsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutAssetsInput = {
@@ -3110,6 +3576,8 @@ export type UserUncheckedCreateWithoutAssetsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutAssetsInput = {
@@ -3159,6 +3627,8 @@ export type UserUpdateWithoutAssetsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutAssetsInput = {
@@ -3192,6 +3662,8 @@ export type UserUncheckedUpdateWithoutAssetsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutCsvUploadsInput = {
@@ -3225,6 +3697,8 @@ export type UserCreateWithoutCsvUploadsInput = {
   passkeys?: Prisma.PasskeyCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutCsvUploadsInput = {
@@ -3258,6 +3732,8 @@ export type UserUncheckedCreateWithoutCsvUploadsInput = {
   passkeys?: Prisma.PasskeyUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutCsvUploadsInput = {
@@ -3307,6 +3783,8 @@ export type UserUpdateWithoutCsvUploadsInput = {
   passkeys?: Prisma.PasskeyUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutCsvUploadsInput = {
@@ -3340,6 +3818,8 @@ export type UserUncheckedUpdateWithoutCsvUploadsInput = {
   passkeys?: Prisma.PasskeyUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutManagedProjectsInput = {
@@ -3373,6 +3853,8 @@ export type UserCreateWithoutManagedProjectsInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutManagedProjectsInput = {
@@ -3406,6 +3888,8 @@ export type UserUncheckedCreateWithoutManagedProjectsInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutManagedProjectsInput = {
@@ -3455,6 +3939,8 @@ export type UserUpdateWithoutManagedProjectsInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutManagedProjectsInput = {
@@ -3488,6 +3974,8 @@ export type UserUncheckedUpdateWithoutManagedProjectsInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateWithoutTasksInput = {
@@ -3521,6 +4009,8 @@ export type UserCreateWithoutTasksInput = {
   sessions?: Prisma.SessionCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserUncheckedCreateWithoutTasksInput = {
@@ -3554,6 +4044,8 @@ export type UserUncheckedCreateWithoutTasksInput = {
   sessions?: Prisma.SessionUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedCreateNestedManyWithoutUserInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutProposedByInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedCreateNestedManyWithoutDecidedByInput | runtime.Types.Skip
 }
 
 export type UserCreateOrConnectWithoutTasksInput = {
@@ -3603,6 +4095,8 @@ export type UserUpdateWithoutTasksInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTasksInput = {
@@ -3636,6 +4130,8 @@ export type UserUncheckedUpdateWithoutTasksInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserCreateManyTenantInput = {
@@ -3685,6 +4181,8 @@ export type UserUpdateWithoutTenantInput = {
   sessions?: Prisma.SessionUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateWithoutTenantInput = {
@@ -3718,6 +4216,8 @@ export type UserUncheckedUpdateWithoutTenantInput = {
   sessions?: Prisma.SessionUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   invitations?: Prisma.InvitationUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
   csvUploads?: Prisma.CsvUploadUncheckedUpdateManyWithoutUserNestedInput | runtime.Types.Skip
+  proposals?: Prisma.ProposalUncheckedUpdateManyWithoutProposedByNestedInput | runtime.Types.Skip
+  decidedProposals?: Prisma.ProposalUncheckedUpdateManyWithoutDecidedByNestedInput | runtime.Types.Skip
 }
 
 export type UserUncheckedUpdateManyWithoutTenantInput = {
@@ -3758,6 +4258,8 @@ export type UserCountOutputType = {
   sessions: number
   invitations: number
   csvUploads: number
+  proposals: number
+  decidedProposals: number
 }
 
 export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3777,6 +4279,8 @@ export type UserCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.I
   sessions?: boolean | UserCountOutputTypeCountSessionsArgs
   invitations?: boolean | UserCountOutputTypeCountInvitationsArgs
   csvUploads?: boolean | UserCountOutputTypeCountCsvUploadsArgs
+  proposals?: boolean | UserCountOutputTypeCountProposalsArgs
+  decidedProposals?: boolean | UserCountOutputTypeCountDecidedProposalsArgs
 }
 
 /**
@@ -3901,6 +4405,20 @@ export type UserCountOutputTypeCountCsvUploadsArgs<ExtArgs extends runtime.Types
   where?: Prisma.CsvUploadWhereInput | runtime.Types.Skip
 }
 
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountProposalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ProposalWhereInput | runtime.Types.Skip
+}
+
+/**
+ * UserCountOutputType without action
+ */
+export type UserCountOutputTypeCountDecidedProposalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ProposalWhereInput | runtime.Types.Skip
+}
+
 
 export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   tenantId?: boolean | runtime.Types.Skip
@@ -3935,6 +4453,8 @@ export type UserSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.User$invitationsArgs<ExtArgs> | runtime.Types.Skip
   csvUploads?: boolean | Prisma.User$csvUploadsArgs<ExtArgs> | runtime.Types.Skip
+  proposals?: boolean | Prisma.User$proposalsArgs<ExtArgs> | runtime.Types.Skip
+  decidedProposals?: boolean | Prisma.User$decidedProposalsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }, ExtArgs["result"]["user"]>
 
@@ -4011,6 +4531,8 @@ export type UserInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   sessions?: boolean | Prisma.User$sessionsArgs<ExtArgs> | runtime.Types.Skip
   invitations?: boolean | Prisma.User$invitationsArgs<ExtArgs> | runtime.Types.Skip
   csvUploads?: boolean | Prisma.User$csvUploadsArgs<ExtArgs> | runtime.Types.Skip
+  proposals?: boolean | Prisma.User$proposalsArgs<ExtArgs> | runtime.Types.Skip
+  decidedProposals?: boolean | Prisma.User$decidedProposalsArgs<ExtArgs> | runtime.Types.Skip
   _count?: boolean | Prisma.UserCountOutputTypeDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
 export type UserIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -4041,6 +4563,8 @@ export type $UserPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs =
     sessions: Prisma.$SessionPayload<ExtArgs>[]
     invitations: Prisma.$InvitationPayload<ExtArgs>[]
     csvUploads: Prisma.$CsvUploadPayload<ExtArgs>[]
+    proposals: Prisma.$ProposalPayload<ExtArgs>[]
+    decidedProposals: Prisma.$ProposalPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     tenantId: bigint
@@ -4478,6 +5002,8 @@ export interface Prisma__UserClient<T, Null = never, ExtArgs extends runtime.Typ
   sessions<T extends Prisma.User$sessionsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$sessionsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SessionPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   invitations<T extends Prisma.User$invitationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$invitationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$InvitationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   csvUploads<T extends Prisma.User$csvUploadsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$csvUploadsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$CsvUploadPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  proposals<T extends Prisma.User$proposalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$proposalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProposalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  decidedProposals<T extends Prisma.User$decidedProposalsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.User$decidedProposalsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProposalPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -5322,6 +5848,54 @@ export type User$csvUploadsArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number | runtime.Types.Skip
   skip?: number | runtime.Types.Skip
   distinct?: Prisma.CsvUploadScalarFieldEnum | Prisma.CsvUploadScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.proposals
+ */
+export type User$proposalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Proposal
+   */
+  select?: Prisma.ProposalSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Proposal
+   */
+  omit?: Prisma.ProposalOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ProposalInclude<ExtArgs> | null
+  where?: Prisma.ProposalWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ProposalOrderByWithRelationInput | Prisma.ProposalOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ProposalWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ProposalScalarFieldEnum | Prisma.ProposalScalarFieldEnum[] | runtime.Types.Skip
+}
+
+/**
+ * User.decidedProposals
+ */
+export type User$decidedProposalsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Proposal
+   */
+  select?: Prisma.ProposalSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Proposal
+   */
+  omit?: Prisma.ProposalOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ProposalInclude<ExtArgs> | null
+  where?: Prisma.ProposalWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.ProposalOrderByWithRelationInput | Prisma.ProposalOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.ProposalWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.ProposalScalarFieldEnum | Prisma.ProposalScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { lockRow } from '../../database/row-lock.ts';
 import { auditChanges, recordAudit } from '../../resources/audit/audit-entry.ts';
 import { type Context, transaction } from '../../resources/shared/context.ts';
+import { withdrawOfKey } from '../../resources/shared/proposal-withdrawal.ts';
 import { ApiError, invalidField, notFound, requireRow } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { AllowedNetworks } from './allowed-networks.ts';
@@ -40,6 +41,8 @@ export const NewKey = z.strictObject({
   allowedNetworks: AllowedNetworks.optional(),
   /** Whether the key is for an import (docs/decisions/imports.md). */
   isImport: z.boolean().optional(),
+  /** Whether the key can only propose changes (docs/decisions/proposals-design.md). */
+  isProposing: z.boolean().optional(),
 });
 export type NewKey = z.output<typeof NewKey>;
 
@@ -47,7 +50,7 @@ export type NewKey = z.output<typeof NewKey>;
  * The properties of an API key that clients can change. `expiresInDays` counts from the time of the change, and null
  * removes the expiry date.
  */
-export const KeyPatch = NewKey.omit({ user: true, isImport: true })
+export const KeyPatch = NewKey.omit({ user: true, isImport: true, isProposing: true })
   .extend({ expiresInDays: ExpiresInDays.nullable() })
   .partial();
 export type KeyPatch = z.output<typeof KeyPatch>;
@@ -78,6 +81,8 @@ export interface Key {
   scopes: Scope[];
   /** Whether the key is for an import (docs/decisions/imports.md). */
   isImport: boolean;
+  /** Whether the key can only propose changes (docs/decisions/proposals-design.md). */
+  isProposing: boolean;
   /** The CIDR ranges from which the key works. If empty, the key works from every address. */
   allowedNetworks: string[];
   /** The id of the API key that this key replaced, or null if it didn't replace a key. */
@@ -96,6 +101,7 @@ export interface Key {
  */
 export const keyColumns = {
   ...{ id: true, userId: true, rotatedFrom: true, name: true, lastFour: true, scopes: true, isImport: true },
+  isProposing: true,
   ...{ allowedNetworks: true, expiresAt: true, revokedAt: true, lastUsedAt: true, lastUsedAddress: true },
   ...{ createdAt: true, updatedAt: true },
   user: { select: { email: true, active: true } },
@@ -125,7 +131,13 @@ export function createKey(context: Context, input: NewKey): Promise<{ key: strin
       throw invalidField('INVALID_REFERENCE', 'user', `${input.user} must be an active user of this workspace`);
     }
     if (user.role === 'AGENT') await checkKeyCount(context, user.id);
-    const { isImport = false, expiresInDays, allowedNetworks = [] } = input;
+    const { isImport = false, isProposing = false, expiresInDays, allowedNetworks = [] } = input;
+    if (isImport && isProposing) {
+      throw new ApiError(
+        'VALIDATION_ERROR',
+        'An import key must be able to change data. Create a key for one purpose.',
+      );
+    }
     if (isImport && user.role !== 'ADMIN') {
       throw invalidField('VALIDATION_ERROR', 'user', 'must be an administrator, because the key is for an import');
     }
@@ -137,9 +149,10 @@ export function createKey(context: Context, input: NewKey): Promise<{ key: strin
     checkExpiry(await getKeyPolicy(db), { createdAt, expiresAt });
     const key = await addKey(context, {
       ...{ userId: user.id, name: input.name, scopes: [...new Set(input.scopes)], isImport },
-      ...{ allowedNetworks, expiresAt },
+      ...{ isProposing, allowedNetworks, expiresAt },
     });
-    const changes = auditChanges({}, key, ['userId', 'scopes', 'isImport', 'expiresAt', 'allowedNetworks']);
+    const stored = ['userId', 'scopes', 'isImport', 'isProposing', 'expiresAt', 'allowedNetworks'] as const;
+    const changes = auditChanges({}, key, stored);
     await recordAudit(context, { action: 'key.created', target: targetOf(key.id), changes });
     return key;
   });
@@ -169,7 +182,7 @@ async function checkKeyCount(context: Context, userId: bigint): Promise<void> {
 
 type KeyFields = Pick<
   Prisma.ApiKeyUncheckedCreateInput,
-  'userId' | 'name' | 'scopes' | 'isImport' | 'allowedNetworks' | 'expiresAt' | 'rotatedFrom'
+  'userId' | 'name' | 'scopes' | 'isImport' | 'isProposing' | 'allowedNetworks' | 'expiresAt' | 'rotatedFrom'
 >;
 
 async function addKey(context: Context, fields: KeyFields): Promise<{ key: string } & Key> {
@@ -259,7 +272,8 @@ export function rotateKey(
     const { db } = context;
     const now = context.now();
     await lockUser(context, (await getKey(context, id)).userId);
-    const { userId, user, name, scopes, isImport, allowedNetworks, state, ...current } = await lockKey(context, id);
+    const locked = await lockKey(context, id);
+    const { userId, user, name, scopes, isImport, isProposing, allowedNetworks, state, ...current } = locked;
     if (state === 'revoked' || state === 'expired') {
       const message = `API key ${id} is expired or revoked and can't be rotated. Create a new key.`;
       throw new ApiError('VALIDATION_ERROR', message);
@@ -291,7 +305,7 @@ export function rotateKey(
       throw new ApiError('VALIDATION_ERROR', message);
     }
     const successor = await addKey(context, {
-      ...{ userId, name, scopes, isImport, allowedNetworks, rotatedFrom: id },
+      ...{ userId, name, scopes, isImport, isProposing, allowedNetworks, rotatedFrom: id },
       expiresAt: lifetimeMs === Infinity ? null : new Date(now.getTime() + lifetimeMs),
     });
     const end = new Date(now.getTime() + overlapHours * hourMs);
@@ -306,6 +320,7 @@ export function rotateKey(
       changes: {
         successor: { from: null, to: successor.id },
         ...(isImport && { isImport: { from: null, to: true } }),
+        ...(isProposing && { isProposing: { from: null, to: true } }),
         ...auditChanges(current, previous, ['expiresAt', 'revokedAt']),
       },
     });
@@ -314,7 +329,8 @@ export function rotateKey(
 }
 
 /**
- * Revokes an API key. All processes reject the key within a second. A repeated call doesn't change `revokedAt`.
+ * Revokes an API key, and withdraws its pending proposals unless another key has replaced it. All processes reject the
+ * key within a second. A repeated call doesn't change `revokedAt`.
  * @throws ApiError NOT_FOUND
  */
 export function revokeKey(context: Context, id: number): Promise<Key> {
@@ -323,7 +339,10 @@ export function revokeKey(context: Context, id: number): Promise<Key> {
       where: { id, revokedAt: null },
       data: { revokedAt: context.now() },
     });
-    if (count > 0) await recordAudit(context, { action: 'key.revoked', target: targetOf(id) });
+    if (count > 0) {
+      await recordAudit(context, { action: 'key.revoked', target: targetOf(id) });
+      await withdrawOfKey(context, id);
+    }
     return getKey(context, id);
   });
 }
@@ -352,6 +371,7 @@ export function presentKey(row: KeyRow, now: Date): Key {
     userId: serializeId(row.userId),
     scopes: knownScopes(row.scopes),
     isImport: row.isImport,
+    isProposing: row.isProposing,
     allowedNetworks: row.allowedNetworks,
     state: keyStatus(row, now),
     rotatedFrom: serializeId(row.rotatedFrom),

@@ -9,6 +9,13 @@ import { knownScopes } from './known-scopes.ts';
 /** The details of an API key and its workspace. A client can use the key to request them. */
 export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
+interface Identified {
+  tenantId: TenantId;
+  keyId: bigint;
+  isImport: boolean;
+  isProposing: boolean;
+}
+
 /** The database row of an API key, with the name of its workspace. */
 interface KeyRow {
   name: string;
@@ -32,7 +39,7 @@ const selectById = allTenants.rows<{ tenantId: TenantId; keyId: bigint }, KeyRow
  */
 export async function readKeyDetails(
   lookups: Pick<SystemClient, '$sql'>,
-  { tenantId, keyId, isImport }: { tenantId: TenantId; keyId: bigint; isImport: boolean },
+  { tenantId, keyId, isImport, isProposing }: Identified,
 ): Promise<KeyDetails> {
   const [row] = await lookups.$sql(selectById, { tenantId, keyId });
   if (row === undefined) throw new Error('The API key of the request was deleted.');
@@ -43,6 +50,7 @@ export async function readKeyDetails(
       lastFour: row.last_four,
       scopes: knownScopes(row.scopes),
       import: isImport,
+      proposing: isProposing,
       createdAt: serializeTimestamp(row.created_at),
       expiresAt: serializeTimestamp(row.expires_at),
       lastUsedAt: serializeTimestamp(row.last_used_at),

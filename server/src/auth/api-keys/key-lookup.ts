@@ -22,6 +22,8 @@ export interface KeyIdentity {
   scopes: ReadonlySet<Scope>;
   /** Whether the API key is an import key, and its user is an administrator (docs/decisions/imports.md). */
   isImport: boolean;
+  /** Whether the API key can only propose changes (docs/decisions/proposals-design.md). */
+  isProposing: boolean;
   /** Whether the tenant is in maintenance, so the server rejects its writes (docs/decisions/maintenance.md). */
   isInMaintenance: boolean;
   /** Whether the server also rejects the tenant's reads. */
@@ -104,6 +106,7 @@ export function createKeyLookup({ databases, now, onRejected, onUnavailable, onA
       userId: row.user_id,
       scopes: new Set(knownScopes(row.scopes)),
       isImport: row.is_import,
+      isProposing: row.is_proposing,
       isInMaintenance: row.is_in_maintenance,
       isUnavailable: row.is_unavailable,
       hasFieldRules: row.has_field_rules,
@@ -156,6 +159,7 @@ interface KeyRow {
   user_id: bigint;
   scopes: string[];
   is_import: boolean;
+  is_proposing: boolean;
   is_in_maintenance: boolean;
   is_unavailable: boolean;
   has_field_rules: boolean;
@@ -165,8 +169,8 @@ interface KeyRow {
 
 const selectByHash = allTenants.rows<{ hash: Buffer }, KeyRow>(
   ({ hash }) => sql`
-  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.allowed_networks,
-    k.expires_at, NOT (${notInMaintenance}) AS is_in_maintenance, ${isUnavailable} AS is_unavailable,
+  SELECT k.id, k.tenant_id, k.user_id, k.scopes, k.is_import AND u.role = 'ADMIN' AS is_import, k.is_proposing,
+    k.allowed_networks, k.expires_at, NOT (${notInMaintenance}) AS is_in_maintenance, ${isUnavailable} AS is_unavailable,
     EXISTS (SELECT FROM custom_field_definitions WHERE tenant_id = t.id)
       OR EXISTS (SELECT FROM ticket_sequences WHERE tenant_id = t.id AND strict_custom_fields) AS has_field_rules
   FROM api_keys k

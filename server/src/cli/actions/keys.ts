@@ -68,13 +68,14 @@ export const show = action({
 });
 
 export const create = action({
-  input: NewKey.omit({ isImport: true }).extend({
+  input: NewKey.omit({ isImport: true, isProposing: true }).extend({
     tenant: z.string(),
     scopes: scopeList,
     import: z.boolean().optional(),
+    proposing: z.boolean().optional(),
   }),
-  work: async (runtime, { tenant, import: isImport, ...key }) =>
-    createKey(await activeTenantContext(runtime, tenant), { ...key, isImport }),
+  work: async (runtime, { tenant, import: isImport, proposing: isProposing, ...key }) =>
+    createKey(await activeTenantContext(runtime, tenant), { ...key, isImport, isProposing }),
   hint: (key) => `Created the API key ${key.id} "${key.name}", which acts for ${key.user}. ${shownOnce}`,
   format: ({ key }) => key,
   next: (_result, _input, runtime) => tryKeyCommands(runtime),
@@ -107,8 +108,9 @@ export const revoke = action({
 });
 export { revoke as deactivate };
 
-function formatScopes({ scopes }: Key): string {
-  return scopes.length === Scope.options.length ? 'all' : scopes.join(',');
+function formatScopes({ scopes, isProposing }: Key): string {
+  const listed = scopes.length === Scope.options.length ? 'all' : scopes.join(',');
+  return isProposing ? `${listed} (only proposes)` : listed;
 }
 
 function formatExpiry(key: Key, { time }: Output): string {

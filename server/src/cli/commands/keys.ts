@@ -67,6 +67,7 @@ export const keys = noun({
         { flags: '--expires-in-days <days>', about: 'days until the key expires (default: never)' },
         { ...allowedNetworks, about: `${allowedNetworks.about} (default: all)` },
         { flags: '--import', about: 'create a key for an import, which expires within 30 days' },
+        { flags: '--proposing', about: 'create a key that can only propose changes, for an agent' },
       ],
       examples: [
         'keys create --tenant Acme --user ada@acme.example --name ci --scopes tickets:read,tickets:write',

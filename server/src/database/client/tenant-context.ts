@@ -15,6 +15,8 @@ interface ScopedTransaction {
   readonly pool: pg.Pool;
   /** Runs statements in one round trip. Each statement sees the changes that were committed before it started. */
   run(configs: pg.QueryConfig[]): Promise<pg.QueryResult[]>;
+  /** See `withSavepoint`. */
+  withSavepoint<Result>(work: () => Promise<Result>, isKept: (result: Result) => boolean): Promise<Result>;
 }
 
 const storage = new AsyncLocalStorage<TenantScope>();

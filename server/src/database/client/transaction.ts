@@ -71,8 +71,21 @@ export async function runTransaction<Result>(
     });
   }
 
+  async function withSavepoint<Work>(work: () => Promise<Work>, isKept: (result: Work) => boolean): Promise<Work> {
+    await run([{ text: 'SAVEPOINT undone' }]);
+    let keeps = false;
+    try {
+      const result = await work();
+      keeps = isKept(result);
+      return result;
+    } finally {
+      await run([{ text: keeps ? 'RELEASE SAVEPOINT undone' : 'ROLLBACK TO SAVEPOINT undone' }]);
+      if (!keeps) notMet = undefined;
+    }
+  }
+
   try {
-    const result = await withinScope({ tenantId, transaction: { pool, run } }, work);
+    const result = await withinScope({ tenantId, transaction: { pool, run, withSavepoint } }, work);
     const ending = closing?.(result) ?? [];
     assertOwn(ending, tenantId);
     // If a statement has failed, PostgreSQL also rejects the closing statements. The transaction is then rolled back,
@@ -100,6 +113,20 @@ async function commit(connection: pg.PoolClient): Promise<void> {
     throw new Error(
       'A statement of the transaction failed, and its error was ignored. Rethrow the error to roll the changes back.',
     );
+}
+
+/**
+ * Runs `work` in the current transaction. If `work` throws, or `isKept` returns false for its result, undoes its changes
+ * in the database, and releases the locks that it has acquired. Values of sequences stay used.
+ * @throws Error outside of a transaction
+ */
+export function withSavepoint<Result>(
+  work: () => Promise<Result>,
+  isKept: (result: Result) => boolean,
+): Promise<Result> {
+  const { transaction } = currentScope() ?? {};
+  if (transaction === undefined) throw new Error('A savepoint was set outside of a transaction.');
+  return transaction.withSavepoint(work, isKept);
 }
 
 /**

@@ -122,18 +122,18 @@ export async function addGuard(
     if (reply.elapsedTime < recheckAfterMs) return;
     const identity = requireIdentity(await keys.findAgain(this.identity), accessOf(this));
     checkAddress(identity.networks, this);
-    checkScope(identity, this.routeOptions.config.tsRestRoute.metadata.scope);
+    checkScope(identity, this.routeOptions.config.tsRestRoute);
     this.identity = identity;
   });
 
   app.addHook('onRequest', async (request, reply) => {
-    const scope = request.routeOptions.config.tsRestRoute?.metadata.scope ?? null;
-    if (scope === null) return;
+    const route: Endpoint | undefined = request.routeOptions.config.tsRestRoute;
+    if (route === undefined || route.metadata.scope === null) return;
 
     await request.identify(accessOf(request));
     await request.takeRequest(reply);
 
-    checkScope(request.identity, scope);
+    checkScope(request.identity, route);
   });
 }
 
@@ -159,8 +159,17 @@ function requireIdentity(identity: KeyIdentity | undefined, access: Access): Key
   return identity;
 }
 
-/** Checks that an API key has a scope. @throws ApiError INSUFFICIENT_SCOPE */
-function checkScope({ scopes }: KeyIdentity, scope: Endpoint['metadata']['scope']): void {
-  if (scope === null || scope === 'any' || scopes.has(scope)) return;
-  throw new ApiError('INSUFFICIENT_SCOPE', `This API key lacks the scope ${scope}. Use a key that has it.`);
+/** Checks that an API key has the scope of an endpoint, and may do more than propose. @throws ApiError INSUFFICIENT_SCOPE */
+function checkScope({ scopes, isProposing }: KeyIdentity, { method, metadata }: Endpoint): void {
+  const { scope, proposable } = metadata;
+  if (scope === null || scope === 'any') return;
+  if (!scopes.has(scope)) {
+    throw new ApiError('INSUFFICIENT_SCOPE', `This API key lacks the scope ${scope}. Use a key that has it.`);
+  }
+  if (!isProposing || method === 'GET') return;
+  const advice =
+    proposable === undefined
+      ? "This operation can't be proposed. Use another key."
+      : `Send \`POST /proposals\` with the \`operation\` ${proposable}, its \`params\` and \`body\`, and a \`reason\`.`;
+  throw new ApiError('INSUFFICIENT_SCOPE', `This API key can only propose changes. ${advice}`);
 }

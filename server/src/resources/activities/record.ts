@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ActivityAction, activityTextLength, type Changes, type CustomFields } from '@itsm-api/contract';
 import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { command } from '../../database/client/statements.ts';
+import { type ActorIds, actorIdsOf } from '../../shared/actor.ts';
 import type { Context } from '../shared/context.ts';
 
 /*
@@ -54,10 +55,8 @@ interface Action {
 }
 
 /** The parameters of the statement that only records activities. */
-interface ActivityParameters extends Pick<Action, 'resource' | 'action' | 'ids'> {
+interface ActivityParameters extends Pick<Action, 'resource' | 'action' | 'ids'>, ActorIds {
   at: Date;
-  userId: bigint | null;
-  keyId: bigint | null;
   changes: string;
 }
 
@@ -72,9 +71,9 @@ const recordOnly = command<ActivityParameters>(({ resource, action, ids, at, use
 
 /** Inserts activities in a separate statement of the current transaction. */
 export async function record(context: Context, { resource, ids, action, changes = {} }: Action): Promise<void> {
-  const { db, now, userId = null, keyId = null } = context;
   const text = JSON.stringify(shortened(changes));
-  await db.$sql(recordOnly, { resource, action, ids, at: now(), userId, keyId, changes: text });
+  const at = context.now();
+  await context.db.$sql(recordOnly, { resource, action, ids, at, ...actorIdsOf(context), changes: text });
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Asset, Changes } from '@itsm-api/contract';
 import { type Sql, sql, tenant } from '../../database/client/sql.ts';
 import { rows } from '../../database/client/statements.ts';
+import { type ActorIds, actorIdsOf } from '../../shared/actor.ts';
 import { withEtag } from '../../shared/etag.ts';
 import { insertActivity, shortened } from '../activities/record.ts';
 import type { Context } from '../shared/context.ts';
@@ -54,12 +55,10 @@ export async function insertNew({ db }: Context, assets: readonly AssetRequestFi
 }
 
 /** The parameters of the update. `changed` contains the assets as JSON, each with its `changes`. */
-interface Update {
+interface Update extends ActorIds {
   ids: number[];
   changed: string;
   at: Date;
-  userId: bigint | null;
-  keyId: bigint | null;
 }
 
 const update = rows<Update, { id: bigint; version: number }>(
@@ -89,12 +88,11 @@ export interface ChangedAsset {
 /** Updates locked assets, and records their activities. Returns the written assets in the given order. */
 export async function writeChanges(context: Context, changed: readonly ChangedAsset[]): Promise<Asset[]> {
   if (changed.length === 0) return [];
-  const { db, userId = null, keyId = null } = context;
   const at = new Date();
-  const written = await db.$sql(update, {
+  const written = await context.db.$sql(update, {
     ids: changed.map(({ after }) => after.id),
     changed: JSON.stringify(changed.map(({ after, changes }) => ({ ...after, changes: shortened(changes) }))),
-    ...{ at, userId, keyId },
+    ...{ at, ...actorIdsOf(context) },
   });
   const versions = new Map(written.map(({ id, version }) => [Number(id), version]));
   const updatedAt = at.toISOString();

@@ -17,6 +17,7 @@ export const auditTargetTypes = [
   'project',
   'article',
   'delivery',
+  'proposal',
 ] as const;
 
 /** The changed object. The id is undefined if the action changed several objects, such as an import. */

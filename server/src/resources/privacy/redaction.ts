@@ -32,7 +32,7 @@ export interface Redaction {
 /**
  * Replaces the title, description and resolution of tickets, the texts of their approvals, and the bodies of comments,
  * with `[redacted]`. Deletes the
- * given attachments. Does the same in copies: activity, events and stored responses. Sets `redactedAt`, and emits no
+ * given attachments. Does the same in copies: activity, events, stored responses and proposals. Sets `redactedAt`, and emits no
  * event (docs/decisions/privacy.md). A repeated call sets `redactedAt` again, and deletes files that an earlier call
  * couldn't delete. Requires the database role `itsm_system`.
  * @throws ApiError NOT_FOUND; INVALID_REFERENCE for an attachment of another ticket
@@ -63,6 +63,7 @@ export function redact(
     for (const row of rows) await changeTicket(context, row, { at, isRedacted: ticketIds.has(row.id), removed });
     await redactApprovals(context, ticketIds);
     await redactComments(context, commentIds, at);
+    await redactProposals(context, ticketIds, commentIds);
     await redactCopies(context, {
       tickets: new Map(
         rows.map((row) => [row.id, { isRedacted: ticketIds.has(row.id), customFields: row.customFields }]),
@@ -171,6 +172,28 @@ async function redactApprovals({ db }: Context, ticketIds: ReadonlySet<number>):
     const where = { ticketId: { in: [...ticketIds] }, [text]: { not: null } };
     await db.approval.updateMany({ where, data: { [text]: redactedText } });
   }
+}
+
+const emptyProposals = command<{ targets: string[]; ticketIds: number[]; commentIds: number[]; at: Date }>(
+  ({ targets, ticketIds, commentIds, at }) => sql`UPDATE proposals
+    SET body = NULL, preview = '[]', result = NULL, reason = ${redactedText}, updated_at = ${at},
+      note = CASE WHEN note IS NULL THEN NULL ELSE ${redactedText} END,
+      ended_at = CASE WHEN status = 'PENDING' THEN ${at} ELSE ended_at END,
+      status = CASE WHEN status = 'PENDING' THEN 'STALE' ELSE status END
+    WHERE tenant_id = ${tenant} AND (target = ANY (${targets}::text[])
+      OR operation IN ('tickets_create', 'requestForms_submit') AND created_id = ANY (${ticketIds}::bigint[])
+      OR operation = 'comments_create' AND created_id = ANY (${commentIds}::bigint[]))`,
+);
+
+/** Empties the proposals of tickets, and those that created one of the tickets or comments. Pending ones become STALE. */
+async function redactProposals(
+  { db, now }: Context,
+  tickets: ReadonlySet<number>,
+  comments: ReadonlySet<number>,
+): Promise<void> {
+  const ticketIds = [...tickets];
+  const targets = ticketIds.map((id) => `TICKET:${id}`);
+  await db.$sql(emptyProposals, { targets, ticketIds, commentIds: [...comments], at: now() });
 }
 
 async function redactComments(context: Context, ids: ReadonlySet<number>, at: Date): Promise<void> {

@@ -3,7 +3,7 @@ import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql
 import { type Bound, rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { tenantLockStatement } from '../../database/row-lock.ts';
-import type { ActorContext } from '../../shared/actor.ts';
+import { type ActorContext, type ActorIds, actorIdsOf } from '../../shared/actor.ts';
 import { type HasSubscribers, querySubscribers } from '../../webhooks/outbox/emit.ts';
 import { insertActivity, shortened, timestampChange } from '../activities/record.ts';
 import { nextNumber, numberTickets, reserveNumbers, type TicketCounts } from '../shared/ticket-number.ts';
@@ -21,8 +21,6 @@ export type NewTicketRow = Pick<TicketRow, WrittenBy<'INSERT'> | 'dueAt'>;
 const inserted = columnsOf('INSERT');
 const updated = columnsOf('UPDATE');
 
-/** The parameters of a write that identify the user and the API key of the request. */
-type By = { userId: bigint | null; keyId: bigint | null };
 /** A row with a written ticket. */
 type WrittenRow = { ticket: TicketValues };
 
@@ -30,7 +28,7 @@ type WrittenRow = { ticket: TicketValues };
  * Inserts tickets. The statement first increases the tenant's sequence by the number of
  * tickets. The tickets get the next ordinals and numbers.
  */
-const insert = rows<By & TicketCounts & { tickets: string }, WrittenRow>(
+const insert = rows<ActorIds & TicketCounts & { tickets: string }, WrittenRow>(
   (given) => sql`
   WITH sequence AS (${reserveNumbers(given)}
   ), given AS MATERIALIZED (
@@ -64,14 +62,10 @@ export interface Writer extends ActorContext {
   db: TenantClient;
 }
 
-function toBy({ userId = null, keyId = null }: Partial<By>): By {
-  return { userId, keyId };
-}
-
 /** Returns the statement that inserts tickets, including its parameters. */
 function toInsertStatement(writer: Writer, tickets: readonly NewTicketRow[]) {
   const { positioned, counts } = numberTickets(tickets);
-  return writer.db.$bind(insert, { tickets: JSON.stringify(positioned), ...counts, ...toBy(writer) });
+  return writer.db.$bind(insert, { tickets: JSON.stringify(positioned), ...counts, ...actorIdsOf(writer) });
 }
 
 /**
@@ -105,7 +99,7 @@ function buildUpdate<Input extends object>(
   recordset: (given: Parameter) => Sql,
   isGiven: (given: Record<keyof Input, Parameter>) => Sql,
 ) {
-  return rows<Input & By & { changed: string }, WrittenRow>((given) => {
+  return rows<Input & ActorIds & { changed: string }, WrittenRow>((given) => {
     const dueByNewPriority = dueByTarget({
       createdAt: sql`created_at`,
       priority: sql`given.priority`,
@@ -175,7 +169,7 @@ function toUpdateStatement(
     return { ...after, dueAtSet, updatedAt, changes: shortened(changes) };
   });
   const { db } = writer;
-  const by = toBy(writer);
+  const by = actorIdsOf(writer);
   const [first] = given;
   if (first === undefined || given.length > 1)
     return db.$bind(updates.many, { ids: given.map(({ id }) => id), changed: JSON.stringify(given), ...by });

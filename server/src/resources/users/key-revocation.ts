@@ -1,6 +1,7 @@
 import { serializeId } from '../../shared/serialize.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
+import { withdrawOfUser } from '../shared/proposal-withdrawal.ts';
 
 /** The fields that let administrators recognize an API key. */
 export interface UserKey {
@@ -24,7 +25,7 @@ export async function listUserKeys({ db }: Pick<Context, 'db'>, userId: number):
 }
 
 /**
- * Revokes a user's API keys and records each revocation in the audit log. Returns the revoked keys. If `keepKeys` is
+ * Revokes a user's API keys, records each revocation in the audit log, and withdraws the pending proposals. Returns the revoked keys. If `keepKeys` is
  * true, does nothing.
  */
 export function revokeUserKeys(
@@ -40,6 +41,8 @@ export function revokeUserKeys(
       select: columns,
     });
     for (const { id } of keys) await recordAudit(context, { action: 'key.revoked', target: { type: 'key', id } });
+    // All keys of the user are revoked, also those that replaced another one.
+    await withdrawOfUser(context, userId);
     return keys.map(present);
   });
 }

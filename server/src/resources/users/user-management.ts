@@ -5,6 +5,7 @@ import { lockRow, lockTenant } from '../../database/row-lock.ts';
 import { ApiError, invalidField, notFound, takenBy } from '../../shared/errors.ts';
 import { type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { type Context, transaction } from '../shared/context.ts';
+import { withdrawOfUser } from '../shared/proposal-withdrawal.ts';
 import { changeVersioned } from '../shared/versioned-change.ts';
 import { withdrawApprovals } from '../tickets/approvals/queries.ts';
 import { type KeyChoice, revokeUserKeys, type UserKey } from './key-revocation.ts';
@@ -114,7 +115,7 @@ export function updateUser(
 /**
  * Deactivates a user and revokes the user's API keys. If `keepKeys` is true, the keys aren't revoked, but the server
  * rejects them until the user is activated again. Also ends the user's sessions in the developer area, permanently
- * invalidates the user's sign-in links, and withdraws the user's pending approvals.
+ * invalidates the user's sign-in links, and withdraws the user's pending approvals and proposals.
  * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if no administrator would remain
  */
 export function deactivateUser(
@@ -126,6 +127,7 @@ export function deactivateUser(
     const user = await setActive(context, reference, false);
     await endAccess(context.db, user.id);
     await withdrawApprovals(context, user.id);
+    await withdrawOfUser(context, user.id);
     return { ...user, revokedKeys: await revokeUserKeys(context, user.id, choice) };
   });
 }

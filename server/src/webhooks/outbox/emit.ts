@@ -64,15 +64,16 @@ export function emit<Type extends EventType>(
  * @param onlyTo the only subscription that receives the events; default: all matching subscriptions
  */
 export async function emitAll<Type extends EventType>(
-  { db, dispatchJobs, afterCommit, wakeWorkers, traceParent, userId, keyId, isImport }: Emitter,
+  emitter: Emitter,
   type: Type,
   emissions: readonly Emission<Type>[],
   onlyTo?: bigint,
 ): Promise<void> {
+  const { db, dispatchJobs, afterCommit, wakeWorkers, traceParent, keyId, isImport } = emitter;
   // An import key emits no events, except a test event or a replay that a request asks for.
   if (isImport === true && onlyTo === undefined) return;
   const tenantId = db.$tenantId;
-  const actor = actorOf({ userId, keyId });
+  const actor = actorOf(emitter);
   const { key } = events[type];
   const written = emissions.map(({ payload, changes, comment, timestamp = payload.updatedAt, publicId }) => {
     const id = publicId ?? newEventId('evt_');

@@ -9,6 +9,7 @@ import {
 import { sql, tenant } from '../../../database/client/sql.ts';
 import { type Bound, rows } from '../../../database/client/statements.ts';
 import { lockOf, lockRow } from '../../../database/row-lock.ts';
+import { type ActorIds, actorIdsOf } from '../../../shared/actor.ts';
 import { notFound, requireRow } from '../../../shared/errors.ts';
 import { emitAll, type HasSubscribers, querySubscribers } from '../../../webhooks/outbox/emit.ts';
 import { insertActivity, timestampChange } from '../../activities/record.ts';
@@ -101,11 +102,9 @@ const insert = rows<CommentParameters, InsertedRow>((given) => {
 });
 
 /** The parameters of the statement that inserts a comment. */
-interface CommentParameters {
+interface CommentParameters extends ActorIds {
   ticketId: number;
   now: Date;
-  userId: bigint;
-  keyId: bigint;
   authorId: bigint | number;
   body: string;
   visibility: Comment['visibility'];
@@ -126,14 +125,14 @@ interface InsertedRow {
 
 /** Returns the statement that inserts a comment, including its parameters. */
 function toInsertStatement(
-  { db, now, userId, keyId }: UserContext,
+  context: UserContext,
   { ticketId, authorId, body, visibility, externalId, createdAt, attachmentIds }: NewCommentRow,
   { returnsTicket }: { returnsTicket: boolean },
 ): Bound<InsertedRow> {
-  return db.$bind(insert, {
-    ...{ ticketId, userId, keyId, body, visibility, returnsTicket },
-    now: now(),
-    authorId: authorId ?? userId,
+  return context.db.$bind(insert, {
+    ...{ ticketId, ...actorIdsOf(context), body, visibility, returnsTicket },
+    now: context.now(),
+    authorId: authorId ?? context.userId,
     externalId: externalId ?? null,
     createdAt: createdAt ?? null,
     attachmentIds: [...new Set(attachmentIds)].sort((a, b) => a - b),

@@ -1,0 +1,64 @@
+import {
+  maxPendingProposals,
+  maxPendingProposalsOfKey,
+  type NewProposal,
+  type Proposal,
+  proposalDays,
+} from '@itsm-api/contract';
+import { json } from '../../database/client/json-column.ts';
+import { withSavepoint } from '../../database/client/transaction.ts';
+import { lockTenant } from '../../database/row-lock.ts';
+import { ApiError } from '../../shared/errors.ts';
+import { transaction, type UserContext } from '../shared/context.ts';
+import { findSameKeys } from '../shared/proposal-withdrawal.ts';
+import { evaluate, toRequest } from './evaluation.ts';
+import { operationOf } from './operations.ts';
+import { presentProposal, type Rights, requireScope, wherePending } from './queries.ts';
+
+const dayMs = 86_400_000;
+
+/**
+ * Stores a proposal. Runs the request first, and undoes its changes, so that the errors are those of the request.
+ * @throws ApiError the errors of the request, with paths below `body`; INSUFFICIENT_SCOPE; VALIDATION_ERROR if too many
+ * proposals are pending
+ */
+export function propose(context: UserContext, input: NewProposal, rights: Rights): Promise<Proposal> {
+  requireScope(rights, input.operation, 'write');
+  return transaction(context, async (context) => {
+    const { db, now, userId, keyId } = context;
+    const request = toRequest(input);
+    // The targets stay locked, so that a concurrent redaction finds the stored proposal.
+    const targets = await operationOf(request.operation).lock(context, request.params, request.body);
+    const undone = { ...context, afterCommit: () => undefined };
+    const { preview, target } = await withSavepoint(
+      () => evaluate(undone, request, targets),
+      () => false,
+    );
+    await checkCount(context);
+    const { params, body, ...columns } = request;
+    const at = now();
+    const row = await db.proposal.create({
+      data: {
+        ...{ ...columns, reason: input.reason, target, proposedById: userId, keyId },
+        ...{ params: json(params), body: json(body), preview: json(preview) },
+        expiresAt: new Date(at.getTime() + proposalDays * dayMs),
+      },
+    });
+    return presentProposal(row, at);
+  });
+}
+
+/** Checks that the workspace and the API key can have another pending proposal. @throws ApiError VALIDATION_ERROR */
+async function checkCount({ db, now, keyId }: UserContext): Promise<void> {
+  await lockTenant(db, 'proposals');
+  const where = wherePending(now());
+  const ofWorkspace = await db.proposal.count({ where });
+  const advice = 'Wait until a person decides, or withdraw some with `DELETE /proposals/{id}`.';
+  if (ofWorkspace >= maxPendingProposals) {
+    throw new ApiError('VALIDATION_ERROR', `This workspace has ${maxPendingProposals} pending proposals. ${advice}`);
+  }
+  if (ofWorkspace < maxPendingProposalsOfKey) return;
+  const keyIds = await findSameKeys(db, keyId);
+  if ((await db.proposal.count({ where: { ...where, keyId: { in: keyIds } } })) < maxPendingProposalsOfKey) return;
+  throw new ApiError('VALIDATION_ERROR', `This API key has ${maxPendingProposalsOfKey} pending proposals. ${advice}`);
+}
