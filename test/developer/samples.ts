@@ -42,6 +42,8 @@ export const samples: Record<string, Sample> = {
   '/developer/approvals/:id': {
     params: async (workspace) => ({ id: (await workspace.createApproval(workspace.userId)).id }),
   },
+  '/developer/proposals': { query: async (workspace) => `?operation=${(await workspace.createProposal()).operation}` },
+  '/developer/proposals/:id': { params: async (workspace) => ({ id: (await workspace.createProposal()).id }) },
   ...nounSamples,
   '/developer/articles': {},
   '/developer/articles/new': {},

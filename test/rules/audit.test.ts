@@ -35,6 +35,7 @@ describe('endpoints', () => {
     'POST /webhooks': 'webhook.created',
     'PATCH /webhooks/:id': 'webhook.changed',
     'DELETE /webhooks/:id': 'webhook.deleted',
+    'PATCH /proposals/:id': 'proposal.decided',
   };
 
   it.each(endpoints)(
@@ -157,6 +158,15 @@ const formSamples: Record<string, FormSample> = {
   '/developer/approvals/:id withdraw': {
     make: async () => `/developer/approvals/${(await mine.createApproval(mine.userId)).id}`,
     fields: {},
+    hasEtag: true,
+  },
+  '/developer/proposals decide': {
+    make: async () => '/developer/proposals',
+    fields: async () => ({ ids: String((await mine.createProposal()).id), decision: 'REJECTED', note: '' }),
+  },
+  '/developer/proposals/:id decide': {
+    make: async () => `/developer/proposals/${(await mine.createProposal()).id}`,
+    fields: { decision: 'ACCEPTED', note: '' },
     hasEtag: true,
   },
   ...nounForms,

@@ -16,6 +16,8 @@ import { keys } from './pages/keys/list.ts';
 import { newKey } from './pages/keys/new-key.ts';
 import { nounPages } from './pages/nouns/noun-pages.ts';
 import { overview } from './pages/overview/overview-page.ts';
+import { proposal } from './pages/proposals/detail.ts';
+import { proposals } from './pages/proposals/list.ts';
 import { requests } from './pages/requests/list.ts';
 import { settings } from './pages/settings/settings-page.ts';
 import { attachmentContent, ticket } from './pages/tickets/detail.ts';
@@ -38,6 +40,7 @@ export const pages: readonly AnyPage[] = [
   ...[deliveries, delivery],
   ...[tickets, ticket, attachmentContent],
   ...[approvals, approval],
+  ...[proposals, proposal],
   ...[users, newUser, newServiceAccount, user],
   ...[...administered.flat(), newAsset, asset],
   ...[articles, newArticle, article],

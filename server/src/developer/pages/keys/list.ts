@@ -67,10 +67,11 @@ export function stateBadge(state: KeyStatus): SafeHtml {
 }
 
 /** Returns a summary of an API key's scopes, such as `tickets:read, tickets:write, 2 more`. */
-export function summarizeScopes({ scopes }: Pick<Key, 'scopes'>): string {
-  if (scopes.length === Scope.options.length) return 'All scopes';
+export function summarizeScopes({ scopes, isProposing }: Pick<Key, 'scopes' | 'isProposing'>): string {
   const [first, second, ...more] = scopes;
-  return [first, second, more.length > 0 && `${more.length} more`].filter(Boolean).join(', ');
+  const isComplete = scopes.length === Scope.options.length;
+  const listed = isComplete ? ['All scopes'] : [first, second, more.length > 0 && `${more.length} more`];
+  return [...listed, isProposing && 'only proposes'].filter(Boolean).join(', ');
 }
 
 function filters(query: KeyQuery, users: readonly { id: number; email: string }[]): SafeHtml {

@@ -82,6 +82,12 @@ tickets and comments, and emits no webhook events.`,
       )
     : null
 }
+${checkbox(
+  'isProposing',
+  'yes',
+  html`May only propose changes, for an agent. A person accepts or rejects them <a href="/developer/proposals">here</a>.`,
+  sent?.values.isProposing !== undefined,
+)}
 ${submit('Create API key')}`,
 )}
 ${allowedEndpoints(offered)}</div>`,
@@ -96,6 +102,7 @@ ${allowedEndpoints(offered)}</div>`,
         expiresInDays: Lifetime,
         allowedNetworks: NewKey.shape.allowedNetworks,
         isImport: checked,
+        isProposing: checked,
       }),
       audit: 'key.created',
       async run({ visit: { context, user: signedIn }, fields: { expiresInDays, user, ...fields } }) {
