@@ -52,7 +52,7 @@ describe('names in MCP arguments', () => {
     }
     expect([...kinds].filter(([, { size }]) => size > 1)).toEqual([]);
     const undeclared = [...kinds].filter(([name, kind]) => /Ids?$/.test(name) && kind.has('number'));
-    expect(undeclared.map(([name]) => name).sort()).toEqual(['attachmentIds', 'keyId', 'webhookId']);
+    expect(undeclared.map(([name]) => name).sort()).toEqual(['attachmentIds', 'createdId', 'keyId', 'webhookId']);
   });
 
   it('accepts the names of a user, a team, a category and an asset in the arguments of a ticket', async () => {

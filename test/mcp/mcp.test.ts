@@ -1,5 +1,5 @@
 import { scopes } from '@itsm-api/contract';
-import { tools } from '@itsm-api/server/mcp/tools.ts';
+import { tools as allTools } from '@itsm-api/server/mcp/tools.ts';
 import { updateForm } from '@itsm-api/server/resources/request-forms/queries.ts';
 import type { Client } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
@@ -8,6 +8,9 @@ import { startApi } from '../support/api.ts';
 import { api, it, workspace } from '../support/fixture.ts';
 import { callTool, connectMcp, type McpOptions } from '../support/mcp-client.ts';
 import { createWorkspace, unique } from '../support/workspace.ts';
+
+/** The tools of API keys that can do more than propose. */
+const tools = allTools.filter(({ needsProposing }) => !needsProposing);
 
 let address: string;
 const clients: Client[] = [];
@@ -152,6 +155,51 @@ describe('MCP tools', () => {
     expect(listed.length).toBeGreaterThan(5);
     expect(listed.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
     await expect(callTool(client, 'create_ticket', {})).rejects.toThrow('Unknown tool. Call tools/list');
+  });
+});
+
+describe('the MCP tools of a key that can only propose', () => {
+  it('keep their names, and take at most 250 tokens more than the others', async () => {
+    const client = await connect({ key: await workspace.createKey({ isProposing: true }) });
+    const { tools: listed } = await client.listTools();
+    const tokensOf = (entries: object[]) => countTokens(JSON.stringify({ tools: entries }));
+    expect(tokensOf(listed)).toBeLessThanOrEqual(tokensOf(tools.map(({ definition }) => definition)) + 250);
+    const writing = listed.filter(({ annotations }) => !annotations?.readOnlyHint);
+    expect(writing.map(({ name }) => name)).toEqual([
+      ...['create_ticket', 'update_ticket', 'comment_on_ticket', 'update_asset', 'update_task', 'submit_form'],
+    ]);
+    for (const { description, inputSchema } of writing) {
+      expect(description).toMatch(/^Proposes, and a person decides: /);
+      expect(inputSchema.required).toContain('reason');
+    }
+    expect(JSON.stringify(listed)).not.toContain('oneOf');
+  });
+
+  it('propose, show the changes, and show the decision later', async () => {
+    const client = await connect({ key: await workspace.createKey({ isProposing: true }) });
+    const { id, ticketNumber } = await workspace.createTicket();
+    const missing = await callTool(client, 'update_ticket', { id: ticketNumber, title: 'New' });
+    expect(missing).toMatchObject({ isError: true, text: expect.stringContaining('reason is required') });
+    const args = { id: ticketNumber, title: 'New', reason: 'Clearer.' };
+    const { text } = await callTool(client, 'update_ticket', args);
+    expect(text).toContain('Nothing has changed yet. A person decides. To see the decision, call list_proposals.');
+    expect(text).toContain('"changes":{"title":{"from":"VPN drops","to":"New"}}');
+    const { body } = await workspace.call('GET', `/proposals?target=TICKET:${id}`);
+    const [{ id: proposalId }] = body.data;
+    await workspace.call('PATCH', `/proposals/${proposalId}`, { decision: 'REJECTED', note: 'Too vague.' });
+    expect((await callTool(client, 'list_proposals', { target: `TICKET:${id}` })).text).toContain('Too vague.');
+    const direct = await callTool(client, 'update_tickets', { tickets: [{ id, title: 'New' }] });
+    expect(direct).toMatchObject({ isError: true, text: expect.stringContaining("can't be proposed") });
+    await expect(callTool(client, 'create_ticket', { title: 'New' })).resolves.toMatchObject({ isError: true });
+  });
+
+  it('return the stored proposal for a repeated idempotencyKey', async () => {
+    const client = await connect({ key: await workspace.createKey({ isProposing: true }) });
+    const { id } = await workspace.createTicket();
+    const args = { id, body: 'Restart it.', visibility: 'INTERNAL', reason: 'Known fix.', idempotencyKey: unique() };
+    await callTool(client, 'comment_on_ticket', args);
+    expect((await callTool(client, 'comment_on_ticket', args)).text).toContain('already completed');
+    expect((await workspace.call('GET', `/proposals?target=TICKET:${id}`)).body.meta.totalCount).toBe(1);
   });
 });
 

@@ -1,10 +1,11 @@
 import { type Endpoint, hasBody, idempotencyKeyHeader } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
 import * as z from 'zod';
 import { ApiError } from '../shared/errors.ts';
 import { detailsOf, validationError } from '../shared/validation.ts';
 import { shapeOf } from './input-schema.ts';
 import type { Arguments } from './tool-arguments.ts';
-import { etagArgument, idempotencyArgument, shapeOfHeaders, textFromArgument } from './tools.ts';
+import { etagArgument, idempotencyArgument, reasonArgument, shapeOfHeaders, textFromArgument } from './tools.ts';
 
 /** The API request for an MCP tool call. */
 export interface ToolRequest {
@@ -53,6 +54,20 @@ export function requestOf(route: Endpoint, args: Arguments, needsEtag = false): 
     textFrom: own.textFrom,
     body: sendsBody ? fields : undefined,
   };
+}
+
+/** Converts a tool call to the request that proposes it. @throws ApiError as `requestOf` */
+export function proposalOf(route: Endpoint, { [reasonArgument]: reason, ...args }: Arguments): ToolRequest {
+  const inPath = shapeOf(route.pathParams);
+  const params = pick(args, (name) => Object.hasOwn(inPath, name));
+  const isKey = (name: string) => name === idempotencyArgument;
+  return requestOf(contract.proposals.create, {
+    ...pick(args, isKey),
+    operation: route.metadata.proposable,
+    ...(Object.keys(inPath).length > 0 && { params }),
+    body: pick(args, (name) => !Object.hasOwn(inPath, name) && !isKey(name)),
+    ...(reason !== undefined && { reason }),
+  });
 }
 
 /** Parses the arguments that only MCP tools have: the idempotency key, the ETag and the text offset. */

@@ -21,6 +21,10 @@ export interface Tool extends Omit<AgentTool, 'when'> {
   isRead: boolean;
   /** The tool's entry in the response to `tools/list`. */
   definition: ToolDefinition;
+  /** The entry for API keys that can only propose, if they can propose what the tool does. */
+  proposing?: ToolDefinition | undefined;
+  /** Whether only API keys that can only propose need the tool. */
+  needsProposing?: boolean;
 }
 
 /** The name of the argument that contains the idempotency key. */
@@ -28,6 +32,9 @@ export const idempotencyArgument = 'idempotencyKey';
 
 /** The name of the argument that contains the offset from which truncated texts continue. */
 export const textFromArgument = 'textFrom';
+
+/** The name of the argument that contains the reason of a proposal. */
+export const reasonArgument = 'reason';
 
 /** The name of the argument that contains the ETag of a resource. */
 export const etagArgument = 'ifMatch';
@@ -60,6 +67,7 @@ const nameSearch: Tool = {
 };
 
 const forms: Record<string, Endpoint> = contract.requestForms;
+const proposals: Record<string, Endpoint> = contract.proposals;
 
 /** The endpoints of one row that belong to the tool of a list, so that the tools need fewer tokens. */
 const details = new Map([[forms.list, forms.get]]);
@@ -78,7 +86,9 @@ export const tools: readonly Tool[] = [
       const places = findPlaces(route);
       const ofForms = { needsForm: route === forms.list || route === forms.submit, detail: details.get(route) };
       const definition = definitionOf(route, agent);
-      return [{ ...agent, ...ofForms, route, places, isAllowed, isRead: route.method === 'GET', definition }];
+      const proposing = route.metadata.proposable === undefined ? undefined : toProposing(definition);
+      const entries = { definition, proposing, needsProposing: route === proposals.list };
+      return [{ ...agent, ...ofForms, ...entries, route, places, isAllowed, isRead: route.method === 'GET' }];
     }),
   nameSearch,
 ];
@@ -100,6 +110,21 @@ function definitionOf(route: Endpoint, { tool, when, needsEtag }: AgentTool): To
       ...(all.length > 0 && { required: all }),
     } as never,
     annotations: annotationsOf(route),
+  };
+}
+
+/** Returns the entry of a write tool for API keys that can only propose. */
+function toProposing({ inputSchema, description, ...definition }: ToolDefinition): ToolDefinition {
+  const { properties, required = [] } = inputSchema;
+  return {
+    ...definition,
+    description: `Proposes, and a person decides: ${description}`,
+    inputSchema: {
+      ...inputSchema,
+      properties: { ...properties, [reasonArgument]: { type: 'string' } },
+      required: [...required, reasonArgument],
+    },
+    annotations: { readOnlyHint: false, destructiveHint: false },
   };
 }
 
