@@ -207,6 +207,7 @@ it('has a test for the code samples of every guide', async () => {
     'due-dates.md',
     'first-request.md',
     'handle-errors.md',
+    'let-agents-propose.md',
     'manage-webhooks.md',
     'migrate.md',
     'optimistic-concurrency.md',
@@ -332,6 +333,27 @@ it('runs the code samples in docs/guides/agents.md', async () => {
   expect(tools).toContain('list_tickets get_ticket create_ticket');
   expect(response).toContain('VPN drops');
   expect(await called('npx')).toContain(`--cli\n${mcp}\n`);
+  expect(guide.blocks).toEqual([]);
+});
+
+it('runs the code samples in docs/guides/let-agents-propose.md', async () => {
+  const guide = await readGuide('let-agents-propose');
+  const own = await createWorkspace(api);
+  const { email } = await own.createUser();
+  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
+  const create = guide.take('sh').replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(own.tenantId));
+  const key = (await run('sh', create.replace('jonas.weber@acme.example', email), env)).trim();
+  await run('sh', guide.take('sh'));
+  const connect = `claude() { printf '%s\\n' "$@"; }\n${guide.take('sh')}`;
+  expect(await run('sh', connect, { ITSM_KEY: key })).toContain(`Authorization: Bearer ${key}`);
+  expect(JSON.parse(guide.take('json')).servers.itsm.url).toBe('http://127.0.0.1:3000/mcp');
+  const { id, ticketNumber } = await own.createTicket();
+  const proposed = await run('sh', guide.take('sh').replace('INC-17', ticketNumber), { ITSM_KEY: key });
+  const { data } = JSON.parse(proposed);
+  expect(data).toMatchObject({ status: 'PENDING', preview: [{ target: `TICKET:${id}` }] });
+  const decide = guide.take('sh').replace('/proposals/1"', `/proposals/${data.id}"`);
+  expect(JSON.parse(await run('sh', decide, { ITSM_KEY: own.key })).data.status).toBe('ACCEPTED');
+  expect((await own.call('GET', `/tickets/${id}`)).body.data.priority).toBe('CRITICAL');
   expect(guide.blocks).toEqual([]);
 });
 

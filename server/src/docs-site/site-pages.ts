@@ -172,6 +172,7 @@ export const groups: Group[] = [
       guide('alerts', 'Create tickets from alerts', 'Receive the alerts of Prometheus Alertmanager and Grafana.'),
       guide('test-your-integration', 'Test your integration', 'Run a server with its own PostgreSQL in your tests.'),
       guide('agents', 'Connect AI agents', 'Use the MCP server with Claude, VS Code, Cursor or your own agent.'),
+      guide('let-agents-propose', 'Let agents propose', 'Let agents propose changes that a person accepts.'),
     ],
   },
   {
