@@ -49,14 +49,16 @@ The following options mean the same in all commands:
 function section(name: string, loaded: Noun | Single): string {
   if ('verb' in loaded) return `## itsm ${name}\n\n${describeCommand(loaded.verb)}`;
   const verbs = Object.entries(loaded.verbs);
-  const rows = verbs.map(([verb, about]) => `| ${usage(`${name} ${verb}`, about)} | ${about.summary} |`);
-  const items = [...describeDetails(verbs), ...describeParameters(verbs)];
+  const rows = verbs.map(([verb, about]) => [usage(`${name} ${verb}`, about), about.summary]);
+  const details = describeDetails(verbs);
+  const parameters = describeParameters(verbs);
   // The table already shows the whole command if it has no options.
   const examples = verbs.filter(([, verb]) => hasOptions(verb)).flatMap(([, verb]) => verb.examples);
   return [
     `## itsm ${name}`,
-    ['| Command | What it does |', '| --- | --- |', ...rows].join('\n'),
-    ...(items.length === 0 ? [] : [items.join('\n')]),
+    table(['Command', 'What it does'], rows),
+    ...(details.length === 0 ? [] : [details.join('\n')]),
+    ...(parameters.length === 0 ? [] : [table(['Parameter', 'Commands', 'Meaning'], parameters)]),
     `${code(examples.length > 0 ? examples : verbs.flatMap(([, verb]) => verb.examples))}\n`,
   ].join('\n\n');
 }
@@ -95,25 +97,20 @@ function describeDetails(verbs: readonly [string, Verb][]): string[] {
   return [...Map.groupBy(found, ({ text }) => text)].map(([text, uses]) => `- ${names(uses)}: ${text}`);
 }
 
-/**
- * Returns a list item for each parameter. If a parameter has several descriptions, each names the subcommands that have
- * it.
- */
-function describeParameters(verbs: readonly [string, Verb][]): string[] {
+/** Returns a row for each parameter: its name, the subcommands that have it, and its meaning. */
+function describeParameters(verbs: readonly [string, Verb][]): string[][] {
   const found = verbs.flatMap(([name, verb]) =>
     parametersOf(verb)
       .filter(({ about, fallback }) => about !== undefined || fallback !== undefined)
-      .map((parameter) => ({
-        name,
-        flags: parameter.flags,
-        text: describeParameter({ ...parameter, required: false }),
-      })),
+      .map((parameter) => ({ name, flags: parameter.flags, text: meaningOf({ ...parameter, required: false }) })),
   );
-  const byFlags = Map.groupBy(found, ({ flags }) => flags);
-  return [...Map.groupBy(found, ({ text }) => text)].map(([text, uses]) => {
-    const isShared = byFlags.get(uses[0]?.flags ?? '')?.length === uses.length;
-    return isShared ? `- ${text}` : `- ${names(uses)}: ${text}`;
-  });
+  const grouped = Map.groupBy(found, ({ flags, text }) => `${flags} ${text}`);
+  return [...grouped.values()].map((uses) => [`\`${uses[0]?.flags}\``, names(uses), uses[0]?.text ?? '']);
+}
+
+function table(titles: readonly string[], rows: readonly string[][]): string {
+  const lines = [titles, titles.map(() => '---'), ...rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')))];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 function names(uses: readonly { name: string }[]): string {
@@ -128,10 +125,14 @@ function paragraphs(details: string): string[] {
     .filter((text) => text !== '');
 }
 
-function describeParameter({ flags, about = '', required, fallback }: Parameter): string {
+function describeParameter(parameter: Parameter): string {
+  const text = meaningOf(parameter);
+  return text === '' ? `\`${parameter.flags}\`` : `\`${parameter.flags}\`: ${text}`;
+}
+
+function meaningOf({ about = '', required, fallback }: Parameter): string {
   const notes = [...(required ? ['required'] : []), ...(fallback === undefined ? [] : [`default: ${fallback}`])];
-  const text = [about, ...(notes.length > 0 ? [`(${notes.join(', ')})`] : [])].join(' ').trim();
-  return text === '' ? `\`${flags}\`` : `\`${flags}\`: ${text}`;
+  return [about, ...(notes.length > 0 ? [`(${notes.join(', ')})`] : [])].join(' ').trim();
 }
 
 function code(examples: readonly string[]): string {
