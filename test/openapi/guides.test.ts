@@ -294,10 +294,12 @@ it('runs the code samples in docs/guides/handle-errors.md', async () => {
 
 it('runs the code samples in docs/guides/search-and-filter.md', async () => {
   const guide = await readGuide('search-and-filter');
+  await workspace.createTicket({ title: 'Imported', requesterId: workspace.userId, externalId: 'zendesk:5811' });
   await workspace.createTicket({ title: 'VPN drops at noon', requesterId: workspace.userId });
   const newest = (await workspace.call('GET', '/tickets?perPage=1')).body.data[0].ticketNumber;
   expect(JSON.parse(await run('sh', guide.take('sh'))).data.workspace.name).toMatch(/^Workspace/);
   expect(await run('sh', guide.take('sh').replace('INC-17', newest))).toContain('VPN drops at noon');
+  expect(JSON.parse(await run('sh', guide.take('sh'))).data).toMatchObject([{ title: 'Imported' }]);
   const user = guide.take('sh').replace('users/1', `users/${workspace.userId}`);
   expect(JSON.parse(await run('sh', user)).data.id).toBe(workspace.userId);
   expect(await run('sh', guide.take('sh'))).toContain('VPN drops at noon');
