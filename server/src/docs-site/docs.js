@@ -1,6 +1,13 @@
 // The script of the documentation site. It replaces the server URL in examples, highlights the current heading, and
 // runs the site search.
 (() => {
+  // The search ignores these words in a question, because the text of a page with the answer often lacks some of them.
+  const commonWords = new Set(
+    'a an and are at by can do does for from get how i if in is it my of on or the to what when where which with'.split(
+      ' ',
+    ),
+  );
+
   // Replaces the example server URL in the text with the URL of this server.
   function nameServer() {
     const texts = document.createTreeWalker(document.querySelector('#content'), NodeFilter.SHOW_TEXT);
@@ -52,7 +59,8 @@
         .toLowerCase()
         .split(/[^\p{L}\p{N}_.]+/u)
         .filter(Boolean);
-      const { found, isPartial } = search(await entries, words);
+      const rare = words.filter((word) => !commonWords.has(word));
+      const { found, isPartial } = search(await entries, rare.length > 0 ? rare : words);
       if (query !== input.value) return;
       list.replaceChildren(...found.map((entry, at) => option(entry, at, words)));
       input.setAttribute('aria-expanded', String(found.length > 0));

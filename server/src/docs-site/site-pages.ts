@@ -21,7 +21,7 @@ export interface Page {
   /** The path of the source file in the repository, or a function that builds Markdown from the OpenAPI document. */
   source: string | ((document: OpenApi) => string);
   /** Other words by which the search finds the page. */
-  keywords?: string;
+  keywords?: string | undefined;
   /** Whether integrators rarely need the page, so that the search lists other pages first. */
   isSecondary?: boolean;
 }
@@ -73,12 +73,27 @@ export const groups: Group[] = [
   {
     title: 'Get started',
     pages: [
-      guide('first-request', 'Send your first request', 'List and create tickets in the shell, TypeScript and Python.'),
+      guide(
+        'first-request',
+        'Send your first request',
+        'List and create tickets in the shell, TypeScript and Python.',
+        'get started, getting started, quickstart, API key, curl',
+      ),
       guide('api-keys', 'Manage API keys', 'Choose scopes, set an expiry, rotate and revoke keys.'),
       guide('roles', 'Assign roles', 'What admins, agents and requesters can do, and how to invite users.'),
-      guide('rate-limits', 'Stay within rate limits', 'Read the headers, and pause before a limit is reached.'),
+      guide(
+        'rate-limits',
+        'Stay within rate limits',
+        'Read the headers, and pause before a limit is reached.',
+        'remaining requests left, quota, 429, throttling',
+      ),
       guide('handle-errors', 'Handle errors', 'Read an error, and retry what is safe to retry.'),
-      guide('limitations', 'Limits of the API', "What isn't possible, what to do instead, and maximum sizes."),
+      guide(
+        'limitations',
+        'Limits of the API',
+        "What isn't possible, what to do instead, and maximum sizes.",
+        'limitations, what it can not do, unsupported, not supported, missing features',
+      ),
       guide('versioning', 'Versions and deprecation', 'How the API changes, and how to detect a deprecation.'),
     ],
   },
@@ -86,28 +101,52 @@ export const groups: Group[] = [
     title: 'Read data',
     pages: [
       guide('pagination', 'Paginate lists', 'Read lists page by page, newest first, with exact totals.'),
-      guide('search-and-filter', 'Search and filter', 'Search by words, look up ticket numbers, and filter lists.'),
-      guide('sync-changes', 'Sync changes', 'Keep a complete copy up to date with the change feed.'),
+      guide(
+        'search-and-filter',
+        'Search and filter',
+        'Search by words, look up ticket numbers, and filter lists.',
+        'find a ticket by the id of another or other system',
+      ),
+      guide(
+        'sync-changes',
+        'Sync changes',
+        'Keep a complete copy up to date with the change feed.',
+        'changed since yesterday, updated since, modified since, only changed tickets, incremental, delta, polling',
+      ),
       guide('two-way-sync', 'Sync in both directions', 'Keep tickets equal with another system, and skip echoes.'),
     ],
   },
   {
     title: 'Write data',
     pages: [
-      guide('retry-safely', 'Retry safely', 'Repeat a write without duplicates, with idempotency keys.'),
+      guide(
+        'retry-safely',
+        'Retry safely',
+        'Repeat a write without duplicates, with idempotency keys.',
+        'repeat a POST that timed out, timeout, duplicates, idempotent, Idempotency-Key, external id, upsert',
+      ),
       guide('optimistic-concurrency', 'Optimistic concurrency', 'Update only what no other client has changed.'),
       guide('bulk-requests', 'Bulk requests', 'Create and update up to 100 tickets in one request.'),
-      {
-        ...guide('change-status', 'Change the status', 'Which status of tickets and assets can follow which.'),
-        keywords: 'retire assets, dispose of assets, close tickets, reopen tickets',
-      },
-      guide('migrate', 'Migrate from another service desk', 'Import tickets with their original times and authors.'),
+      guide(
+        'change-status',
+        'Change the status',
+        'Which status of tickets and assets can follow which.',
+        'status transitions, allowed status changes, workflow, state machine, retire assets, dispose of assets, close tickets, reopen tickets',
+      ),
+      guide(
+        'migrate',
+        'Migrate from another service desk',
+        'Import tickets with their original times and authors.',
+        'import old tickets with dates, history, createdAt, backfill',
+      ),
       guide('sync-assets', 'Sync an asset inventory', 'Create and update assets from an inventory list.'),
       guide('comments-and-activity', 'Comments and activity', 'Add comments, and see who changed what and when.'),
-      {
-        ...guide('due-dates', 'Track due dates', 'Set resolution targets and due dates, and find overdue tickets.'),
-        keywords: 'SLA, service level agreement, deadline',
-      },
+      guide(
+        'due-dates',
+        'Track due dates',
+        'Set resolution targets and due dates, and find overdue tickets.',
+        'SLA, service level agreement, deadline',
+      ),
       guide(
         'approve-changes',
         'Plan and approve changes',
@@ -118,13 +157,23 @@ export const groups: Group[] = [
       guide('attachments', 'Attach files', 'Upload files to tickets, and download them.'),
       guide('articles', 'Use the knowledge base', 'Import articles, find a solution, and copy all articles.'),
       guide('custom-fields', 'Store custom fields', 'Add your own fields to tickets and assets, and type them.'),
-      guide('request-forms', 'Offer request forms', 'Define forms, and submit them with typed answers.'),
+      guide(
+        'request-forms',
+        'Offer request forms',
+        'Define forms, and submit them with typed answers.',
+        'questions of a form, portal, service catalog',
+      ),
     ],
   },
   {
     title: 'Webhooks',
     pages: [
-      guide('verify-signatures', 'Verify signatures', 'Receive events in TypeScript, Python and the shell.'),
+      guide(
+        'verify-signatures',
+        'Verify signatures',
+        'Receive events in TypeScript, Python and the shell.',
+        'check webhook signature, HMAC',
+      ),
       guide('manage-webhooks', 'Manage webhooks', 'Filter, test, pause and replay events, and rotate the secret.'),
       {
         path: '/docs/webhooks',
@@ -178,11 +227,17 @@ export const groups: Group[] = [
   {
     title: 'Operate',
     pages: [
-      operations('install-and-upgrade', 'Install and upgrade', 'Set up processes, PostgreSQL, Redis and attachments.'),
+      operations(
+        'install-and-upgrade',
+        'Install and upgrade',
+        'Set up processes, PostgreSQL, Redis and attachments.',
+        'upgrade without downtime, zero downtime, rolling update, Docker, Kubernetes',
+      ),
       operations(
         'back-up-and-restore',
         'Back up and restore',
         'Back up the database, the attachments and single tenants.',
+        'restore to a point in time, point-in-time recovery, PITR, disaster recovery',
       ),
       operations('cells', 'Run several cells', 'Divide tenants over several databases, and move them.'),
       operations(
@@ -216,13 +271,24 @@ export const groups: Group[] = [
   {
     title: 'Evaluate',
     pages: [
-      evaluation('reliability', 'Reliability', 'The guarantees of the service, and the tests that verify them.'),
+      evaluation(
+        'reliability',
+        'Reliability',
+        'The guarantees of the service, and the tests that verify them.',
+        'process killed, crash, kill, lost events, data loss, durability',
+      ),
       evaluation('measurements', 'Measurements', 'Lost events, failed requests and growth in long runs under kills.'),
-      evaluation('performance', 'Performance', 'Latency and throughput with ten million tickets.'),
+      evaluation(
+        'performance',
+        'Performance',
+        'Latency and throughput with ten million tickets.',
+        'fast, speed, slow, latency, p99, throughput, benchmark, millions of tickets',
+      ),
       evaluation(
         'security',
         'Security',
         'How the service handles the OWASP API Security Top 10, and what it does not meet.',
+        'tenants isolated, tenant isolation, multi-tenancy, row-level security, RLS',
       ),
       evaluation('external-checks', 'External checks', 'What linters, validators and clients of others find.'),
       evaluation('guidelines', 'API guidelines', 'How the API compares with the guidelines of Zalando and Google.'),
@@ -287,18 +353,19 @@ export function linkToMarkdown(page: Page): string {
   return `<${markdownPath(page)}>; rel="alternate"; type="text/markdown"`;
 }
 
-function guide(name: string, title: string, about: string): Page {
-  return { path: `/docs/guides/${name}`, title, about, source: `docs/guides/${name}.md` };
+function guide(name: string, title: string, about: string, keywords?: string): Page {
+  return { path: `/docs/guides/${name}`, title, about, source: `docs/guides/${name}.md`, keywords };
 }
 
 function example(name: string, title: string, about: string): Page {
   return { path: `/docs/examples/${name}`, title, about, source: `examples/${name}.ts` };
 }
 
-function operations(name: string, title: string, about: string): Page {
-  return { path: `/docs/operations/${name}`, title, about, source: `docs/operations/${name}.md`, isSecondary: true };
+function operations(name: string, title: string, about: string, keywords?: string): Page {
+  const [path, source] = [`/docs/operations/${name}`, `docs/operations/${name}.md`];
+  return { path, title, about, source, keywords, isSecondary: true };
 }
 
-function evaluation(name: string, title: string, about: string): Page {
-  return { path: `/docs/${name}`, title, about, source: `docs/${name}.md`, isSecondary: true };
+function evaluation(name: string, title: string, about: string, keywords?: string): Page {
+  return { path: `/docs/${name}`, title, about, source: `docs/${name}.md`, keywords, isSecondary: true };
 }
