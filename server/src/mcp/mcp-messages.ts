@@ -7,6 +7,7 @@ import { apiErrorOf, type ErrorSources } from '../http/error-handler.ts';
 import { requestIdHeader } from '../http/request-id.ts';
 import { hasActiveForm } from '../resources/request-forms/queries.ts';
 import { findNames, type Names } from '../resources/shared/display-names.ts';
+import { findReferencedIds } from '../resources/shared/reference-names.ts';
 import { ApiError, formatSeconds } from '../shared/errors.ts';
 import type { TenantLimiter } from '../shared/limiters/tenant-limiter.ts';
 import { addResourceHandlers } from './guide-resources.ts';
@@ -14,7 +15,6 @@ import { createInternalRequest, type InternalRequest } from './internal-request.
 import { createJsonRpcErrorHandler, createOriginCheck, jsonRpcError } from './jsonrpc-errors.ts';
 import { findByName, findByWords, formatRow, type NamedKind, nameSources } from './name-lookup.ts';
 import { processMessage } from './protocol.ts';
-import { findReferencedIds } from './reference-names.ts';
 import { type Arguments, convertArguments, NameError } from './tool-arguments.ts';
 import { check, proposalOf, requestOf } from './tool-request.ts';
 import { errorText, rowsText, type Success, shortened, textOf } from './tool-result.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ErrorEnvelope, PageMeta } from '@itsm-api/contract';
 import type { Names } from '../resources/shared/display-names.ts';
-import { withNames } from './reference-names.ts';
+import { withNames } from '../resources/shared/reference-names.ts';
 
 /** The maximum size of a tool result in bytes if the agent sets no page size. This size is about 2,000 tokens. */
 const defaultBytes = 5000;

@@ -1,5 +1,6 @@
 import { ProposalDecision, type ProposalStatus } from '@itsm-api/contract';
 import * as z from 'zod';
+import type { Names } from '../../../resources/shared/display-names.ts';
 import type { FormState } from '../../framework/page.ts';
 import { emptyAsNull, submit, textArea, unixLines } from '../../ui/form-fields.ts';
 import { badge, html, type SafeHtml } from '../../ui/html.ts';
@@ -23,9 +24,13 @@ export function statusBadge(status: ProposalStatus): SafeHtml {
   return badge(status, kinds[status as keyof typeof kinds] ?? 'plain');
 }
 
-/** Renders a target such as `TICKET:38` as a link to its page, if it has one. */
-export function targetLink(target: string | null): SafeHtml | string {
+/**
+ * Renders a target such as `TICKET:38` as a link to its page, if it has one.
+ * @param tickets the ticket numbers by id; without them, the link contains the id
+ */
+export function targetLink(target: string | null, tickets?: Names['tickets']): SafeHtml | string {
   if (target === null) return '';
   const [type = '', id = ''] = target.toLowerCase().split(':');
-  return type === 'task' ? `task ${id}` : html`<a href="/developer/${type}s/${id}">${type} ${id}</a>`;
+  const name = (type === 'ticket' && tickets?.get(Number(id))) || `${type} ${id}`;
+  return type === 'task' ? name : html`<a href="/developer/${type}s/${id}">${name}</a>`;
 }

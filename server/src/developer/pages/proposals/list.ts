@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { decideProposal } from '../../../resources/proposals/decision.ts';
 import { listProposals } from '../../../resources/proposals/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
+import { ApiError } from '../../../shared/errors.ts';
 import { form, page } from '../../framework/page.ts';
 import { PageNumber, perPage, withAnyOption } from '../../ui/filtered-list.ts';
 import { checkbox, optional, renderError, renderForm, selectField, several, submit } from '../../ui/form-fields.ts';
@@ -69,14 +70,20 @@ ${pager(list.meta, address)}`,
       audit: 'proposal.decided',
       // Runs outside of the transaction of the form, because each proposal has its own.
       async check({ visit, fields: { ids, ...decision } }) {
-        const results: Record<string, number> = {};
+        const outcomes: string[] = [];
         for (const id of ids) {
-          const { status } = await decideProposal(visit.context, id, decision);
-          results[status] = (results[status] ?? 0) + 1;
+          const decided = decideProposal(visit.context, id, decision);
+          outcomes.push(await decided.then(({ status }) => status, describeSkipped));
         }
-        return Object.entries(results).map(([status, count]) => `${count} ${status}`);
+        return [...Map.groupBy(outcomes, (outcome) => outcome)].map(([outcome, { length }]) => `${length} ${outcome}`);
       },
       run: async ({ checked }) => ({ redirect: path, confirmation: `Proposals decided: ${checked.join(', ')}` }),
     }),
   },
 });
+
+/** Describes a proposal that ended before its turn. The other proposals have their own transactions. @throws Error */
+function describeSkipped(error: unknown): string {
+  if (error instanceof ApiError && error.code === 'VALIDATION_ERROR') return 'no longer pending';
+  throw error;
+}

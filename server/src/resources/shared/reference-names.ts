@@ -1,16 +1,17 @@
-import { placesIn, type ResourceKind, resourceKindOf } from '@itsm-api/contract';
-import type { Names } from '../resources/shared/display-names.ts';
-import { tools } from './tools.ts';
+import { type Endpoint, placesIn, type ResourceKind, resourceKindOf } from '@itsm-api/contract';
+import { contract } from '@itsm-api/contract/ts-rest';
+import type { Names } from './display-names.ts';
 
 /*
- * Adds names to the ids in a tool result. Without names, an agent that reads `assigneeId 2` would have to request the
- * user.
+ * Adds names to the ids in a response, for agents and for pages. Without names, a reader of `assigneeId 2` would have to
+ * look up the user.
  */
 
-/** The kinds of ids in tool results, by the name of their field. The schemas of the responses declare the kinds. */
+/** The kinds of ids in responses, by the name of their field. The schemas of the responses declare the kinds. */
 const kindsOfFields = new Map(
-  tools
-    .flatMap(({ route }) => Object.values(route?.responses ?? {}))
+  Object.values(contract)
+    .flatMap((endpoints) => Object.values(endpoints as Record<string, Endpoint>))
+    .flatMap(({ responses }) => Object.values(responses))
     .flatMap((schema) => placesIn(schema, resourceKindOf))
     .map(({ kind, path }) => [path.findLast((name) => !/^(\*|from|to)$/.test(name)), kind]),
 );
