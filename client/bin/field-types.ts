@@ -50,7 +50,14 @@ function readUrl(): string {
 /** The parts of the OpenAPI document of a workspace that describe its forms. */
 interface Document {
   paths: Record<string, { post?: { summary: string; requestBody: unknown } }>;
-  components: { schemas: Record<string, { properties: object; required?: string[]; additionalProperties?: unknown }> };
+  components: { schemas: Record<string, AnswersSchema> };
+}
+
+interface AnswersSchema {
+  properties: object;
+  required?: string[];
+  /** The questions whose names all objects of JavaScript have, as patterns such as `^constructor$`. */
+  else?: { patternProperties: object };
 }
 
 function printFile(definitions: readonly CustomFieldDefinition[], document: Document): string {
@@ -72,12 +79,13 @@ function printForms(definitions: readonly CustomFieldDefinition[], { paths, comp
   const forms = Object.entries(paths).flatMap(([path, { post }]) => {
     const key = /^\/request-forms\/(.+)\/tickets$/.exec(path)?.[1];
     const answers = /schemas\/(Form\w+Answers)"/.exec(JSON.stringify(post?.requestBody))?.[1];
-    const { properties = {}, required = [], additionalProperties } = components.schemas[answers ?? ''] ?? {};
-    const asked = definitions.filter((each) => each.resource === 'TICKET' && Object.hasOwn(properties, each.key));
+    const { properties = {}, required = [], else: hidden } = components.schemas[answers ?? ''] ?? {};
+    const patterns = Object.keys(hidden?.patternProperties ?? {});
+    const keys = [...Object.keys(properties), ...patterns.map((pattern) => pattern.slice(1, -1))];
+    const asked = definitions.filter((each) => each.resource === 'TICKET' && keys.includes(each.key));
     const fields = asked.map((each) => `  ${printAnswer(each, required.includes(each.key))}`);
     // The type `{}` would accept any answers.
-    const isEmpty = fields.length === 0 && additionalProperties === false;
-    const type = isEmpty ? 'Record<string, never>' : `{\n${fields.join('')}  }`;
+    const type = fields.length === 0 ? 'Record<string, never>' : `{\n${fields.join('')}  }`;
     return key === undefined ? [] : [`  '${key}': ${type};\n`];
   });
   const head = '/** The answers to the request forms, by the key of the form. */\n';
@@ -88,7 +96,7 @@ function printForms(definitions: readonly CustomFieldDefinition[], { paths, comp
 function printAnswer({ key, label, type, options }: CustomFieldDefinition, isRequired: boolean): string {
   const values = options?.filter(({ active }) => active).map(({ value }) => printText(value));
   // The types of answers are closed.
-  const valueType = typeOf(type, values?.join(' | ')).replace(/Open<(.*)>/s, '($1)');
+  const valueType = typeOf(type, values?.join(' | ')).replace(/Open<(.*)>/s, '($1)') + inheritedType(key);
   return `  /** ${printComment(label)} */\n    ${isRequired ? `${key}: ${valueType}` : `${key}?: ${valueType} | undefined`};\n`;
 }
 
@@ -103,10 +111,13 @@ function printField({ key, label, description, type, options, required, active }
   const text = `${label}${description === null ? '' : `: ${description}`}${active ? '' : ' (inactive)'}`;
   const values = options?.filter((option) => option.active).map(({ value }) => printText(value));
   const valueType = active ? typeOf(type, values?.join(' | ')) : 'CustomFieldValue';
-  // Every object has a member such as `constructor`, so its type must fit too.
-  const inherited = key in Object.prototype ? ` | Object['${key}']` : '';
   const field = required && active ? `${key}: ${valueType}` : `${key}?: ${valueType} | null | undefined`;
-  return `  /** ${printComment(text)} */\n  ${field}${inherited};\n`;
+  return `  /** ${printComment(text)} */\n  ${field}${inheritedType(key)};\n`;
+}
+
+/** Returns the alternative type of a key such as `constructor`, because every object has a member with this name. */
+function inheritedType(key: string): string {
+  return key in Object.prototype ? ` | Object['${key}']` : '';
 }
 
 /** Prints a text so that it can't end the comment, start a tag or a directive, or change the direction of the code. */

@@ -45,17 +45,22 @@ it('writes types with which a misspelled field or option does not compile', asyn
   await workspace.createField({ key: 'rooms', type: 'MULTI_SELECT', label: 'Comment ends */\nhere', options });
   await workspace.createField({ key: 'floor', type: 'NUMBER', label: 'Floor' });
   await workspace.createField({ key: 'legacy', type: 'NUMBER', label: 'Legacy' });
+  await workspace.createField({ key: 'constructor', label: 'Maker' });
   const { context } = workspace;
   await updateCustomFieldDefinition(context, { resource: 'TICKET', key: 'site' }, { options: options.slice(0, 2) });
   await updateCustomFieldDefinition(context, { resource: 'TICKET', key: 'legacy' }, { active: false });
   const fields = [{ key: 'rooms' }, { key: 'floor', required: true }];
   await workspace.createForm({ key: 'new-laptop', fields });
   await workspace.createForm({ key: 'old' });
-  await workspace.createForm({ key: 'plain', fields: [{ key: 'site', fixed: 'berlin' }] });
+  const fixed = { key: 'site', fixed: 'berlin' };
+  await workspace.createForm({ key: 'plain', fields: [fixed] });
+  await workspace.createForm({ key: 'inherited', fields: [fixed, { key: 'constructor' }] });
   await updateForm(context, 'old', { active: false });
   const { code, stdout } = await runTypes(['--url', baseUrl]);
   expect(code).toBe(0);
   expect(stdout).toContain(`export interface TicketFields {
+  /** Maker */
+  constructor?: string | null | undefined | Object['constructor'];
   /** Floor */
   floor?: number | null | undefined;
   /** Legacy (inactive) */
@@ -67,6 +72,10 @@ it('writes types with which a misspelled field or option does not compile', asyn
 }`);
   expect(stdout).toContain('export type AssetFields = CustomFields;');
   expect(stdout).toContain(`export interface Forms {
+  'inherited': {
+    /** Maker */
+    constructor?: string | Object['constructor'] | undefined;
+  };
   'new-laptop': {
     /** Floor */
     floor: number;
@@ -98,6 +107,7 @@ it('writes types with which a misspelled field or option does not compile', asyn
     // @ts-expect-error a required answer is missing
     await client.requestForms.submit('new-laptop', { answers: { site: 'berlin' } });
     await client.requestForms.submit('plain', { answers: {} });
+    await client.requestForms.submit('inherited', { answers: { constructor: 'ACME' } });
     // @ts-expect-error an answer to a form without questions
     await client.requestForms.submit('plain', { answers: { floor: 3 } });
     const anyForm = new ItsmClient({ baseUrl: '', apiKey: '' });

@@ -73,10 +73,13 @@ def print_types(definitions: Iterable[CustomFieldDefinition], document: Dict[str
             continue
         schema = document["components"]["schemas"][answers[1]]
         required = schema.get("required", [])
-        asked = [_field_of(ticket_fields[key], key in required, is_nullable=False) for key in schema["properties"]]
+        # The names that all objects of JavaScript have, such as `constructor`, are patterns such as `^constructor$`.
+        hidden = [pattern[1:-1] for pattern in schema.get("else", {}).get("patternProperties", {})]
+        keys = [*schema["properties"], *hidden]
+        asked = [_field_of(ticket_fields[key], key in required, is_nullable=False) for key in keys]
         name = "".join(word.capitalize() for word in re.split(r"[_-]", form[1]))
         text = f"The answers to the request form `{form[1]}`."
-        parts.append(_declare(f"{name}Answers", text, asked, is_closed=schema.get("additionalProperties") is False))
+        parts.append(_declare(f"{name}Answers", text, asked, is_closed=True))
     return "\n\n".join([_HEAD, *parts])
 
 
