@@ -16,7 +16,7 @@ function article(page: Page, markdown: string): string {
   const sections = sectionsOf(markdown);
   const words = sections.map(({ tokens }) => toHtml(tokens, (link) => hrefOf(page, link))).join('');
   const body = `<main id="content" tabindex="-1">
-<article class="prose">
+<article class="prose${operationPages.has(page) ? ' operation' : ''}">
 ${words}</article>
 ${pages.includes(page) ? `${neighbours(page)}\n${footer(page)}` : ''}
 </main>
