@@ -30,27 +30,30 @@ export const requestForms = declareNoun({
     },
     name: { label: 'Name' },
     description: { label: 'Description', lines: 4 },
-    type: { label: 'Type of its tickets' },
+    type: { label: 'Ticket type' },
     category: { label: 'Category' },
     categoryConfigId: {
       ...{ label: 'Ticket category', option: '--category-config-id <id>', suggest: 'categories' },
       about: 'ID of a ticket category',
-      hint: 'The ID of a ticket category. Without an active one and without a category, tickets get the category OTHER.',
+      hint: 'The ID of a ticket category. If it is missing or inactive, and no category is set, tickets get the category OTHER.',
     },
     priority: { label: 'Priority', fallback: 'MEDIUM' },
     teamId: {
       ...{ label: 'Team', option: '--team-id <id>', suggest: 'teams', about: 'ID of the team' },
       hint: 'The ID of an active team.',
     },
-    tags: { label: 'Tags', option: '--tags <tags>', about: 'tags, separated by commas; they replace all tags' },
+    tags: {
+      ...{ label: 'Tags', option: '--tags <tags>', about: 'tags, separated by commas; they replace all tags' },
+      hint: 'Separated by commas.',
+    },
     titleTemplate: {
       ...{ label: 'Title template', about: 'title of tickets that are submitted without one' },
-      hint: 'The title of tickets that are submitted without one, such as Laptop for {site}. Default: the name.',
+      hint: 'The title of tickets if a request has no title, such as Laptop for {site}. Default: the name of the form.',
     },
     fields: {
       ...{ label: 'Fields', option: '--fields <field...>', lines: 8 },
       about: "field such as 'site; required'; repeat the option for all fields",
-      hint: 'One custom field of tickets per line, such as site; required; help=Where? or floor; default=2 or plan; fixed=Standard. For values with line breaks or semicolons, write JSON.',
+      hint: 'One custom field of tickets per line, with its settings (required, help, default, fixed). Example: site; required; help=Where? For values with line breaks or semicolons, write JSON.',
     },
     active: { label: 'Active: requests can submit the form' },
   },
@@ -63,7 +66,7 @@ export const requestForms = declareNoun({
     ...(['createdAt', 'updatedAt'] as const),
   ],
   facts: ['key', problems, 'createdAt', 'updatedAt'],
-  lead: 'The forms with which users request something. A submitted form becomes a ticket. A submit leaves out what is no longer active, which the column Problems lists.',
+  lead: 'Users request something with a form, and each submitted form becomes a ticket. The column Problems lists inactive teams, categories, fields and options, which new tickets leave out.',
   verbs: {
     create: {
       details: 'The key never changes.',
