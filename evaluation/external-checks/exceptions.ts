@@ -142,7 +142,7 @@ export const exceptions: readonly AllowedFailure[] = [
   }),
   ...allow(
     owasp,
-    'Texts of requests have the limits that the server checks. A pattern or a format limits others, and cursors and ETags are opaque. Limits of stored texts in responses would break clients that validate, as soon as a limit rises.',
+    'Texts in requests have the limits that the server checks. Other texts have a pattern or a format, and cursors and ETags are opaque. Limits of texts in responses would break clients that validate responses when the server raises a limit.',
     {
       'owasp:api4:2023-string-limit': 206,
       'owasp:api4:2023-string-restricted': 200,

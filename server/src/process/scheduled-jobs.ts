@@ -114,7 +114,8 @@ const scheduledJobs: ScheduledJob[] = [
   {
     name: 'filter-backfill',
     cron: '* * * * *',
-    about: 'Copies the values of custom fields that have become filterable, so that their filters are complete.',
+    about:
+      'After a custom field becomes filterable, copies its existing values, so that the filter finds all tickets and assets.',
     maxHours: 6,
     run: ({ runtime }) => backfillFilters(runtime.prisma),
   },
