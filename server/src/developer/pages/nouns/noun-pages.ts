@@ -131,7 +131,7 @@ ${search === undefined ? html`${found}${pages}` : html`${searchForm(path, words,
       const shown = inUpdate.map((field) => ({ ...field, isHidden: noun.isShown?.(row, field.name) === false }));
       const inputs = await renderFields(operations, visit.context, shown, row);
       const lines = describeColumns(noun.facts ?? [...noun.key, 'createdAt', 'updatedAt']);
-      const values = lines.map(({ title, style, cell }) => [title, renderCell(cell(row), { visit, style })]);
+      const values = lines.map(({ title, style, cell }) => [title, renderCell(cell(row), { visit, style }) || null]);
       return {
         title: titleOf(row),
         body: html`${all}
