@@ -121,7 +121,7 @@ function toProposing({ inputSchema, description, ...definition }: ToolDefinition
     description: `Proposes, and a person decides: ${description}`,
     inputSchema: {
       ...inputSchema,
-      properties: { ...properties, [reasonArgument]: { type: 'string' } },
+      properties: { ...properties, ...ownArguments(contract.proposals.create), [reasonArgument]: { type: 'string' } },
       required: [...required, reasonArgument],
     },
     annotations: { readOnlyHint: false, destructiveHint: false },
