@@ -11,8 +11,8 @@ import { lockTenant } from '../../database/row-lock.ts';
 import { ApiError } from '../../shared/errors.ts';
 import { transaction, type UserContext } from '../shared/context.ts';
 import { findSameKeys } from '../shared/proposal-withdrawal.ts';
-import { evaluate, toRequest } from './evaluation.ts';
-import { operationOf } from './operations.ts';
+import { evaluate, getIfMatch } from './evaluation.ts';
+import { lockTargets } from './operations.ts';
 import { presentProposal, type Rights, requireScope, wherePending } from './queries.ts';
 
 const dayMs = 86_400_000;
@@ -26,20 +26,20 @@ export function propose(context: UserContext, input: NewProposal, rights: Rights
   requireScope(rights, input.operation, 'write');
   return transaction(context, async (context) => {
     const { db, now, userId, keyId } = context;
-    const request = toRequest(input);
     // The targets stay locked, so that a concurrent redaction finds the stored proposal.
-    const targets = await operationOf(request.operation).lock(context, request.params, request.body);
+    const targets = await lockTargets(context, input);
     const undone = { ...context, afterCommit: () => undefined };
     const { preview, target } = await withSavepoint(
-      () => evaluate(undone, request, targets),
+      () => evaluate(undone, input, targets),
       () => false,
     );
     await checkCount(context);
-    const { params, body, ...columns } = request;
+    const { operation, body, reason } = input;
+    const params = 'params' in input ? input.params : {};
     const at = now();
     const row = await db.proposal.create({
       data: {
-        ...{ ...columns, reason: input.reason, target, proposedById: userId, keyId },
+        ...{ operation, reason, ifMatch: getIfMatch(input), target, proposedById: userId, keyId },
         ...{ params: json(params), body: json(body), preview: json(preview) },
         expiresAt: new Date(at.getTime() + proposalDays * dayMs),
       },

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { NewProposal, type Proposal, type ProposalDecision, type ProposalResult } from '@itsm-api/contract';
 import { json } from '../../database/client/json-column.ts';
 import { withSavepoint } from '../../database/client/transaction.ts';
@@ -6,8 +7,8 @@ import { requireMatch } from '../../shared/etag.ts';
 import { detailsOf, unknownField, validationError } from '../../shared/validation.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
-import { type Evaluation, evaluate, isSame, type ProposedRequest, toRequest } from './evaluation.ts';
-import { operationOf, type TargetRow } from './operations.ts';
+import { type Evaluation, evaluate } from './evaluation.ts';
+import { lockTargets, type TargetRow } from './operations.ts';
 import {
   endProposal,
   findProposal,
@@ -46,7 +47,7 @@ export function decideProposal(
     await checkRights(context, found, rights);
     const request = decision === 'ACCEPTED' && found.body !== null ? parseStored(found) : undefined;
     // Locks the targets before the proposal, as a redaction does. Otherwise, transactions could deadlock.
-    const targets = request && 'operation' in request ? await lockTargets(context, request) : [];
+    const targets = request === undefined || request instanceof ApiError ? [] : await lockTargets(context, request);
     const row = await lockProposal(context, id);
     const current = presentProposal(row, now());
     if (current.status === decision) return current;
@@ -84,23 +85,19 @@ async function checkRights(
 }
 
 /** Parses the stored request with the current schema. Returns the error if it is no longer valid. */
-function parseStored({ operation, params, body, reason, ifMatch }: ProposalRow): ProposedRequest | ApiError {
+function parseStored({ operation, params, body, reason, ifMatch }: ProposalRow): NewProposal | ApiError {
   const hasParams = Object.keys(params).length > 0;
   const given = { operation, ...(hasParams && { params }), body, reason, ...(ifMatch !== null && { ifMatch }) };
   const parsed = NewProposal.safeParse(given);
   if (!parsed.success) return validationError(detailsOf(parsed.error.issues, unknownField));
-  return toRequest(parsed.data);
-}
-
-function lockTargets(context: Context & Transaction, { operation, params, body }: ProposedRequest) {
-  return operationOf(operation).lock(context, params, body);
+  return parsed.data;
 }
 
 /** Runs the request of a locked proposal. Keeps its changes only if they are those of the preview. */
 async function accept(
   context: DecidingContext & Transaction,
   { preview, proposedById, keyId }: ProposalRow,
-  request: ProposedRequest | ApiError,
+  request: NewProposal | ApiError,
   targets: readonly TargetRow[],
 ) {
   const actions: (() => unknown)[] = [];
@@ -108,7 +105,7 @@ async function accept(
     ...{ ...context, userId: proposedById, keyId, acceptedById: context.userId },
     afterCommit: (action: () => unknown) => actions.push(action),
   };
-  const isUnchanged = (evaluation: Evaluation) => isSame(evaluation.preview, preview);
+  const isUnchanged = (evaluation: Evaluation) => isDeepStrictEqual(evaluation.preview, preview);
   try {
     if (request instanceof ApiError) throw request;
     const evaluation = await withSavepoint(() => evaluate(proposer, request, targets), isUnchanged);

@@ -1,10 +1,9 @@
 import {
-  type Endpoint,
   InvalidItem,
   type NewProposal,
   type ProposalOperation,
   type ProposalTarget,
-  type proposable,
+  proposable,
 } from '@itsm-api/contract';
 import type * as z from 'zod';
 import { lockOf, lockTenant } from '../../database/row-lock.ts';
@@ -23,10 +22,7 @@ import { updateTicket } from '../tickets/ticket-update.ts';
 
 /* Runs the requests that can be proposed, with the functions that their endpoints call. */
 
-type Route<Name extends ProposalOperation> = (typeof proposable)[Name];
-type Body<Name extends ProposalOperation> = z.output<Route<Name>['body']>;
-type Params<Name extends ProposalOperation> =
-  Extract<NewProposal, { operation: Name }> extends { params: infer Given } ? Given : undefined;
+type Request<Name extends ProposalOperation> = Extract<NewProposal, { operation: Name }>;
 
 /** A row of the database as the API returns it. */
 export type Row = { id: number } & Record<string, unknown>;
@@ -37,148 +33,105 @@ export interface TargetRow {
   row: Row;
 }
 
-/** A row after a request. */
-interface Written {
-  row: Row;
-  /** Whether the request has created the row. */
-  isNew: boolean;
-}
-
-interface Operation<Given, Sent> {
-  /** Locks the targets of the request in the order in which its endpoint locks them, and returns them. */
-  lock(context: Context & Transaction, params: Given, body: Sent): Promise<TargetRow[]>;
-  /** Runs the request. @throws ApiError */
-  run(context: UserContext & Transaction, params: Given, body: Sent): Promise<unknown>;
-  /** Returns the rows that the request has written, from the data of its response. @throws ApiError */
-  toWritten(data: unknown): Written[];
-}
-
-/** The kinds of targets: their table, and the function that returns one of them. */
+/** The resources that can be targets: their table, and the function that returns one of them. */
 const kinds = {
   TICKET: { table: 'tickets', get: getTicket },
   ASSET: { table: 'assets', get: getAsset },
   PROJECT: { table: 'projects', get: getProject },
   TASK: { table: 'tasks', get: getTask },
 } as const;
+type Kind = keyof typeof kinds;
 
-async function lockTargets(
-  context: Context & Transaction,
-  type: keyof typeof kinds,
-  id: number,
-  others: readonly number[] = [],
-): Promise<TargetRow[]> {
-  const { table, get } = kinds[type];
-  await context.db.$pipeline([lockOf(context.db, table, [id, ...others])]);
-  return [{ target: `${type}:${id}`, row: await get(context, id) }];
+interface Operation<Name extends ProposalOperation> {
+  /** Runs the request. @throws ApiError */
+  run(context: UserContext & Transaction, request: Request<Name>): Promise<unknown>;
+  /** The kind of the row that the request changes. */
+  changes?: Kind;
+  /** The kind of the row to which the request adds another row. */
+  addsTo?: Kind;
 }
 
-/** Locks the external ids of assets before the assets, as the endpoints do (assets/upsert.ts). */
-async function lockExternalIds({ db }: Context, items: readonly { externalId?: string | null | undefined }[]) {
+/** All operations. If one is missing, this table doesn't compile. */
+const operations: { [Name in ProposalOperation]: Operation<Name> } = {
+  tickets_create: { run: (context, { body }) => createTicket(context, body) },
+  tickets_update: { changes: 'TICKET', run: (context, { params, body }) => updateTicket(context, params.id, body) },
+  comments_create: { addsTo: 'TICKET', run: (context, { params, body }) => createComment(context, params.id, body) },
+  links_create: { addsTo: 'TICKET', run: (context, { params, body }) => createLink(context, params.id, body) },
+  assets_create: { run: (context, { body }) => createAsset(context, body) },
+  assets_update: { changes: 'ASSET', run: (context, { params, body }) => updateAsset(context, params.id, body) },
+  // The body decides which assets the request changes.
+  assets_upsertMany: { run: (context, { body }) => upsertAssets(context, body) },
+  tasks_create: { addsTo: 'PROJECT', run: (context, { params, body }) => createTask(context, params.id, body) },
+  tasks_update: { changes: 'TASK', run: (context, { params, body }) => updateTask(context, params.taskId, body) },
+  requestForms_submit: { run: (context, { params, body }) => submitForm(context, params.key, body) },
+};
+
+/**
+ * Locks the rows that a request changes or to which it adds a row, in the order in which its endpoint locks them, and
+ * returns them. Locks the external ids of assets before assets (assets/upsert.ts).
+ * @throws ApiError NOT_FOUND
+ */
+export async function lockTargets(context: Context & Transaction, request: NewProposal): Promise<TargetRow[]> {
+  const { db } = context;
+  const { changes, addsTo = changes } = operations[request.operation];
+  const items = itemsOf(request);
   if (items.some(({ externalId }) => externalId != null)) await lockTenant(db, 'assetExternalIds');
+  if (request.operation === 'assets_upsertMany') return lockUpserted(context, request);
+  if (addsTo === undefined || !('params' in request)) return [];
+  const { id, taskId = id } = request.params as { id: number; taskId?: number };
+  const { table, get } = kinds[addsTo];
+  await db.$pipeline([
+    lockOf(db, table, request.operation === 'links_create' ? [taskId, request.body.ticketId] : [taskId]),
+  ]);
+  return [{ target: `${addsTo}:${taskId}`, row: await get(context, taskId) }];
+}
+
+/** Returns the valid assets in a request. */
+function itemsOf(request: NewProposal): { externalId?: string | null | undefined }[] {
+  if (request.operation === 'assets_update') return [request.body];
+  if (request.operation !== 'assets_upsertMany') return [];
+  return request.body.assets.flatMap((item) => (item instanceof InvalidItem ? [] : item));
 }
 
 async function lockUpserted(
-  context: Context & Transaction,
-  { assets, matchBy = 'assetTag' }: Body<'assets_upsertMany'>,
+  { db }: Context,
+  { body: { assets, matchBy = 'assetTag' } }: Request<'assets_upsertMany'>,
 ): Promise<TargetRow[]> {
-  const { db } = context;
-  const items = assets.flatMap((item) => (item instanceof InvalidItem ? [] : item));
-  await lockExternalIds(context, items);
-  const where = { [matchBy]: { in: items.flatMap((item) => item[matchBy] ?? []) } };
-  const found = await db.asset.findMany({ where, select: { id: true } });
-  if (found.length === 0) return [];
+  const matches = assets.flatMap((item) => (item instanceof InvalidItem ? [] : (item[matchBy] ?? [])));
+  const found = await db.asset.findMany({ where: { [matchBy]: { in: matches } }, select: { id: true } });
   const ids = found.map(({ id }) => Number(id));
+  if (ids.length === 0) return [];
   await db.$pipeline([lockOf(db, 'assets', ids)]);
   const rows = await db.asset.findMany({ where: { id: { in: ids } } });
-  return rows.map(presentAsset).map((row) => ({ target: `ASSET:${row.id}` as const, row }));
+  return rows.map(presentAsset).map((row) => ({ target: `ASSET:${row.id}`, row }));
 }
 
-type Upserted = { result: string; data: Row } | { error: Pick<ApiError, 'code' | 'message' | 'details'> };
+/** A row after a request, and whether the request has created it. */
+interface Written {
+  row: Row;
+  isNew: boolean;
+}
 
-/** @throws ApiError the error of the first item that has one */
-function toUpserted(data: Upserted[]): Written[] {
-  return data.map((item, index) => {
-    if (!('error' in item)) return { row: item.data, isNew: item.result === 'CREATED' };
-    const { code, message, details } = item.error;
-    throw belowPath(new ApiError(code, message, { ...(details && { details: [...details] }) }), `assets.${index}.`);
+type UpsertedItem = { result: string; data: Row } | { error: ApiError };
+
+/** Runs a request, and returns the rows that it has written. @throws ApiError, also for an item of an upsert */
+export async function runRequest(context: UserContext & Transaction, request: NewProposal): Promise<Written[]> {
+  const { run, changes } = operations[request.operation] as Operation<ProposalOperation>;
+  const [response] = Object.values(proposable[request.operation].responses) as [z.ZodObject];
+  // The wrapper of the endpoint checks the response of POST /proposals, but not the response of the request.
+  const { data } = response.parse({ success: true, data: await run(context, request) });
+  if (request.operation !== 'assets_upsertMany') return [{ row: data as Row, isNew: changes === undefined }];
+  return (data as UpsertedItem[]).map((item, index) => {
+    if ('error' in item) throw belowPath(item.error, `assets.${index}.`);
+    return { row: item.data, isNew: item.result === 'CREATED' };
   });
 }
 
-const creates = { toWritten: (row: Row) => [{ row, isNew: true }] };
-const updates = { toWritten: (row: Row) => [{ row, isNew: false }] };
-const withoutTarget = { lock: async () => [] };
-
-/** All operations. A missing or a misspelt one doesn't compile. */
-const operations: { [Name in ProposalOperation]: Operation<Params<Name>, Body<Name>> } = {
-  tickets_create: {
-    ...{ ...withoutTarget, ...creates },
-    run: (context, _, body) => createTicket(context, body),
-  },
-  tickets_update: {
-    ...updates,
-    lock: (context, { id }) => lockTargets(context, 'TICKET', Number(id)),
-    run: (context, { id }, body) => updateTicket(context, id, body),
-  },
-  comments_create: {
-    ...creates,
-    lock: (context, { id }) => lockTargets(context, 'TICKET', Number(id)),
-    run: (context, { id }, body) => createComment(context, id, body),
-  },
-  links_create: {
-    ...creates,
-    lock: (context, { id }, { ticketId }) => lockTargets(context, 'TICKET', Number(id), [ticketId]),
-    run: (context, { id }, body) => createLink(context, id, body),
-  },
-  assets_create: {
-    ...{ ...withoutTarget, ...creates },
-    run: (context, _, body) => createAsset(context, body),
-  },
-  assets_update: {
-    ...updates,
-    async lock(context, { id }, body) {
-      await lockExternalIds(context, [body]);
-      return lockTargets(context, 'ASSET', id);
-    },
-    run: (context, { id }, body) => updateAsset(context, id, body),
-  },
-  assets_upsertMany: {
-    lock: (context, _, body) => lockUpserted(context, body),
-    run: (context, _, body) => upsertAssets(context, body),
-    toWritten: toUpserted,
-  },
-  tasks_create: {
-    ...creates,
-    lock: (context, { id }) => lockTargets(context, 'PROJECT', id),
-    run: (context, { id }, body) => createTask(context, id, body),
-  },
-  tasks_update: {
-    ...updates,
-    lock: (context, { taskId }) => lockTargets(context, 'TASK', taskId),
-    run: (context, { taskId }, body) => updateTask(context, taskId, body),
-  },
-  requestForms_submit: {
-    ...{ ...withoutTarget, ...creates },
-    run: (context, { key }, body) => submitForm(context, key, body),
-  },
-};
-
-/** Returns how to run an operation. The caller has parsed its parameters and its body. */
-export function operationOf(name: ProposalOperation): Operation<unknown, unknown> {
-  return operations[name] as Operation<unknown, unknown>;
-}
-
-/** Returns the data of a response, after a check against the contract. @throws ZodError */
-export function checkResponse({ responses }: Endpoint, data: unknown): unknown {
-  const [schema] = Object.values(responses) as [z.ZodObject];
-  return (schema.parse({ success: true, data }) as { data: unknown }).data;
-}
-
 /** Returns an error whose details have longer paths. @param path the path, which ends with a dot */
-export function belowPath({ code, message, details, retryAfterSeconds }: ApiError, path: string): ApiError {
+export function belowPath({ code, message, details }: Pick<ApiError, 'code' | 'message' | 'details'>, path: string) {
   const [first] = details ?? [];
   const isAbout = first !== undefined && message.startsWith(`${first.path} `);
   return new ApiError(code, isAbout ? path + message : message, {
     ...(details && { details: details.map((detail) => ({ ...detail, path: path + detail.path })) }),
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
