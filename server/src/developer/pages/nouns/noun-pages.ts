@@ -38,11 +38,24 @@ const roles = ['ADMIN'] as const;
 
 /** Returns the pages of a noun that administrators manage: the list, the form for a new row, and the page of a row. */
 export async function nounPages(noun: NounDeclaration): Promise<AnyPage[]> {
-  const { one, many, audit, schemas, search, isShort = false } = noun;
   const operations = await noun.load();
-  const path = `/developer/${noun.path}`;
-  const fields = fieldsOf(noun);
-  const [inCreate, inUpdate] = [fields.filter((each) => each.isInCreate), fields.filter((each) => each.isInUpdate)];
+  const parts = { noun, operations, path: `/developer/${noun.path}`, fields: fieldsOf(noun) };
+  const files = operations.csv?.((csv) =>
+    operations.rows === undefined ? [] : [csvImport(csv), ...csvFiles({ ...csv, rows: operations.rows })],
+  );
+  return [listPage(parts), ...(noun.hasOwnForms === true ? [] : [newPage(parts), rowPage(parts)]), ...(files ?? [])];
+}
+
+/** What the pages of a noun share. */
+interface Parts {
+  noun: NounDeclaration;
+  operations: Awaited<ReturnType<NounDeclaration['load']>>;
+  path: string;
+  fields: ReturnType<typeof fieldsOf>;
+}
+
+function listPage({ noun, operations, path, fields }: Parts): AnyPage {
+  const { one, many, schemas, search, isShort = false } = noun;
   const filtered = search === undefined ? [] : fields.filter(({ name }) => noun.filters?.includes(name));
   const filterShape: Record<string, z.ZodType> = {
     ...(search !== undefined && { q: SearchText }),
@@ -54,17 +67,7 @@ export async function nounPages(noun: NounDeclaration): Promise<AnyPage[]> {
     const file = hasFiles ? html` or <a href="${path}/import">import a CSV file</a>` : null;
     return html`No ${many} yet. <a href="${path}/new">Create ${withArticle(one)}</a>${file}.`;
   };
-  const Key = z.strictObject(keyShape(noun));
-  const all = html`<p><a href="${path}">All ${many}</a></p>`;
-  const addressOf = (row: Row) =>
-    withQuery(`${path}/one`, Object.fromEntries(noun.key.map((name) => [name, String(row[name])])));
-  const titleOf = (row: Row) => noun.title.map((name) => row[name]).join(': ');
-  const toResult = (row: Row) => ({
-    ...{ redirect: addressOf(row), subject: String(row[noun.title[0] ?? '']) },
-    ...(noun.isAuditedByForms === true && { target: { type: audit, id: Number(row.id) } }),
-  });
-
-  const list = page({
+  return page({
     path,
     menu: capitalize(many),
     roles,
@@ -78,15 +81,7 @@ export async function nounPages(noun: NounDeclaration): Promise<AnyPage[]> {
           ...{ page, perPage: isShort ? 100 : perPage, q },
         }),
       );
-      const columns = describeColumns(noun.list);
-      const users = columns.filter(({ style }) => style === 'user');
-      const ids = list.data.flatMap((row) => users.map(({ cell }) => cell(row))).filter((id) => typeof id === 'number');
-      const names = await findUserNames(visit.context, ids);
-      const rows = list.data.map((row) => {
-        const [first, ...others] = columns.map(({ style, cell }) => renderCell(cell(row), { visit, style, names }));
-        return [html`<a href="${addressOf(row)}">${first}</a>`, ...others];
-      });
-      const titles = columns.map(({ title }) => title);
+      const { titles, rows } = await renderRows(visit, noun, list.data);
       const found = table(capitalize(many), titles, rows, renderEmptyList(words, none(q !== '' || filters.length > 0)));
       const pages = isShort ? null : pager(list.meta, address);
       const inputs = filtered.map(({ name, label, choices = [] }) =>
@@ -101,26 +96,33 @@ ${search === undefined ? html`${found}${pages}` : html`${searchForm(path, words,
       };
     },
   });
+}
 
-  const create = page({
+function newPage({ noun, operations, path, fields }: Parts): AnyPage {
+  const inCreate = fields.filter((each) => each.isInCreate);
+  return page({
     path: `${path}/new`,
     roles,
     async show(request) {
       const inputs = await renderFields(operations, request.visit.context, inCreate);
       const body = renderForm(request, 'create', (sent) => html`${inputs(sent)}${submit('Create')}`);
-      return { title: `New ${one}`, body: html`${all}${body}` };
+      return { title: `New ${noun.one}`, body: html`${linkToList(noun)}${body}` };
     },
     forms: {
       create: form({
         fields: z.strictObject(formShape(operations, inCreate)),
-        audit: `${audit}.created`,
+        audit: `${noun.audit}.created`,
         run: async ({ visit: { context }, fields }) =>
-          toResult(await operations.create(context, await toRequest(operations, context, fields))),
+          toResult(noun, await operations.create(context, await toRequest(operations, context, fields))),
       }),
     },
   });
+}
 
-  const detail = page({
+function rowPage({ noun, operations, path, fields }: Parts): AnyPage {
+  const inUpdate = fields.filter((each) => each.isInUpdate);
+  const Key = z.strictObject(keyShape(noun));
+  return page({
     path: `${path}/one`,
     roles,
     params: Key,
@@ -132,18 +134,15 @@ ${search === undefined ? html`${found}${pages}` : html`${searchForm(path, words,
       const inputs = await renderFields(operations, visit.context, shown, row);
       const lines = describeColumns(noun.facts ?? [...noun.key, 'createdAt', 'updatedAt']);
       const values = lines.map(({ title, style, cell }) => [title, renderCell(cell(row), { visit, style }) || null]);
+      const etag = etagField({ etag: String(row.etag) });
       return {
-        title: titleOf(row),
-        body: html`${all}
+        title: noun.title.map((name) => row[name]).join(': '),
+        body: html`${linkToList(noun)}
 ${facts(Object.fromEntries(values))}
 ${await renderPeople(visit, noun, row)}
 ${section(
   'Details',
-  renderForm(
-    request,
-    'change',
-    (sent) => html`${etagField({ etag: String(row.etag) })}${inputs(sent)}${submit('Save')}`,
-  ),
+  renderForm(request, 'change', (sent) => html`${etag}${inputs(sent)}${submit('Save')}`),
 )}`,
       };
     },
@@ -151,20 +150,44 @@ ${section(
       change: form({
         params: Key,
         fields: z.strictObject({ ...formShape(operations, inUpdate), etag: Etag }),
-        audit: `${audit}.updated`,
+        audit: `${noun.audit}.updated`,
         async run({ visit: { context }, params, fields: { etag, ...typed } }) {
           const patch = await toRequest(operations, context, typed);
-          return toResult(
-            await changeIfUnchanged(context, String(etag), (context) => operations.update(context, params, patch)),
-          );
+          const change = (within: typeof context) => operations.update(within, params, patch);
+          return toResult(noun, await changeIfUnchanged(context, String(etag), change));
         },
       }),
     },
   });
-  const files = operations.csv?.((csv) =>
-    operations.rows === undefined ? [] : [csvImport(csv), ...csvFiles({ ...csv, rows: operations.rows })],
-  );
-  return [list, ...(noun.hasOwnForms === true ? [] : [create, detail]), ...(files ?? [])];
+}
+
+function linkToList({ path, many }: NounDeclaration): SafeHtml {
+  return html`<p><a href="/developer/${path}">All ${many}</a></p>`;
+}
+
+function addressOf({ path, key }: NounDeclaration, row: Row): string {
+  return withQuery(`/developer/${path}/one`, Object.fromEntries(key.map((name) => [name, String(row[name])])));
+}
+
+/** Returns the result of a form that has written a row. */
+function toResult(noun: NounDeclaration, row: Row) {
+  return {
+    ...{ redirect: addressOf(noun, row), subject: String(row[noun.title[0] ?? '']) },
+    ...(noun.isAuditedByForms === true && { target: { type: noun.audit, id: Number(row.id) } }),
+  };
+}
+
+/** Returns the titles and the cells of the table of a list. The first cell links to the page of the row. */
+async function renderRows(visit: UserContext, noun: NounDeclaration, data: readonly Row[]) {
+  const columns = describeColumns(noun.list);
+  const users = columns.filter(({ style }) => style === 'user');
+  const ids = data.flatMap((row) => users.map(({ cell }) => cell(row))).filter((id) => typeof id === 'number');
+  const names = await findUserNames(visit.context, ids);
+  const rows = data.map((row) => {
+    const [first, ...others] = columns.map(({ style, cell }) => renderCell(cell(row), { visit, style, names }));
+    return [html`<a href="${addressOf(noun, row)}">${first}</a>`, ...others];
+  });
+  return { titles: columns.map(({ title }) => title), rows };
 }
 
 interface CellContext {
