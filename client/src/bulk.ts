@@ -183,7 +183,7 @@ function split(
     const value = given == null ? item : String(given).trim().normalize();
     const first = firsts.get(value);
     if (first !== undefined) {
-      reject(index, `${matchBy} ${value} is a duplicate: the item with index ${first} has the same value.`);
+      reject(index, `${matchBy} ${value} is a duplicate of the item with index ${first}.`);
       continue;
     }
     firsts.set(value, index);

@@ -310,10 +310,10 @@ describe('upsertMany', () => {
     expect(counts).toEqual({ CREATED: 121, UPDATED: 0, UNCHANGED: 0 });
     expect([results.length, failed.length, batches.reduce((sum, size) => sum + size)]).toEqual([125, 4, 125]);
     expect(failed.map(({ index, error }) => [index, error.code, error.message])).toEqual([
-      [121, 'VALIDATION_ERROR', 'assetTag LT-0 is a duplicate: the item with index 1 has the same value.'],
-      [122, 'VALIDATION_ERROR', 'assetTag Ger\u00e4t is a duplicate: the item with index 0 has the same value.'],
-      [123, 'VALIDATION_ERROR', 'assetTag Ger\u00e4t is a duplicate: the item with index 0 has the same value.'],
-      [124, 'VALIDATION_ERROR', 'assetTag LT-7 is a duplicate: the item with index 8 has the same value.'],
+      [121, 'VALIDATION_ERROR', 'assetTag LT-0 is a duplicate of the item with index 1.'],
+      [122, 'VALIDATION_ERROR', 'assetTag Ger\u00e4t is a duplicate of the item with index 0.'],
+      [123, 'VALIDATION_ERROR', 'assetTag Ger\u00e4t is a duplicate of the item with index 0.'],
+      [124, 'VALIDATION_ERROR', 'assetTag LT-7 is a duplicate of the item with index 8.'],
     ]);
     // Items without the field are no twins. The API reports their error.
     const untagged = items.slice(0, 2).map(({ assetTag: _, ...item }) => item);

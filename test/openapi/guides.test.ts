@@ -443,7 +443,7 @@ it('runs the code samples in docs/guides/sync-assets.md', async () => {
   const [output, errors] = [collect(reporting.stdout), collect(reporting.stderr)];
   expect((await once(reporting, 'close'))[0]).toBe(1);
   expect(output()).toBe('1 created, 0 updated, 1 unchanged, 0 gone\n');
-  const twin = 'inventory:4713: assetTag LT-0312 is a duplicate: the item with index 0 has the same value.\n';
+  const twin = 'inventory:4713: assetTag LT-0312 is a duplicate of the item with index 0.\n';
   expect(errors()).toContain(twin);
   if (python) await expect(run('python', syncInPython)).rejects.toThrow(twin);
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
@@ -889,7 +889,7 @@ describe('the guide python', skipUnlessPython(), () => {
 
     await writeFile(join(folder, 'devices.csv'), `tag,name,serial\n${devices(250)}\nPY-7,Twin,SN-7\n`);
     expect(await run('python', inventory, env)).toBe(
-      "{'CREATED': 250, 'UPDATED': 0, 'UNCHANGED': 0}\nLine 252: assetTag PY-7 is a duplicate: the item with index 7 has the same value.\n",
+      "{'CREATED': 250, 'UPDATED': 0, 'UNCHANGED': 0}\nLine 252: assetTag PY-7 is a duplicate of the item with index 7.\n",
     );
 
     const old = 'the old secret of the guides';

@@ -138,7 +138,7 @@ def test_upserts_devices_and_names_twins(itsm: ItsmClient) -> None:
     result = itsm.assets.upsert_many([*devices, *twins])
     assert result.counts == {"CREATED": 0, "UPDATED": 1, "UNCHANGED": 149}
     [failed] = result.failed
-    assert str(failed.error) == "assetTag PY-7 is a duplicate: the item with index 7 has the same value."
+    assert str(failed.error) == "assetTag PY-7 is a duplicate of the item with index 7."
     assert result.results[3].result == "UPDATED"
 
 

@@ -175,7 +175,7 @@ def _split(
             # The API also normalizes the value. White space around it is frequent in the texts of firmware.
             value = unicodedata.normalize("NFC", str(given).strip())
             if value in firsts:
-                reject(index, f"{match_by} {value} is a duplicate: the item with index {firsts[value]} has the same value.")
+                reject(index, f"{match_by} {value} is a duplicate of the item with index {firsts[value]}.")
                 continue
             firsts[value] = index
         bytes_of_item = len(encoded[index]) + 1

@@ -96,7 +96,7 @@ function findMatches(given: readonly (AssetUpsertItem | InvalidItem)[], matchBy:
       throw invalidField('VALIDATION_ERROR', matchBy, 'is required, because the request matches assets by this field');
     const first = firsts.get(match) as number;
     if (given[first] === item) return item;
-    const message = `${match} is a duplicate: the item with index ${first} has the same value. Send each asset only once.`;
+    const message = `${match} is a duplicate of the item with index ${first}. Send each asset only once.`;
     throw invalidField('VALIDATION_ERROR', matchBy, message);
   });
 }
