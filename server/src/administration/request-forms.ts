@@ -80,7 +80,7 @@ export const requestForms = declareNoun({
     },
     deactivate: {
       summary: "Deactivate a request form: requests can't submit it",
-      details: 'Its tickets keep its key.',
+      details: 'Existing tickets keep the key of the form.',
     },
   },
   async load() {

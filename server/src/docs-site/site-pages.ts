@@ -130,7 +130,7 @@ export const groups: Group[] = [
       guide(
         'change-status',
         'Change the status',
-        'Which status of tickets and assets can follow which.',
+        'The allowed status changes of tickets and assets.',
         'status transitions, allowed status changes, workflow, state machine, retire assets, dispose of assets, close tickets, reopen tickets',
       ),
       guide(
