@@ -115,6 +115,11 @@ it.each([
   ['sla', 'Track due dates'],
   ['retire assets', 'Change the status'],
   ['java', 'API reference'],
+  ['requests left', 'Stay within the rate limits'],
+  ['status transitions', 'Change the status'],
+  ['find a ticket by the id of another system', 'Search and filter'],
+  ['How do I upgrade without downtime?', 'Upgrade without downtime'],
+  ['What can it not do?', 'Limits of the API'],
 ])('finds for the words "%s" first: %s', async (words, title) => {
   const context = await browser.newContext({ viewport: wide });
   const page = await openPage(context, '/');
