@@ -313,6 +313,14 @@ export async function rejectInvalidArguments(api: ItsmClient): Promise<void> {
   await api.tickets.create({ title: 'VPN drops', description: 'Since this morning.', type: 'INCIDENT' });
   // @ts-expect-error: the type of a ticket can't be changed
   await api.tickets.update(1, { type: 'CHANGE' });
+  const [params, reason] = [{ id: 1 }, 'The router was replaced.'];
+  await api.proposals.create({ operation: 'tickets_update', params, body: { status: 'RESOLVED' }, reason });
+  // @ts-expect-error: the body of another operation
+  await api.proposals.create({ operation: 'tickets_update', params, body: { name: 'Router' }, reason });
+  // @ts-expect-error: the parameters of another operation
+  await api.proposals.create({ operation: 'tasks_update', params, body: { title: 'Replace it' }, reason });
+  // @ts-expect-error: an operation that can't be proposed
+  await api.proposals.create({ operation: 'links_delete', params, body: {}, reason });
   const { status } = await api.tickets.get(1);
   switch (status) {
     case 'OPEN':

@@ -111,6 +111,18 @@ const usedFields = `
   export const wrongFieldOfForm: Submission = { answers: { site: 'berlin' }, titel: 'Mine' };
   // @ts-expect-error a category that there is not
   export const wrongCategory: NewTicket = { ...created, categoryConfigId: 'vpm' };
+  const reason = 'The router was replaced.';
+  export const proposed: NewProposal = { operation: 'tickets_update', params: { id: 38 }, body: changed, reason };
+  export const proposedSubmission: NewProposal = {
+    ...{ operation: 'requestForms_submit', params: { key: 'new-laptop' }, body: { answers: {} }, reason },
+  };
+  export const proposedTicket: NewProposal = { operation: 'tickets_create', body: created, reason };
+  // @ts-expect-error the body of another operation
+  export const wrongBody: NewProposal = { operation: 'tickets_update', params: { id: 38 }, body: { name: 'A' }, reason };
+  // @ts-expect-error an option that there is not
+  export const wrongProposal: NewProposal = { operation: 'tickets_create', body: { ...given, customFields: { site: 'berlim' } }, reason };
+  // @ts-expect-error an operation that cannot be proposed
+  export const wrongOperation: NewProposal = { operation: 'links_delete', params: { id: 38 }, body: {}, reason };
 `;
 
 describe("types that are generated from a workspace's document", () => {

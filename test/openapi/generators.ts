@@ -36,7 +36,7 @@ export const generators: Record<Generator, (document: OpenApi, into: string) => 
 /** The imports of a program that uses the types of a workspace's custom fields. */
 export const fieldTypes: Record<Generator, string> = {
   'hey-api': `
-    import type { NewTicket, Ticket, TicketPatch, TicketsListData } from './generated/types.gen.js';
+    import type { NewProposal, NewTicket, Ticket, TicketPatch, TicketsListData } from './generated/types.gen.js';
     import type { Asset, AssetPatch, AssetsListData, NewAsset } from './generated/types.gen.js';
     import type { RequestFormsSubmitNewLaptopData } from './generated/types.gen.js';
     type Submission = RequestFormsSubmitNewLaptopData['body'];
@@ -46,6 +46,7 @@ export const fieldTypes: Record<Generator, string> = {
   'openapi-typescript': `
     import type { components, operations } from './generated.js';
     type Query = operations['tickets_list']['parameters']['query'];
+    type NewProposal = components['schemas']['NewProposal'];
     type NewTicket = components['schemas']['NewTicket'];
     type Ticket = components['schemas']['Ticket'];
     type TicketPatch = components['schemas']['TicketPatch'];
@@ -56,7 +57,7 @@ export const fieldTypes: Record<Generator, string> = {
     type Submission = operations['requestForms_submit_new_laptop']['requestBody']['content']['application/json'];
   `,
   orval: `
-    import type { NewTicket, Ticket, TicketPatch, TicketsListParams as Query } from './generated.js';
+    import type { NewProposal, NewTicket, Ticket, TicketPatch, TicketsListParams as Query } from './generated.js';
     import type { Asset, AssetPatch, AssetsListParams as AssetQuery, NewAsset } from './generated.js';
     import type { requestFormsSubmitNewLaptop } from './generated.js';
     type Submission = Parameters<typeof requestFormsSubmitNewLaptop>[0];
