@@ -222,6 +222,39 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
   });
 }
 
+interface Accepting<Row> {
+  actor: Actor;
+  change(row: Row): Outcome<Row>;
+  /** Returns true if the request changes a row exactly as the proposal shows. */
+  isAsProposed(before: Row, after: Row): boolean;
+}
+
+/**
+ * Returns the step for a request that accepts a proposal, which runs the proposed request only if it changes the row as
+ * the proposal shows. The response contains the proposal.
+ */
+export function accepted<Row extends object>(
+  reported: RowResponse,
+  { actor, change, isAsProposed }: Accepting<Row>,
+): Step<State<Row>> {
+  const { sent, answer } = reported;
+  const isRun = answer?.body?.data?.status === 'ACCEPTED';
+  return step<Row>(reported, {
+    isRead: answer !== undefined && !isRun,
+    after: (state) => {
+      if (state === undefined) return undefined;
+      const outcome = change(state.row);
+      const mayRun = 'row' in outcome && isAsProposed(state.row, outcome.row);
+      if (answer !== undefined && mayRun !== isRun) return undefined;
+      if (!mayRun || outcome.row === state.row) return state;
+      const { row } = outcome;
+      const changes = { ...changesBetween(state.row, row), ...approvalChanges(state.row as never, row as never) };
+      const mutation: Mutation<Row> = { action: 'UPDATED', actor, changes, after: row, ...placeOf(sent) };
+      return { ...state, row, formerTags: formerTagsAfter(state), mutations: [...state.mutations, mutation] };
+    },
+  });
+}
+
 const statusOf = (code: string) => (code === 'NOT_FOUND' ? 404 : 400);
 
 /** Returns the change of a ticket by a new comment. */

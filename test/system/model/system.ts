@@ -348,6 +348,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     links: [],
     hasChangePolicy,
     changes: [],
+    proposals: [],
     approvals: [],
     taken: [],
     attachments: [],

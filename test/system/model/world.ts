@@ -5,6 +5,7 @@ import type {
   CustomFieldDefinition,
   ErrorCode,
   Project,
+  ProposalPreview,
   RequestForm,
   Scope,
   Task,
@@ -15,6 +16,7 @@ import type {
 import type { Step } from './linearize.ts';
 import type { ListQuery } from './resources/lists.ts';
 import type { State } from './resources/rows.ts';
+import type { TicketPatch } from './resources/tickets.ts';
 import type { Subscription } from './resources/webhooks.ts';
 import type { Answer, Request } from './send.ts';
 
@@ -80,6 +82,16 @@ export interface KnownAttachment {
   size: number;
   /** Whether a request that deletes the attachment was sent. */
   isDeleted: boolean;
+}
+
+/** A pending proposal that changes a ticket. */
+export interface KnownProposal {
+  id: number;
+  ticketId: number;
+  body: TicketPatch;
+  preview: ProposalPreview;
+  /** The key that proposed it. */
+  key: Key;
 }
 
 /** A list page that was read during concurrent changes. */
@@ -216,6 +228,8 @@ export interface Workspace {
   hasChangePolicy: boolean;
   /** The ids of the tickets of the type CHANGE that responses contained. */
   changes: number[];
+  /** The proposals that responses contained, without those about which a command has decided. */
+  proposals: KnownProposal[];
   /** The approvals that responses contained. Some of them may be withdrawn. */
   approvals: { id: number; ticketId: number; approverId: number }[];
   /** The external ids for which the server rejected a comment, with the id of the comment that it named. */

@@ -16,6 +16,7 @@ import { limits } from './limits.ts';
 import { links } from './links.ts';
 import { me, ping } from './me.ts';
 import { projects } from './projects.ts';
+import { proposals } from './proposals.ts';
 import { requestForms } from './request-forms.ts';
 import { tasks } from './tasks.ts';
 import { teams } from './teams.ts';
@@ -44,6 +45,7 @@ const byName: Record<string, Record<string, Kind>> = {
     document,
     ticketCategories,
     requestForms,
+    proposals,
     webhooks,
     deliveries,
   },

@@ -121,7 +121,7 @@ const newTicketGiven = fc.record(
 );
 type NewTicketInput = typeof newTicketGiven extends fc.Arbitrary<infer Input> ? Input : never;
 
-const patchGiven = some({
+export const patchGiven = some({
   title: fc.tuple(words, padding),
   description: words,
   status,
@@ -230,7 +230,7 @@ function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
   };
 }
 
-function patchBody(turn: Turn, given: PatchInput, marker: string): TicketPatch {
+export function patchBody(turn: Turn, given: PatchInput, marker: string): TicketPatch {
   const { title, assignee, team, watchers, assets, parent, tagChanges, planned, ...fields } = given;
   return {
     ...(fields as TicketPatch),
