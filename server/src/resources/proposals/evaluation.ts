@@ -42,7 +42,8 @@ export async function evaluate(
   const previews = written.map(({ row, isNew }): ProposalPreview => {
     const found = isUpsert && !isNew ? targets.find((each) => each.row.id === row.id) : only;
     return {
-      target: found?.target ?? null,
+      // Another request can have created the asset after the lock. Without its id, it would look like a new one.
+      target: found?.target ?? (isUpsert && !isNew ? (`ASSET:${row.id}` as const) : null),
       status: found === undefined ? null : String(found.row.status),
       changes: compare(isNew ? undefined : found?.row, row, request.body),
     };
