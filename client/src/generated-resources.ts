@@ -684,7 +684,7 @@ export interface Proposals {
   /**
    * Propose a request.
    *
-   * Checks the request as if it ran now, stores it, and changes nothing else. Its errors are those of the request, with paths below `params` and `body`. An upsert must have no invalid item. If a person accepts the proposal, the server runs the request in the name of the user of this API key. Requires the scope of the operation. At most 500 proposals of a workspace can be pending, and 100 of an API key.
+   * Checks the request as if it ran now, stores it, and changes nothing else. Its errors are those of the request, with paths below `params` and `body`. An upsert must have no invalid item. If a person accepts the proposal, the server runs the request in the name of the user of this API key. Requires the scope of the operation. At most 500 proposals of a workspace can be pending, and 100 of an API key. The body and the preview can have 262144 bytes.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *

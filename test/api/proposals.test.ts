@@ -62,6 +62,38 @@ it.beforeAll(async () => {
 });
 afterAll(() => client.end());
 
+/** Waits until a number of statements wait for locks. */
+async function untilWaiting(count: number): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        const [found] = await query<{ count: number }>(
+          api.databaseUrl,
+          `SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        );
+        return found?.count;
+      },
+      { interval: 20 },
+    )
+    .toBe(count);
+}
+
+/** Starts each step while the lock for proposals is held, after the previous step waits for it. Then releases the lock. */
+async function whileLocked(tenantId: number | bigint, ...steps: (() => Promise<unknown>[])[]): Promise<unknown[]> {
+  await client.query('BEGIN');
+  await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('proposals:' || $1::bigint, 13))`, [tenantId]);
+  const started: Promise<unknown>[] = [];
+  try {
+    for (const step of steps) {
+      started.push(...step());
+      await untilWaiting(started.length);
+    }
+  } finally {
+    await client.query('COMMIT');
+  }
+  return Promise.all(started);
+}
+
 /** Reads everything that a request could change: the rows of all tables, jobs and files. */
 async function readAll(): Promise<Record<string, unknown>> {
   const { rows } = await client.query<{ name: string; rows: string }>(selectAll);
@@ -218,6 +250,17 @@ describe('POST /proposals', () => {
     expect(numberOf(second)).toBe(numberOf(first) + 1);
   });
 
+  it('limits the size of a proposal, so that a page of proposals stays small', async () => {
+    const assets = [0, 1, 2].map(() => ({ assetTag: unique(), name: 'A', type: 'OTHER', notes: 'x'.repeat(60_000) }));
+    const response = await workspace.call('POST', '/proposals', {
+      ...{ operation: 'assets_upsertMany', body: { assets }, reason },
+    });
+    expect(errorOf(response)).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'body' }] });
+    const { id } = await workspace.createTicket({ description: 'x'.repeat(65_000) });
+    const { status } = await workspace.call('POST', '/proposals', change(id, { description: 'y'.repeat(65_000) }));
+    expect(status).toBe(201);
+  });
+
   it('limits the pending proposals of a key and of a workspace', async () => {
     const own = await createWorkspace(api);
     const { id } = await own.createProposal();
@@ -296,6 +339,60 @@ describe('a proposing key', () => {
     await revokeKey(workspace.context, next);
     expect((await show(body.data.id)).status).toBe('WITHDRAWN');
     expect((await getKey(workspace.context, next)).isProposing).toBe(true);
+  });
+
+  it('withdraws its pending proposals when all keys of its line are revoked at once, or have expired', async () => {
+    for (const overlapHours of [1, 720]) {
+      const key = await workspace.createKey({ isProposing: true });
+      const { id: ticketId } = await workspace.createTicket();
+      const { body } = await callWith(key)('POST', '/proposals', change(ticketId, { title: 'A' }));
+      const { id, keyId } = body.data as Proposal;
+      const { id: nextId } = await rotateKey(workspace.context, keyId, { overlapHours });
+      if (overlapHours === 1) {
+        await query(api.databaseUrl, 'UPDATE api_keys SET expires_at = now() WHERE id = $1', [keyId]);
+        await revokeKey(workspace.context, nextId);
+      } else {
+        await whileLocked(workspace.tenantId, () => [
+          revokeKey(workspace.context, keyId),
+          revokeKey(workspace.context, nextId),
+        ]);
+      }
+      expect((await show(id)).status).toBe('WITHDRAWN');
+    }
+  });
+
+  it.each(['proposal', 'revocation'])(
+    'leaves no pending proposal if the %s is first of both at the same time',
+    async (first) => {
+      const key = await workspace.createKey({ isProposing: true });
+      const { id: ticketId } = await workspace.createTicket();
+      const { body } = await callWith(key)('POST', '/proposals', change(ticketId, { title: 'A' }));
+      const propose = () => callWith(key)('POST', '/proposals', change(ticketId, { title: 'B' }));
+      const revoke = () => revokeKey(workspace.context, body.data.keyId);
+      const steps = first === 'proposal' ? [propose, revoke] : [revoke, propose];
+      const results = await whileLocked(workspace.tenantId, ...steps.map((step) => () => [step()]));
+      const proposed = results.find((result) => 'text' in (result as object));
+      expect(proposed).toMatchObject({ status: first === 'proposal' ? 201 : 401 });
+      const pending = await workspace.call('GET', `/proposals?status=PENDING&target=TICKET:${ticketId}`);
+      expect(pending.body.meta.totalCount).toBe(0);
+    },
+  );
+
+  it('can be revoked while its user is deactivated', async () => {
+    const { id: userId } = await workspace.createUser();
+    await workspace.createKey({ isProposing: true });
+    const [key] = await query<{ id: number }>(
+      api.databaseUrl,
+      `UPDATE api_keys SET user_id = $1 WHERE tenant_id = $2
+         AND id = (SELECT max(id) FROM api_keys WHERE tenant_id = $2) RETURNING id::int`,
+      [userId, workspace.tenantId],
+    );
+    const results = await whileLocked(
+      workspace.tenantId,
+      () => [deactivateUser(workspace.context, userId)],
+      () => [revokeKey(workspace.context, key?.id ?? 0)],
+    );
+    expect(results).toMatchObject([{ active: false }, { state: 'revoked' }]);
   });
 
   it('withdraws its pending proposals when its user is deactivated, also if the keys are kept', async () => {
@@ -391,6 +488,23 @@ describe('PATCH /proposals/{id}', () => {
     });
     expect((await decide(plain.id, 'ACCEPTED')).body.data.status).toBe('ACCEPTED');
     expect(await read(ticketId)).toMatchObject({ title: 'New', description: 'More details.' });
+  });
+
+  it('becomes STALE if another request creates the asset of an upsert at the same time', async () => {
+    const assetTag = unique();
+    const body = { assets: [{ assetTag, name: 'Router', type: 'NETWORK' }] };
+    const { id } = await workspace.createProposal({ operation: 'assets_upsertMany', body });
+    await client.query('BEGIN');
+    await client.query('SELECT FROM proposals WHERE tenant_id = $1 AND id = $2 FOR UPDATE', [workspace.tenantId, id]);
+    const decided = decide(id, 'ACCEPTED');
+    await untilWaiting(1);
+    const { id: assetId } = await workspace.createAsset({ assetTag, name: 'By a person', type: 'NETWORK' });
+    await client.query('COMMIT');
+    expect((await decided).body.data).toMatchObject({
+      status: 'STALE',
+      result: { preview: [{ target: `ASSET:${assetId}` }] },
+    });
+    expect((await workspace.call('GET', `/assets/${assetId}`)).body.data.name).toBe('By a person');
   });
 
   it('becomes STALE with the error that the request would return now', async () => {

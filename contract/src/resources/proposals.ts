@@ -24,6 +24,9 @@ import { tickets } from './tickets.ts';
 /** The maximum number of pending proposals of a workspace, and of an API key with the keys that it replaces. */
 export const [maxPendingProposals, maxPendingProposalsOfKey] = [500, 100];
 
+/** The maximum size of the body and the preview of a proposal, so that pages of proposals aren't too large. */
+export const maxProposalBytes = 262_144;
+
 /** The number of days after which a pending proposal expires, and after which an ended one is deleted. */
 export const [proposalDays, endedProposalDays] = [7, 90];
 
@@ -305,7 +308,8 @@ export const proposals = endpoints({
       'Checks the request as if it ran now, stores it, and changes nothing else. Its errors are those of the request, ' +
       'with paths below `params` and `body`. An upsert must have no invalid item. If a person accepts the proposal, the ' +
       'server runs the request in the name of the user of this API key. Requires the scope of the operation. At most ' +
-      `${maxPendingProposals} proposals of a workspace can be pending, and ${maxPendingProposalsOfKey} of an API key.`,
+      `${maxPendingProposals} proposals of a workspace can be pending, and ${maxPendingProposalsOfKey} of an API key. ` +
+      `The body and the preview can have ${maxProposalBytes} bytes.`,
     metadata: access,
     body: NewProposal,
     responses: { 201: item(Proposal) },

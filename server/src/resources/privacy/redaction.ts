@@ -1,6 +1,7 @@
 import type { TicketReference } from '@itsm-api/contract';
 import { sql, tenant } from '../../database/client/sql.ts';
 import { command, rows } from '../../database/client/statements.ts';
+import { lockTenant } from '../../database/row-lock.ts';
 import { invalidField, notFound } from '../../shared/errors.ts';
 import { record } from '../activities/record.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
@@ -193,6 +194,8 @@ async function redactProposals(
 ): Promise<void> {
   const ticketIds = [...tickets];
   const targets = ticketIds.map((id) => `TICKET:${id}`);
+  // Withdrawals change several proposals in another order.
+  await lockTenant(db, 'proposals');
   await db.$sql(emptyProposals, { targets, ticketIds, commentIds: [...comments], at: now() });
 }
 

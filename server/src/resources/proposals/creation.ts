@@ -1,6 +1,7 @@
 import {
   maxPendingProposals,
   maxPendingProposalsOfKey,
+  maxProposalBytes,
   type NewProposal,
   type Proposal,
   proposalDays,
@@ -8,7 +9,7 @@ import {
 import { json } from '../../database/client/json-column.ts';
 import { withSavepoint } from '../../database/client/transaction.ts';
 import { lockTenant } from '../../database/row-lock.ts';
-import { ApiError } from '../../shared/errors.ts';
+import { ApiError, invalidField } from '../../shared/errors.ts';
 import { transaction, type UserContext } from '../shared/context.ts';
 import { findSameKeys } from '../shared/proposal-withdrawal.ts';
 import { evaluate, getIfMatch } from './evaluation.ts';
@@ -20,7 +21,7 @@ const dayMs = 86_400_000;
 /**
  * Stores a proposal. Runs the request first, and undoes its changes, so that the errors are those of the request.
  * @throws ApiError the errors of the request, with paths below `body`; INSUFFICIENT_SCOPE; VALIDATION_ERROR if too many
- * proposals are pending
+ * proposals are pending; INVALID_API_KEY if the key was revoked during the request
  */
 export function propose(context: UserContext, input: NewProposal, rights: Rights): Promise<Proposal> {
   requireScope(rights, input.operation, 'write');
@@ -33,6 +34,9 @@ export function propose(context: UserContext, input: NewProposal, rights: Rights
       () => evaluate(undone, input, targets),
       () => false,
     );
+    checkSize(input.body, preview);
+    await lockTenant(db, 'proposals');
+    await checkKey(context);
     await checkCount(context);
     const { operation, body, reason } = input;
     const params = 'params' in input ? input.params : {};
@@ -48,9 +52,21 @@ export function propose(context: UserContext, input: NewProposal, rights: Rights
   });
 }
 
+/** @throws ApiError VALIDATION_ERROR */
+function checkSize(body: object, preview: object): void {
+  if (Buffer.byteLength(JSON.stringify([body, preview])) <= maxProposalBytes) return;
+  const message = `must be smaller: with the preview, it has more than ${maxProposalBytes} bytes. Split the proposal.`;
+  throw invalidField('VALIDATION_ERROR', 'body', message);
+}
+
+/** Checks that the API key and its user haven't lost their rights during the request. @throws ApiError INVALID_API_KEY */
+async function checkKey({ db, keyId }: UserContext): Promise<void> {
+  const found = await db.apiKey.count({ where: { id: keyId, revokedAt: null, user: { active: true } } });
+  if (found === 0) throw new ApiError('INVALID_API_KEY', 'The API key was revoked. Create a new one.');
+}
+
 /** Checks that the workspace and the API key can have another pending proposal. @throws ApiError VALIDATION_ERROR */
 async function checkCount({ db, now, keyId }: UserContext): Promise<void> {
-  await lockTenant(db, 'proposals');
   const where = wherePending(now());
   const ofWorkspace = await db.proposal.count({ where });
   const advice = 'Wait until a person decides, or withdraw some with `DELETE /proposals/{id}`.';

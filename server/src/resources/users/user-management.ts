@@ -127,8 +127,10 @@ export function deactivateUser(
     const user = await setActive(context, reference, false);
     await endAccess(context.db, user.id);
     await withdrawApprovals(context, user.id);
+    const revokedKeys = await revokeUserKeys(context, user.id, choice);
+    // After the keys, in the order of `revokeKey`. Otherwise, transactions could deadlock.
     await withdrawOfUser(context, user.id);
-    return { ...user, revokedKeys: await revokeUserKeys(context, user.id, choice) };
+    return { ...user, revokedKeys };
   });
 }
 
