@@ -64,7 +64,6 @@ export function redact(
     for (const row of rows) await changeTicket(context, row, { at, isRedacted: ticketIds.has(row.id), removed });
     await redactApprovals(context, ticketIds);
     await redactComments(context, commentIds, at);
-    await redactProposals(context, ticketIds, commentIds);
     await redactCopies(context, {
       tickets: new Map(
         rows.map((row) => [row.id, { isRedacted: ticketIds.has(row.id), customFields: row.customFields }]),
@@ -73,7 +72,8 @@ export function redact(
       attachments: new Set([...named, ...(await findDeletedAttachments(context, ticketIds))]),
       redactedAt: at.toISOString(),
     });
-    // The last statement, because uploads of the workspace wait for its lock.
+    // The last statements, because new proposals and uploads of the workspace wait for their locks.
+    await redactProposals(context, ticketIds, commentIds);
     if (removed.length > 0) await addUsage(context, -removed.reduce((sum, { size }) => sum + size, 0));
     return redaction;
   });
