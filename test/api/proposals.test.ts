@@ -507,6 +507,18 @@ describe('PATCH /proposals/{id}', () => {
     expect((await workspace.call('GET', `/assets/${assetId}`)).body.data.name).toBe('By a person');
   });
 
+  it('stays PENDING if the server fails', async () => {
+    const { id, target } = await workspace.createProposal();
+    const ticketId = Number(target?.split(':')[1]);
+    const condition = `CHECK (title <> 'Changed' OR id <> ${ticketId}) NOT VALID`;
+    await client.query(`ALTER TABLE tickets ADD CONSTRAINT fails ${condition}`);
+    expect((await decide(id, 'ACCEPTED')).status).toBe(500);
+    await client.query('ALTER TABLE tickets DROP CONSTRAINT fails');
+    expect((await show(id)).status).toBe('PENDING');
+    expect((await decide(id, 'ACCEPTED')).body.data.status).toBe('ACCEPTED');
+    expect((await read(ticketId)).title).toBe('Changed');
+  });
+
   it('becomes STALE with the error that the request would return now', async () => {
     const { id: assigneeId } = await workspace.createUser();
     const { id: ticketId } = await workspace.createTicket();

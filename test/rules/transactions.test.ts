@@ -1,7 +1,7 @@
 import { sql, tenant } from '@itsm-api/server/database/client/sql.ts';
 import { rows } from '@itsm-api/server/database/client/statements.ts';
 import { type TenantClient, tenantClient } from '@itsm-api/server/database/client/tenant-client.ts';
-import { ConditionNotMet } from '@itsm-api/server/database/client/transaction.ts';
+import { ConditionNotMet, withSavepoint } from '@itsm-api/server/database/client/transaction.ts';
 import { transaction } from '@itsm-api/server/resources/shared/context.ts';
 import { describe, expect } from 'vitest';
 import { api, it, workspace } from '../support/fixture.ts';
@@ -126,6 +126,35 @@ describe('opening and closing statements', () => {
 it('throws ConditionNotMet for a false condition in a statement', async () => {
   const failing = db.$transaction(() => db.$sql(require, { condition: false }));
   await expect(failing).rejects.toBeInstanceOf(ConditionNotMet);
+});
+
+describe('withSavepoint', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['a false condition', () => db.$sql(require, { condition: false })],
+    ['a failed statement', () => db.$sql(divide, { by: 0 })],
+    ['an error in the program', () => Promise.reject(new Error('Enough.'))],
+    ['no error', async () => undefined],
+  ])('undoes only its own writes, also after %s', async (_, end) => {
+    const before = await readState();
+    await db.$transaction(async () => {
+      await byPrisma('Kept');
+      const work = async () => {
+        await byPrisma('Undone');
+        await byStatement('Undone');
+        await end();
+      };
+      await withSavepoint(work, () => false).catch(() => undefined);
+    });
+    expect(await readState()).toEqual({ ...before, title: 'Kept' });
+    await byPrisma('After');
+  });
+
+  it('keeps the writes if the result says so, and belongs to a transaction', async () => {
+    const write = () => byPrisma('Kept');
+    await db.$transaction(() => withSavepoint(write, ({ count }) => count === 1));
+    expect((await readState()).title).toBe('Kept');
+    await expect(async () => withSavepoint(write, () => true)).rejects.toThrow('outside of a transaction');
+  });
 });
 
 it('returns the database connection of a failed transaction to the pool', async () => {
