@@ -11,10 +11,11 @@ import { claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
 import { recordResults } from '@itsm-api/server/webhooks/delivery/record-results.ts';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { secretKey } from '../support/command-process.ts';
 import { signIn } from '../support/visitor.ts';
 import { requestsWaiting } from '../support/waiting.ts';
 import { comment, createWorkspace, ticket, unique, type Workspace } from '../support/workspace.ts';
-import { commandLine, secretKey } from './itsm.ts';
+import { commandLine } from './itsm.ts';
 
 /** Tests the tasks of an administrator with the command line, the API and SQL. */
 let api: Api;

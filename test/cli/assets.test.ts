@@ -4,9 +4,10 @@ import { createTenant, tenantContext } from '@itsm-api/server/resources/tenants/
 import { createWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import { describe, expect } from 'vitest';
+import { secretKey } from '../support/command-process.ts';
 import { api } from '../support/fixture.ts';
 import { unique } from '../support/workspace.ts';
-import { folder, itWithCommands as it, itsm, secretKey } from './itsm.ts';
+import { folder, itWithCommands as it, itsm } from './itsm.ts';
 
 /** Creates a tenant with an administrator and a webhook subscription to `asset.created`. */
 async function createTenantWithWebhook() {

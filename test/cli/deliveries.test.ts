@@ -2,10 +2,11 @@ import { tenantContext } from '@itsm-api/server/resources/tenants/queries.ts';
 import { createWebhook } from '@itsm-api/server/resources/webhooks/webhook-management.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import { describe, expect } from 'vitest';
+import { secretKey } from '../support/command-process.ts';
 import { execute } from '../support/database.ts';
 import { api } from '../support/fixture.ts';
 import { createWorkspace } from '../support/workspace.ts';
-import { itWithCommands as it, itsm, secretKey } from './itsm.ts';
+import { itWithCommands as it, itsm } from './itsm.ts';
 
 /** The ID of a tenant that has a subscription with 101 exhausted and 3 successful deliveries. */
 let tenant: string;

@@ -4,12 +4,13 @@ import { systemRole } from '@itsm-api/server/database/roles.ts';
 import { migrateDatabase } from '@itsm-api/server/process/ensure-schema.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startApi } from '../support/api.ts';
+import { secretKey } from '../support/command-process.ts';
 import { cloneDatabase, execute, query, type TestDatabase } from '../support/database.ts';
 import { skipUnlessPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { steadyPort } from '../support/postgres-server.ts';
 import { documentedRights, openRedis, skipUnlessRedis } from '../support/redis.ts';
 import { createWorkspace } from '../support/workspace.ts';
-import { commandLine, secretKey } from './itsm.ts';
+import { commandLine } from './itsm.ts';
 
 /* Tests `itsm doctor` with healthy and broken installations. */
 let database: TestDatabase;

@@ -7,9 +7,10 @@ import { createWebhook, updateWebhook } from '@itsm-api/server/resources/webhook
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import pg from 'pg';
 import { afterAll, describe, expect } from 'vitest';
+import { processCommandLine, secretKey, spawnCommand } from '../support/command-process.ts';
 import { api } from '../support/fixture.ts';
 import { unique } from '../support/workspace.ts';
-import { folder, itWithCommands as it, itsm, processCommandLine, secretKey, spawnCommand } from './itsm.ts';
+import { folder, itWithCommands as it, itsm } from './itsm.ts';
 
 let worker: pg.Client;
 

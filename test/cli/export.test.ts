@@ -3,9 +3,10 @@ import { access, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect } from 'vitest';
+import { spawnCommand } from '../support/command-process.ts';
 import { api } from '../support/fixture.ts';
 import { createWorkspace, type Workspace } from '../support/workspace.ts';
-import { folder, itWithCommands as it, itsm, spawnCommand } from './itsm.ts';
+import { folder, itWithCommands as it, itsm } from './itsm.ts';
 
 let workspace: Workspace;
 

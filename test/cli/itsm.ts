@@ -1,30 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { runCommandLine } from '../../server/src/cli/run.ts';
 import type { ApiOptions } from '../support/api.ts';
+import { environment, type Outcome, type RunCommand, secretKey } from '../support/command-process.ts';
 import { itWithApi } from '../support/fixture.ts';
 
-/** The path of the `itsm` script in the root folder. */
-export const program = join(import.meta.dirname, '../../itsm');
-
-/** The WEBHOOK_SECRET_KEY of the commands that tests run. */
-export const secretKey = Buffer.alloc(32, 7).toString('base64');
-
-/** The exit code and the output of a command. */
-interface Outcome {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-type Run = (command: string, ...more: string[]) => Promise<Outcome>;
-
 /** Runs commands on the database of the API of the current test file. */
-export let itsm: Run;
+export let itsm: RunCommand;
 
 /** A folder for files of commands, which is deleted after the test file. */
 export let folder: string;
@@ -40,29 +23,11 @@ export const itWithCommands = itWithApi
     return itsm;
   });
 
-/** Starts a command in a separate process. Returns the process without waiting for its exit. */
-export function spawnCommand(args: string[], databaseUrl: string, env: Record<string, string> = {}) {
-  return spawn(program, args, { env: environment(databaseUrl, env), stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
-/**
- * Returns a function that runs each command in a separate process. The function splits `command` at spaces. Use `more`
- * for arguments that contain spaces.
- * @param databaseUrl an empty string for the embedded database in `env.DATA_DIR`
- */
-export function processCommandLine(databaseUrl: string, env: Record<string, string> = {}): Run {
-  return async (command, ...more) => {
-    const child = spawnCommand([...command.split(' '), ...more], databaseUrl, env);
-    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
-    return { code, stdout, stderr };
-  };
-}
-
 /**
  * Returns a function that runs commands in the test process, one at a time. The function is ten times as fast as
  * `processCommandLine`.
  */
-export function commandLine(databaseUrl: string, env: Record<string, string> = {}): Run {
+export function commandLine(databaseUrl: string, env: Record<string, string> = {}): RunCommand {
   return (command, ...more) => {
     const run = () => runInProcess([...command.split(' '), ...more], environment(databaseUrl, env));
     const outcome = previous.then(run, run);
@@ -98,10 +63,4 @@ function captureOutput(stream: NodeJS.WriteStream) {
     },
   });
   return captured;
-}
-
-function environment(databaseUrl: string, env: Record<string, string>): NodeJS.ProcessEnv {
-  const ATTACHMENTS_DIR = join(tmpdir(), `itsm-test-attachments-${process.pid}`);
-  const settings = { DATABASE_URL: databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ATTACHMENTS_DIR };
-  return { PATH: process.env.PATH, ...settings, ...env };
 }

@@ -4,8 +4,9 @@ import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, describe, expect } from 'vitest';
+import { secretKey, spawnCommand } from '../support/command-process.ts';
 import { api, it as itBase, workspace } from '../support/fixture.ts';
-import { commandLine, secretKey, spawnCommand } from './itsm.ts';
+import { commandLine } from './itsm.ts';
 
 /*
  * Tests `itsm listen --subscribe` with a server that delivers webhooks.

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { processCommandLine, spawnCommand } from '../support/command-process.ts';
 import { cloneDatabase, execute, type TestDatabase } from '../support/database.ts';
-import { commandLine, processCommandLine, spawnCommand } from './itsm.ts';
+import { commandLine } from './itsm.ts';
 
 const newest = '20261125000000_baseline';
 let database: TestDatabase;

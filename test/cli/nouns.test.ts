@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathPrefix } from '@itsm-api/contract';
 import { describe, expect } from 'vitest';
+import { program, secretKey } from '../support/command-process.ts';
 import { api } from '../support/fixture.ts';
 import { unique } from '../support/workspace.ts';
-import { folder, itWithCommands as it, itsm, program, secretKey } from './itsm.ts';
+import { folder, itWithCommands as it, itsm } from './itsm.ts';
 
 /* Tests the commands that create, list, update, deactivate and activate resources. */
 

@@ -14,10 +14,11 @@ import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Api, startApi } from '../support/api.ts';
+import { spawnCommand } from '../support/command-process.ts';
 import { cloneDatabase, type TestDatabase } from '../support/database.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 import { createWorkspace } from '../support/workspace.ts';
-import { commandLine, spawnCommand } from './itsm.ts';
+import { commandLine } from './itsm.ts';
 
 /*
  * Tests the rotation of WEBHOOK_SECRET_KEY. The administrator adds a new key, runs `itsm secrets re-encrypt`, and

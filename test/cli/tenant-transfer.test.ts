@@ -15,10 +15,11 @@ import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cip
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Api, startApi } from '../support/api.ts';
+import { secretKey, spawnCommand } from '../support/command-process.ts';
 import { cloneDatabase, query, type TestDatabase } from '../support/database.ts';
 import { fillWorkspace } from '../support/filled-workspace.ts';
 import { createWorkspace, ticket, type Workspace } from '../support/workspace.ts';
-import { commandLine, secretKey, spawnCommand } from './itsm.ts';
+import { commandLine } from './itsm.ts';
 
 /*
  * Exports, imports and deletes tenants with the command line, between two databases. test/system/faults moves

@@ -9,10 +9,11 @@ import { optionsOf, type Verb } from '@itsm-api/server/cli/lib/command.ts';
 import { relativeTime } from '@itsm-api/server/cli/lib/relative-time.ts';
 import { createTenant } from '@itsm-api/server/resources/tenants/queries.ts';
 import { describe, expect } from 'vitest';
+import { processCommandLine, program, secretKey } from '../support/command-process.ts';
 import { api } from '../support/fixture.ts';
 import { skipUnlessInstalled } from '../support/programs.ts';
 import { skipUnlessLinux } from '../support/skip-unless.ts';
-import { folder, itWithCommands as it, itsm, processCommandLine, program, secretKey } from './itsm.ts';
+import { folder, itWithCommands as it, itsm } from './itsm.ts';
 
 /* Tests the terminal output, the shell completion and the setup errors of the command line. */
 let env: Record<string, string>;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processCommandLine, spawnCommand } from '../../../cli/itsm.ts';
+import { processCommandLine, spawnCommand } from '../../../support/command-process.ts';
 import { rawClient } from '../../../support/raw-client.ts';
 import type { Cell, System, Tenant } from './system.ts';
 
