@@ -33,6 +33,8 @@ it('documents the statuses 304 and 412 only for operations that accept the condi
     expect(Object.keys(responses), operationId).toContain(String(withoutHandler));
     for (const status of Object.keys(responses).map(Number)) {
       if (specified.includes(status) || status === withoutHandler) continue;
+      // The body of a proposal contains the `If-Match` of its request.
+      if (operationId === 'proposals_create' && status === 412) continue;
       expect(headers, `${operationId} ${status}`).toContain(conditionalStatuses[status]);
     }
   }
