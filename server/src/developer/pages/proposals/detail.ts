@@ -1,6 +1,7 @@
 import { IdParam, type Proposal, type ProposalPreview, proposable } from '@itsm-api/contract';
 import { decideProposal } from '../../../resources/proposals/decision.ts';
 import { getProposal } from '../../../resources/proposals/queries.ts';
+import { readTransaction } from '../../../resources/shared/context.ts';
 import { findNames, type Names } from '../../../resources/shared/display-names.ts';
 import { findReferencedIds, withNames } from '../../../resources/shared/reference-names.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
@@ -19,7 +20,8 @@ export const proposal = page({
   async show(request) {
     const { visit, params } = request;
     const proposal = await getProposal(visit.context, params.id);
-    const names = await findNames(visit.context, idsIn(proposal));
+    // A transaction uses one connection for all names.
+    const names = await readTransaction(visit.context, (db) => findNames({ db }, idsIn(proposal)));
     const { result } = proposal;
     const user = (id: number) => names.users.get(id) ?? '';
     return {
