@@ -9,6 +9,7 @@ import { knownScopes } from './known-scopes.ts';
 /** The details of an API key and its workspace. A client can use the key to request them. */
 export type KeyDetails = Pick<Identity, 'key' | 'workspace'>;
 
+/** What the server knows about the API key of a request. */
 interface Identified {
   tenantId: TenantId;
   keyId: bigint;

@@ -32,10 +32,9 @@ export interface Redaction {
 
 /**
  * Replaces the title, description and resolution of tickets, the texts of their approvals, and the bodies of comments,
- * with `[redacted]`. Deletes the
- * given attachments. Does the same in copies: activity, events, stored responses and proposals. Sets `redactedAt`, and emits no
- * event (docs/decisions/privacy.md). A repeated call sets `redactedAt` again, and deletes files that an earlier call
- * couldn't delete. Requires the database role `itsm_system`.
+ * with `[redacted]`. Deletes the given attachments. Does the same in copies: activity, events, stored responses and
+ * proposals. Sets `redactedAt`, and emits no event (docs/decisions/privacy.md). A repeated call sets `redactedAt` again,
+ * and deletes files that an earlier call couldn't delete. Requires the database role `itsm_system`.
  * @throws ApiError NOT_FOUND; INVALID_REFERENCE for an attachment of another ticket
  */
 export function redact(
