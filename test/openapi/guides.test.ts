@@ -795,7 +795,7 @@ it('runs the code samples in docs/guides/two-way-sync.md', async () => {
   const { ticketNumber } = await own.createTicket({ title: 'Seen in a guide', priority: 'HIGH' });
   const program = fileURLToPath(new URL('../../examples/two-way-sync.ts', import.meta.url));
   const command = guide.take('sh').replace('npx -y pnpm@12.21.0 exec node examples/two-way-sync.ts', `node ${program}`);
-  // Open transactions on the PostgreSQL server can delay the newest changes.
+  // Open transactions on the PostgreSQL server can delay the newest changes, also those that the program makes.
   await expect
     .poll(async () => {
       await run('sh', command, { ITSM_KEY: own.key });
@@ -805,6 +805,7 @@ it('runs the code samples in docs/guides/two-way-sync.md', async () => {
   expect((await own.call('GET', '/tickets?externalId=other:A-1')).body.data).toMatchObject([{ title: 'VPN drops' }]);
   // The other sample is a part of the program.
   expect(guide.take('ts')).toContain('if (ticket.etag === links[ticket.id]?.etag) continue;');
+  await expect.poll(async () => (await own.call('GET', '/tickets/changes')).body.data).toHaveLength(2);
   await checkPython(guide.take('python'), /^(changed by another client \d+\n){2}$/, { ITSM_KEY: own.key });
   expect(guide.blocks).toEqual([]);
 });

@@ -100,6 +100,9 @@ export async function startApi({
     LOG_LEVEL: 'silent',
     DATABASE_POOL_SIZE: '8',
     TENANT_CONCURRENCY_SHARE: '1',
+    // On a busy machine, a test that holds a lock can take longer than the default.
+    LOCK_TIMEOUT_MS: '60000',
+    STATEMENT_TIMEOUT_MS: '60000',
     ATTACHMENTS_DIR: join(tmpdir(), `itsm-test-attachments-${process.pid}`),
     ...env,
   });
