@@ -10,6 +10,7 @@ import {
   updateCustomFieldDefinition,
 } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { createProject, listProjects } from '@itsm-api/server/resources/projects/queries.ts';
+import { pruneProposals } from '@itsm-api/server/resources/proposals/proposal-retention.ts';
 import { createForm, listRequestForms, updateForm } from '@itsm-api/server/resources/request-forms/queries.ts';
 import { teams } from '@itsm-api/server/resources/teams/queries.ts';
 import {
@@ -119,6 +120,7 @@ export async function openSystem(): Promise<System> {
         revokeKey: (workspace, { id }) => revoke(contexts.get(workspace), id),
         setFilter: (workspace, field, isOn) => setFilter(runtime, contexts.get(workspace), field, isOn),
         withdrawApproval: (workspace, id) => withdraw(contexts.get(workspace), id),
+        expireProposal: (workspace, id) => expireProposal(runtime, contexts.get(workspace), id),
         removeApprover: (workspace, userId, how) => removeApprover(contexts.get(workspace), userId, how),
       },
       receiver,
@@ -241,6 +243,21 @@ async function withdraw(made: Made | undefined, id: number): Promise<'done' | 'N
     () => 'done' as const,
     (error: unknown) => (error instanceof ApiError && error.code === 'NOT_FOUND' ? 'NOT_FOUND' : undefined),
   );
+}
+
+/** Makes a pending proposal older. The nightly job stores the status of every other one. */
+async function expireProposal({ prisma }: Runtime, made: Made | undefined, id: number): Promise<boolean> {
+  try {
+    if (made === undefined) return false;
+    await made.context.db.proposal.updateMany({
+      where: { id, status: 'PENDING' },
+      data: { expiresAt: new Date(Date.now() - 60_000) },
+    });
+    if (id % 2 === 0) await pruneProposals(prisma);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Demotes or deactivates a user. A demoted user keeps their keys. Resolves to all users of the workspace. */

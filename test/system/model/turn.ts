@@ -56,6 +56,11 @@ export interface Servers {
    * rejects it, and to undefined if the outcome is unknown.
    */
   withdrawApproval(workspace: Workspace, id: number): Promise<'done' | 'NOT_FOUND' | undefined>;
+  /**
+   * Lets a pending proposal expire, and sometimes runs the nightly job. Returns false if the proposal may still be
+   * pending.
+   */
+  expireProposal(workspace: Workspace, id: number): Promise<boolean>;
   /** Demotes a user to REQUESTER, or deactivates the user. Resolves to all users of the workspace. */
   removeApprover(workspace: Workspace, userId: number, how: 'demote' | 'deactivate'): Promise<User[]>;
 }

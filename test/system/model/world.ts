@@ -16,7 +16,6 @@ import type {
 import type { Step } from './linearize.ts';
 import type { ListQuery } from './resources/lists.ts';
 import type { State } from './resources/rows.ts';
-import type { TicketPatch } from './resources/tickets.ts';
 import type { Subscription } from './resources/webhooks.ts';
 import type { Answer, Request } from './send.ts';
 
@@ -84,11 +83,13 @@ export interface KnownAttachment {
   isDeleted: boolean;
 }
 
-/** A pending proposal that changes a ticket. */
+/** A pending proposal. */
 export interface KnownProposal {
   id: number;
-  ticketId: number;
-  body: TicketPatch;
+  operation: string;
+  /** The path parameters: none for a new row, and otherwise the id of the row. */
+  params: Record<string, number>;
+  body: object;
   preview: ProposalPreview;
   /** The key that proposed it. */
   key: Key;

@@ -29,13 +29,13 @@ const newGiven = fc.record(
   { title: words, priority: fc.option(priority), ...fields },
   { requiredKeys: ['title'], noNullPrototype: true },
 );
-const patchGiven = some({ title: words, status, priority, ...fields });
+export const taskPatchGiven = some({ title: words, status, priority, ...fields });
 
 function projectOf({ workspace: { projects } }: Turn, place: number): number {
   return projects[Math.floor(place * projects.length)]?.id ?? missingId;
 }
 
-function withAssignee<Input extends { assignee?: Parameters<typeof userId>[1] }>(
+export function withAssignee<Input extends { assignee?: Parameters<typeof userId>[1] }>(
   turn: Turn,
   { assignee, ...body }: Input,
 ) {
@@ -112,7 +112,7 @@ export const tasks = {
     6,
     fc.record({
       place,
-      patch: patchGiven,
+      patch: taskPatchGiven,
       tag: fc.option(fc.nat(2), { nil: undefined, freq: 3 }),
       isForeign: fc.nat(29),
     }),

@@ -96,7 +96,7 @@ const histories = [
 ] as const satisfies ImportFields[];
 
 /** The arguments of a command that creates a ticket. The arguments reference rows by position. */
-const newTicketGiven = fc.record(
+export const newTicketGiven = fc.record(
   {
     title: fc.tuple(words, padding),
     description: words,
@@ -212,7 +212,7 @@ interface References {
   parent?: RowRef;
 }
 
-function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
+export function newBody(turn: Turn, given: NewTicketInput, marker: string): NewTicket {
   const { title, assignee, team, requester, watchers, assets, parent, planned, imported, ...fields } = given;
   const { assignee: importedAssignee, requester: importedRequester, history } = imported;
   return {

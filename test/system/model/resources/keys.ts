@@ -4,7 +4,7 @@ import type { Scope } from '@itsm-api/contract';
 
 /** Returns the scope that an operation requires, or undefined if any valid key is sufficient. */
 export function scopeOf(operation: string): Scope | undefined {
-  // Other requests for proposals need the scope of the operation. The model proposes only changes of tickets.
+  // Other requests for proposals need the scope of the operation. Each key has all scopes that write, or none.
   if (operation === 'proposals.list' || operation === 'proposals.delete') return undefined;
   const [resource = '', name = ''] = operation.split('.');
   const isWrite = /^(attach|create|decide|update|upsert|delete|replay|submit|test)/.test(name);
