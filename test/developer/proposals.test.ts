@@ -40,15 +40,15 @@ describe('/developer/proposals/:id', () => {
 });
 
 describe('/developer/proposals', () => {
-  it('decides about several proposals, and skips those that are no longer pending', async () => {
+  it('decides about several proposals, and reports those that are no longer pending or unknown', async () => {
     const [first, second, withdrawn] = [
       ...[await workspace.createProposal(), await workspace.createProposal(), await workspace.createProposal()],
     ];
     await workspace.call('DELETE', `/proposals/${withdrawn?.id}`);
-    const ids = [first, withdrawn, second].map((each) => String(each?.id));
+    const ids = [String(first?.id), String(withdrawn?.id), '999999999', String(second?.id)];
     const { headers } = await agent.submit(list, 'decide', { ids, decision: 'REJECTED', note: '' });
     expect(headers.location).toBe(list);
-    expect((await agent.get(list)).text).toContain('2 REJECTED, 1 no longer pending');
+    expect((await agent.get(list)).text).toContain('2 REJECTED, 1 no longer pending, 1 not found');
     expect([await statusOf(first?.id ?? 0), await statusOf(second?.id ?? 0)]).toEqual(['REJECTED', 'REJECTED']);
     expect(await statusOf(withdrawn?.id ?? 0)).toBe('WITHDRAWN');
   });

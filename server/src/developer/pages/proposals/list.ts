@@ -82,8 +82,10 @@ ${pager(list.meta, address)}`,
   },
 });
 
-/** Describes a proposal that ended before its turn. The other proposals have their own transactions. @throws Error */
+/** Describes a proposal about which nothing was decided. The other proposals have their own transactions. @throws Error */
 function describeSkipped(error: unknown): string {
-  if (error instanceof ApiError && error.code === 'VALIDATION_ERROR') return 'no longer pending';
+  const code = error instanceof ApiError ? error.code : undefined;
+  if (code === 'VALIDATION_ERROR') return 'no longer pending';
+  if (code === 'NOT_FOUND') return 'not found';
   throw error;
 }
