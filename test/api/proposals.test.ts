@@ -1,7 +1,8 @@
-import { EventType, type Proposal, proposable, type Ticket } from '@itsm-api/contract';
+import { EventType, type Proposal, proposable, type Scope, type Ticket } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
-import { getKey, revokeKey, rotateKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
+import { getKey, narrowKey, revokeKey, rotateKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import { listKeys } from '@itsm-api/server/auth/api-keys/key-list.ts';
+import { updateCustomFieldDefinition } from '@itsm-api/server/resources/custom-fields/queries.ts';
 import { redact } from '@itsm-api/server/resources/privacy/redaction.ts';
 import { pruneProposals } from '@itsm-api/server/resources/proposals/proposal-retention.ts';
 import { createUser, deactivateUser } from '@itsm-api/server/resources/users/user-management.ts';
@@ -413,7 +414,7 @@ describe('PATCH /proposals/{id}', () => {
     const [key] = await query<{ id: number }>(
       api.databaseUrl,
       `INSERT INTO api_keys (tenant_id, user_id, name, hash, last_four, scopes, is_proposing, updated_at)
-       VALUES ($1, $2, 'agent', sha256($3), 'abcd', '{}', true, now()) RETURNING id::int`,
+       VALUES ($1, $2, 'agent', sha256($3), 'abcd', '{tickets:write}', true, now()) RETURNING id::int`,
       [workspace.tenantId, proposer.id, Buffer.from(unique())],
     );
     const { id } = await workspace.createProposal({
@@ -519,6 +520,56 @@ describe('PATCH /proposals/{id}', () => {
     expect((await read(ticketId)).title).toBe('Changed');
   });
 
+  it('stays PENDING during maintenance', async () => {
+    const own = await createWorkspace(api);
+    const { id } = await own.createProposal();
+    const accept = () => own.call('PATCH', `/proposals/${id}`, { decision: 'ACCEPTED' });
+    const setMaintenance = async (since: 'now()' | 'NULL', status: number) => {
+      await query(api.databaseUrl, `UPDATE tenants SET maintenance_since = ${since} WHERE id = $1`, [own.tenantId]);
+      const write = async () => (await own.call('PATCH', '/tickets/999999', { title: 'A' })).status;
+      await expect.poll(write).toBe(status);
+    };
+    await setMaintenance('now()', 503);
+    expect(errorOf(await accept()).code).toBe('SERVICE_UNAVAILABLE');
+    expect((await own.call('GET', `/proposals/${id}`)).body.data.status).toBe('PENDING');
+    await setMaintenance('NULL', 404);
+    expect((await accept()).body.data.status).toBe('ACCEPTED');
+  });
+
+  it('becomes STALE if a custom field of its body was redefined', async () => {
+    const own = await createWorkspace(api);
+    const option = (value: string) => ({ value, label: value });
+    const field = { resource: 'TICKET', key: 'site' } as const;
+    await own.createField({ ...field, type: 'SELECT', options: [option('berlin'), option('paris')] });
+    const { id: ticketId } = await own.createTicket();
+    const { id } = await own.createProposal(change(ticketId, { title: 'New', customFields: { site: 'paris' } }));
+    await updateCustomFieldDefinition(own.context, field, { options: [option('berlin')] });
+    const { data } = (await own.call('PATCH', `/proposals/${id}`, { decision: 'ACCEPTED' })).body;
+    expect(data).toMatchObject({
+      status: 'STALE',
+      result: { preview: null, error: { code: 'VALIDATION_ERROR', details: [{ path: 'body.customFields.site' }] } },
+    });
+    const after = (await own.call('GET', `/tickets/${ticketId}`)).body.data;
+    expect(after).toMatchObject({ title: ticket.title, customFields: {} });
+  });
+
+  it('becomes STALE if the API key that proposed it has lost the scope of the operation', async () => {
+    const scopes: Scope[] = ['tickets:read', 'tickets:write'];
+    const call = callWith(await workspace.createKey({ isProposing: true, scopes }));
+    const { id: ticketId } = await workspace.createTicket();
+    const { body } = await call('POST', '/proposals', change(ticketId, { title: 'New' }));
+    const { id, keyId } = body.data as Proposal;
+    await narrowKey(workspace.context, keyId, ['tickets:read']);
+    expect((await decide(id, 'ACCEPTED')).body.data).toMatchObject({
+      status: 'STALE',
+      result: {
+        preview: null,
+        error: { code: 'INSUFFICIENT_SCOPE', message: expect.stringContaining('tickets:write') },
+      },
+    });
+    expect((await read(ticketId)).title).toBe(ticket.title);
+  });
+
   it('becomes STALE with the error that the request would return now', async () => {
     const { id: assigneeId } = await workspace.createUser();
     const { id: ticketId } = await workspace.createTicket();
@@ -607,7 +658,20 @@ describe('GET /proposals', () => {
     const { id } = await own.createProposal();
     const call = callWith(await own.createKey({ scopes: ['assets:read'] }), own);
     expect((await call('GET', '/proposals')).body).toMatchObject({ data: [], meta: { totalCount: 0 } });
-    expect(errorOf(await call('GET', `/proposals/${id}`)).message).toContain('tickets:read');
+    for (const [method, body] of [['GET'], ['DELETE'], ['PATCH', { decision: 'REJECTED' }]] as const) {
+      const responses = [await call(method, `/proposals/${id}`, body), await call(method, '/proposals/999999', body)];
+      const [found, unknown] = responses.map((each) => ({ ...errorOf(each), requestId: '' }));
+      expect(found).toEqual(unknown);
+      expect(found?.code).toBe('NOT_FOUND');
+    }
+  });
+
+  it('names the missing scope to the key that has proposed the request', async () => {
+    const call = callWith(await workspace.createKey({ isProposing: true, scopes: ['tickets:write'] }));
+    const { body } = await call('POST', '/proposals', change((await workspace.createTicket()).id, { title: 'A' }));
+    const path = `/proposals/${body.data.id}`;
+    expect(errorOf(await call('GET', path)).message).toContain('tickets:read');
+    expect((await call('DELETE', path)).body.data.status).toBe('WITHDRAWN');
   });
 
   it('expires proposals after 7 days, and deletes them 90 days after their end', async () => {

@@ -137,7 +137,7 @@ export const handlers: { [Resource in keyof Contract]: RouterImplementation<Cont
     get: async ({ request, params }) => ok(await getProposal(request.ctx, params.id, request.identity)),
     decide: async ({ request, params, body }) =>
       ok(await decideProposal(request.ctx, params.id, body, request.identity)),
-    delete: async ({ request, params }) => ok(await withdrawProposal(request.ctx, params.id)),
+    delete: async ({ request, params }) => ok(await withdrawProposal(request.ctx, params.id, request.identity)),
   },
   document: {
     get: async ({ request, reply }) => ({ status: 200, body: await readDocument(request, reply) }),

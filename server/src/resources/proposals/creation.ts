@@ -11,10 +11,10 @@ import { withSavepoint } from '../../database/client/transaction.ts';
 import { lockTenant } from '../../database/row-lock.ts';
 import { ApiError, invalidField } from '../../shared/errors.ts';
 import { transaction, type UserContext } from '../shared/context.ts';
-import { findSameKeys } from '../shared/proposal-withdrawal.ts';
+import { findSameKeys, wherePending } from '../shared/proposal-withdrawal.ts';
 import { evaluate, getIfMatch } from './evaluation.ts';
 import { lockTargets } from './operations.ts';
-import { presentProposal, type Rights, requireScope, wherePending } from './queries.ts';
+import { presentProposal, type Rights, requireScope } from './queries.ts';
 
 const dayMs = 86_400_000;
 

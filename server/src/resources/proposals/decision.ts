@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { NewProposal, type Proposal, type ProposalDecision, type ProposalResult } from '@itsm-api/contract';
+import {
+  NewProposal,
+  type Proposal,
+  type ProposalDecision,
+  type ProposalOperation,
+  type ProposalResult,
+} from '@itsm-api/contract';
 import { json } from '../../database/client/json-column.ts';
 import { withSavepoint } from '../../database/client/transaction.ts';
 import { ApiError } from '../../shared/errors.ts';
@@ -7,6 +13,7 @@ import { requireMatch } from '../../shared/etag.ts';
 import { detailsOf, unknownField, validationError } from '../../shared/validation.ts';
 import { recordAudit } from '../audit/audit-entry.ts';
 import { type Context, type Transaction, transaction } from '../shared/context.ts';
+import { findSameKeys } from '../shared/proposal-withdrawal.ts';
 import { type Evaluation, evaluate } from './evaluation.ts';
 import { lockTargets, type TargetRow } from './operations.ts';
 import {
@@ -18,15 +25,11 @@ import {
   type Rights,
   requirePending,
   requireScope,
+  scopeOf,
 } from './queries.ts';
 
 /** The context of a person who decides, with an API key or in the developer area. */
 type DecidingContext = Context & { userId: bigint };
-
-/** The rights of an API key that decides. */
-export interface DecidingRights extends Rights {
-  isProposing: boolean;
-}
 
 /**
  * Records the decision of a person. Accepting a proposal runs its request in the same transaction. If the request
@@ -39,11 +42,11 @@ export function decideProposal(
   context: DecidingContext,
   id: number,
   { decision, note = null }: ProposalDecision,
-  rights?: DecidingRights,
+  rights?: Rights,
 ): Promise<Proposal> {
   return transaction(context, async (context) => {
     const { userId, ifMatch, now } = context;
-    const found = await findProposal(context, id);
+    const found = await findProposal(context, id, rights);
     await checkRights(context, found, rights);
     const request = decision === 'ACCEPTED' && found.body !== null ? parseStored(found) : undefined;
     // Locks the targets before the proposal, as a redaction does. Otherwise, transactions could deadlock.
@@ -72,7 +75,7 @@ export function decideProposal(
 async function checkRights(
   { db, userId }: DecidingContext,
   { operation }: ProposalRow,
-  rights: DecidingRights | undefined,
+  rights: Rights | undefined,
 ): Promise<void> {
   if (rights === undefined) return;
   requireScope(rights, operation, 'write');
@@ -96,7 +99,7 @@ function parseStored({ operation, params, body, reason, ifMatch }: ProposalRow):
 /** Runs the request of a locked proposal. Keeps its changes only if they are those of the preview. */
 async function accept(
   context: DecidingContext & Transaction,
-  { preview, proposedById, keyId }: ProposalRow,
+  { operation, preview, proposedById, keyId }: ProposalRow,
   request: NewProposal | ApiError,
   targets: readonly TargetRow[],
 ) {
@@ -108,6 +111,7 @@ async function accept(
   const isUnchanged = (evaluation: Evaluation) => isDeepStrictEqual(evaluation.preview, preview);
   try {
     if (request instanceof ApiError) throw request;
+    await checkProposer(context, operation, keyId);
     const evaluation = await withSavepoint(() => evaluate(proposer, request, targets), isUnchanged);
     if (!isUnchanged(evaluation)) return toStale({ preview: evaluation.preview, error: null });
     for (const action of actions) context.afterCommit(action);
@@ -117,6 +121,14 @@ async function accept(
     const { code, message, details } = error;
     return toStale({ preview: null, error: { code, message, ...(details && { details: [...details] }) } });
   }
+}
+
+/** Checks that the API key that proposed a request hasn't lost the scope of the operation. @throws ApiError */
+async function checkProposer({ db }: Context, operation: ProposalOperation, keyId: bigint): Promise<void> {
+  const scope = scopeOf(operation, 'write');
+  const ids = await findSameKeys(db, keyId);
+  if ((await db.apiKey.count({ where: { id: { in: ids }, revokedAt: null, scopes: { has: scope } } })) > 0) return;
+  throw new ApiError('INSUFFICIENT_SCOPE', `The API key that proposed the request no longer has the scope ${scope}.`);
 }
 
 function toStale(result: ProposalResult) {

@@ -74,8 +74,7 @@ const operations: { [Name in ProposalOperation]: Operation<Name> } = {
 export async function lockTargets(context: Context & Transaction, request: NewProposal): Promise<TargetRow[]> {
   const { db } = context;
   const { changes, addsTo = changes } = operations[request.operation];
-  const items = itemsOf(request);
-  if (items.some(({ externalId }) => externalId != null)) await lockTenant(db, 'assetExternalIds');
+  if (['assets_update', 'assets_upsertMany'].includes(request.operation)) await lockTenant(db, 'assetExternalIds');
   if (request.operation === 'assets_upsertMany') return lockUpserted(context, request);
   if (addsTo === undefined || !('params' in request)) return [];
   const { id, taskId = id } = request.params as { id: number; taskId?: number };
@@ -84,13 +83,6 @@ export async function lockTargets(context: Context & Transaction, request: NewPr
     lockOf(db, table, request.operation === 'links_create' ? [taskId, request.body.ticketId] : [taskId]),
   ]);
   return [{ target: `${addsTo}:${taskId}`, row: await get(context, taskId) }];
-}
-
-/** Returns the valid assets in a request. */
-function itemsOf(request: NewProposal): { externalId?: string | null | undefined }[] {
-  if (request.operation === 'assets_update') return [request.body];
-  if (request.operation !== 'assets_upsertMany') return [];
-  return request.body.assets.flatMap((item) => (item instanceof InvalidItem ? [] : item));
 }
 
 async function lockUpserted(

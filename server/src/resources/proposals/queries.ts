@@ -14,12 +14,13 @@ import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shar
 import type { StorageFormat } from '../idempotency/idempotency.ts';
 import { type Context, transaction, type UserContext } from '../shared/context.ts';
 import { anyOf, type Page, readPage } from '../shared/lists.ts';
-import { findSameKeys } from '../shared/proposal-withdrawal.ts';
+import { findSameKeys, wherePending } from '../shared/proposal-withdrawal.ts';
 import type { Row } from './operations.ts';
 
 /** The rights of an API key, as far as they concern proposals. Signed-in administrators and agents have all scopes. */
 export interface Rights {
   scopes: ReadonlySet<Scope>;
+  isProposing: boolean;
 }
 
 /** A row of `proposals`. */
@@ -53,7 +54,7 @@ export function listProposals(
   const readable = all.filter((each) => rights === undefined || rights.scopes.has(scopeOf(each, 'read')));
   const listed = operation?.filter((each) => readable.includes(each)) ?? readable;
   const where = {
-    ...(status && whereStatus(status, at)),
+    ...(status && { OR: status.map((each) => whereStatus(each, at)) }),
     ...(operation || readable.length < all.length ? anyOf('operation', listed) : {}),
     ...anyOf('target', target),
     ...anyOf('proposedById', proposedById),
@@ -67,35 +68,34 @@ export function listProposals(
   });
 }
 
-/** The stored statuses of proposals whose time has passed. */
-const ended: ProposalStatus[] = ['PENDING', 'EXPIRED'];
-
-/** Returns the condition for statuses. A pending proposal has expired as soon as its time has passed. */
-function whereStatus(statuses: readonly ProposalStatus[], at: Date): Prisma.ProposalWhereInput {
-  const stored = statuses.filter((status) => status !== 'PENDING' && status !== 'EXPIRED');
-  const conditions: Prisma.ProposalWhereInput[] = [
-    ...(stored.length > 0 ? [{ status: { in: stored } }] : []),
-    ...(statuses.includes('PENDING') ? [wherePending(at)] : []),
-    ...(statuses.includes('EXPIRED') ? [{ status: { in: ended }, expiresAt: { lte: at } }] : []),
-  ];
-  return conditions.length === 1 ? (conditions[0] ?? {}) : { OR: conditions };
-}
-
-/** Returns the condition for pending proposals that have not expired. */
-export function wherePending(at: Date) {
-  return { status: 'PENDING', expiresAt: { gt: at } } as const;
+/** Returns the condition for a status. A pending proposal has expired as soon as its time has passed. */
+function whereStatus(status: ProposalStatus, at: Date): Prisma.ProposalWhereInput {
+  if (status === 'PENDING') return wherePending(at);
+  return status === 'EXPIRED' ? { status: { in: ['PENDING', status] }, expiresAt: { lte: at } } : { status };
 }
 
 /** Returns one proposal. @throws ApiError NOT_FOUND, INSUFFICIENT_SCOPE */
 export async function getProposal(context: Context, id: number, rights?: Rights): Promise<Proposal> {
-  const row = await findProposal(context, id);
+  const row = await findProposal(context, id, rights);
   requireScope(rights, row.operation, 'read');
   return presentProposal(row, context.now());
 }
 
-/** Returns the row of a proposal. @throws ApiError NOT_FOUND */
-export async function findProposal({ db }: Context, id: number): Promise<ProposalRow> {
-  return requireRow(await db.proposal.findFirst({ where: { id } }), 'proposal');
+/**
+ * Returns the row of a proposal.
+ * @param rights the rights of an API key. Without a scope of the resource, the key finds only its own proposals.
+ * @throws ApiError NOT_FOUND
+ */
+export async function findProposal(context: Context, id: number, rights?: Rights): Promise<ProposalRow> {
+  const row = requireRow(await context.db.proposal.findFirst({ where: { id } }), 'proposal');
+  const hasScope = (access: 'read' | 'write') => rights?.scopes.has(scopeOf(row.operation, access)) ?? true;
+  const isVisible = hasScope('read') || hasScope('write') || (await isProposer(context, row));
+  return requireRow(isVisible ? row : undefined, 'proposal');
+}
+
+/** Returns true if the API key of a request, or a key that it replaced by rotation, has proposed the request. */
+async function isProposer({ db, keyId = 0n }: Context, row: ProposalRow): Promise<boolean> {
+  return (await findSameKeys(db, keyId)).includes(row.keyId);
 }
 
 /**
@@ -103,26 +103,25 @@ export async function findProposal({ db }: Context, id: number): Promise<Proposa
  * @throws ApiError NOT_FOUND, PRECONDITION_FAILED, or VALIDATION_ERROR if another API key has proposed it, or if it is no
  * longer pending
  */
-export function withdrawProposal(context: UserContext, id: number): Promise<Proposal> {
+export function withdrawProposal(context: UserContext, id: number, rights: Rights): Promise<Proposal> {
   return transaction(context, async (context) => {
-    const { db, keyId, now, ifMatch } = context;
-    const row = await lockProposal(context, id);
-    const current = presentProposal(row, now());
-    if (!(await findSameKeys(db, keyId)).includes(row.keyId)) {
+    const row = await lockProposal(context, id, rights);
+    const current = presentProposal(row, context.now());
+    if (!(await isProposer(context, row))) {
       const message = 'Only the API key that proposed it can withdraw a proposal. Use that key, or decide about it.';
       throw new ApiError('VALIDATION_ERROR', message);
     }
     if (current.status === 'WITHDRAWN') return current;
-    requireMatch(ifMatch, current);
+    requireMatch(context.ifMatch, current);
     requirePending(current);
     return endProposal(context, id, { status: 'WITHDRAWN' });
   });
 }
 
 /** Locks a proposal, and returns its latest version. @throws ApiError NOT_FOUND */
-export async function lockProposal(context: Context, id: number): Promise<ProposalRow> {
+export async function lockProposal(context: Context, id: number, rights?: Rights): Promise<ProposalRow> {
   await lockRow(context.db, 'proposals', id);
-  return findProposal(context, id);
+  return findProposal(context, id, rights);
 }
 
 /** Checks that a proposal is pending. @throws ApiError VALIDATION_ERROR */
@@ -149,23 +148,15 @@ export const proposalFormat: StorageFormat = {
 
 /** Serializes a proposal with its status at the given time. */
 export function presentProposal(row: ProposalRow, at: Date): Proposal {
+  const { operation, params, body, reason, ifMatch, target, preview, result, note } = row;
   const isExpired = row.status === 'PENDING' && row.expiresAt <= at;
   const expiresAt = serializeTimestamp(row.expiresAt);
   return withEtag(
     row.version,
     {
-      id: serializeId(row.id),
-      operation: row.operation,
-      params: row.params,
-      body: row.body,
-      reason: row.reason,
-      ifMatch: row.ifMatch,
+      ...{ id: serializeId(row.id), operation, params, body, reason, ifMatch, target, preview, result, note },
       status: isExpired ? 'EXPIRED' : row.status,
-      target: row.target,
-      preview: row.preview,
-      result: row.result,
       createdId: serializeId(row.createdId),
-      note: row.note,
       proposedById: serializeId(row.proposedById),
       keyId: serializeId(row.keyId),
       decidedById: serializeId(row.decidedById),

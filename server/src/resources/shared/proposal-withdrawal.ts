@@ -1,5 +1,6 @@
+import type { Prisma } from '../../../generated/prisma/client.ts';
 import { sql, tenant } from '../../database/client/sql.ts';
-import { command, rows } from '../../database/client/statements.ts';
+import { rows } from '../../database/client/statements.ts';
 import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockTenant } from '../../database/row-lock.ts';
 
@@ -26,32 +27,33 @@ export async function findSameKeys(db: TenantClient, keyId: bigint | number): Pr
   return (await db.$sql(lineOfKey, { keyId })).map(({ id }) => id);
 }
 
-const withdrawOfKeys = command<{ keyIds: bigint[]; at: Date }>(
-  ({ keyIds, at }) => sql`UPDATE proposals SET status = 'WITHDRAWN', ended_at = ${at}, updated_at = ${at}
-    WHERE tenant_id = ${tenant} AND status = 'PENDING' AND expires_at > ${at} AND key_id = ANY (${keyIds}::bigint[])
-      AND NOT EXISTS (SELECT FROM api_keys k WHERE k.tenant_id = ${tenant} AND k.id = ANY (${keyIds}::bigint[])
-        AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${at}))`,
-);
-
-/** Withdraws the pending proposals of a revoked key, unless a key that counts as the same key still works. */
-export async function withdrawOfKey(
-  { db, now }: { db: TenantClient; now(): Date },
-  keyId: bigint | number,
-): Promise<void> {
-  await lockTenant(db, 'proposals');
-  await db.$sql(withdrawOfKeys, { keyIds: await findSameKeys(db, keyId), at: now() });
+/** Returns the condition for pending proposals that have not expired. */
+export function wherePending(at: Date) {
+  return { status: 'PENDING', expiresAt: { gt: at } } as const;
 }
 
-const withdrawOfProposer = command<{ userId: bigint | number; at: Date }>(
-  ({ userId, at }) => sql`UPDATE proposals SET status = 'WITHDRAWN', ended_at = ${at}, updated_at = ${at}
-    WHERE tenant_id = ${tenant} AND status = 'PENDING' AND expires_at > ${at} AND proposed_by_id = ${userId}`,
-);
+/** Withdraws the pending proposals of a revoked key, unless a key that counts as the same key still works. */
+export async function withdrawOfKey({ db, now }: ChangeContext, keyId: bigint | number): Promise<void> {
+  await lockTenant(db, 'proposals');
+  const id = { in: await findSameKeys(db, keyId) };
+  const isWorking = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now() } }] };
+  if ((await db.apiKey.count({ where: { id, ...isWorking } })) === 0) await withdraw(db, { keyId: id }, now());
+}
 
 /** Withdraws the pending proposals of a deactivated user. */
-export async function withdrawOfUser(
-  { db, now }: { db: TenantClient; now(): Date },
-  userId: bigint | number,
-): Promise<void> {
+export async function withdrawOfUser({ db, now }: ChangeContext, userId: bigint | number): Promise<void> {
   await lockTenant(db, 'proposals');
-  await db.$sql(withdrawOfProposer, { userId, at: now() });
+  await withdraw(db, { proposedById: userId }, now());
+}
+
+interface ChangeContext {
+  db: TenantClient;
+  now(): Date;
+}
+
+async function withdraw(db: TenantClient, where: Prisma.ProposalWhereInput, at: Date): Promise<void> {
+  await db.proposal.updateMany({
+    where: { ...where, ...wherePending(at) },
+    data: { status: 'WITHDRAWN', endedAt: at },
+  });
 }
