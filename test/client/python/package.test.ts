@@ -30,11 +30,12 @@ async function run(program: string, args: string[], env: Record<string, string> 
   return stdout;
 }
 
-it('has correct types', skipUnlessInstalled(['mypy']), async () => {
+// Both tests run at the same time, because the tests in Python mostly wait.
+it.concurrent('has correct types', skipUnlessInstalled(['mypy']), async () => {
   expect(await run(pathOf(['mypy']), ['--strict', '--cache-dir', cache, 'src', 'tests'])).toContain('no issues found');
 });
 
-it('passes the tests in Python', skipUnlessInstalled(['pytest-3', 'pytest']), async () => {
+it.concurrent('passes the tests in Python', skipUnlessInstalled(['pytest-3', 'pytest']), async () => {
   const env = {
     ITSM_URL: baseUrl,
     ITSM_KEY: workspace.key,
