@@ -672,7 +672,7 @@ export interface Proposals {
   /**
    * List proposals.
    *
-   * Returns the newest proposals first, of the operations whose resource the API key can read. Different filters combine with AND. Several values of one filter combine with OR.
+   * Returns the proposals for resources that the API key can read, newest first. Different filters combine with AND. Several values of one filter combine with OR.
    *
    * Each request counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -684,7 +684,7 @@ export interface Proposals {
   /**
    * Propose a request.
    *
-   * Checks the request as if it ran now, stores it, and changes nothing else. Its errors are those of the request, with paths below `params` and `body`. An upsert must have no invalid item. If a person accepts the proposal, the server runs the request in the name of the user of this API key. Requires the scope of the operation. At most 500 proposals of a workspace can be pending, and 100 of an API key. The body and the preview can have 262144 bytes.
+   * Runs the request, rolls back its changes, and stores the proposal. If the request fails, returns its error, with paths below `params` and `body`. All items of an upsert must be valid. If a person accepts the proposal, the server runs the request again as the user of this API key. Requires the scope of the operation. A workspace can have at most 500 pending proposals, and an API key 100. The body and the preview can have 262144 bytes in total.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -713,7 +713,7 @@ export interface Proposals {
   /**
    * Decide about a proposal.
    *
-   * ACCEPTED runs the request again. If it changes exactly what the preview shows, and the status of its target is still the same, its changes are stored. Otherwise, nothing changes, and the proposal becomes STALE. Check `status` of the response. Requires an API key of a person with the scope of the operation that is not a proposing key. Repeating the same decision changes nothing, with any `If-Match`.
+   * If the decision is ACCEPTED, the server runs the request again. It commits the changes if they equal the preview, and the status of the target is still the same. Otherwise, it changes nothing, and the proposal becomes STALE. Check the `status` in the response. Requires an API key that acts for a person, has the scope of the operation, and is not a proposing key. Repeating the same decision changes nothing, even if `If-Match` no longer matches.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -725,7 +725,7 @@ export interface Proposals {
   /**
    * Withdraw a proposal.
    *
-   * Returns the withdrawn proposal. Requires the API key that proposed it, or a key that replaced this key.
+   * Returns the withdrawn proposal. Requires the API key that created it, or the key that replaced this key in a rotation.
    *
    * Counts against the rate limit `tickets`, by default 30 requests per 60 seconds.
    *
@@ -1047,7 +1047,7 @@ export interface RequestForms<Fields extends object = CustomFields, Forms extend
   /**
    * Get a request form.
    *
-   * Returns a form with the JSON Schema of its answers, also if the form is inactive.
+   * Returns a form with the JSON Schema of its answers, even if the form is inactive.
    *
    * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *

@@ -1004,27 +1004,27 @@ export type ProposalOperation =
   | 'tasks_update'
   | 'requestForms_submit';
 
-/** PENDING until a person decides. STALE if the request no longer means what the preview shows, EXPIRED after 7 days, and WITHDRAWN by the API key, or because the key or its user was deactivated. */
+/** PENDING: no person has decided. STALE: a person accepted the proposal, but its changes would differ from the preview. EXPIRED: no person decided within 7 days. WITHDRAWN: the API key withdrew the proposal, or the key or its user was deactivated. */
 export type ProposalStatus = 'PENDING' | 'ACCEPTED' | 'REJECTED' | 'STALE' | 'EXPIRED' | 'WITHDRAWN';
 
 /** The type and the id of a resource. */
 export type ProposalTarget = `${'TICKET' | 'ASSET' | 'PROJECT' | 'TASK'}:${number}`;
 
-/** The fields of the changed or new resource, by name. Without ids, numbers, counts and times that the server sets, and without `dueAt` unless the request sets it. */
+/** The changed fields, or the fields of the new resource, by name. They exclude ids, numbers, counts and times that the server sets, and `dueAt` if the request does not set it. */
 export type ProposalChanges = Record<string, {
-  /** The value before the change. Null in a new resource. */
+  /** The value before the change, or null in a new resource. */
   from: unknown;
   /** The value after the change. */
   to: unknown;
 }>;
 
-/** What the request changes in one resource. */
+/** The changes of the request in one resource. */
 export interface ProposalPreview {
-  /** The type and the id of the resource that the request changes or adds something to, or null. */
+  /** The type and the id of the resource that the request changes, or to which it adds something. Null if there is none. */
   target: Open<ProposalTarget> | null;
-  /** The status of the target before the change, or null without a target. */
+  /** The status of the target before the change, or null if there is no target. */
   status: string | null;
-  /** The fields of the changed or new resource, by name. Without ids, numbers, counts and times that the server sets, and without `dueAt` unless the request sets it. */
+  /** The changed fields, or the fields of the new resource, by name. They exclude ids, numbers, counts and times that the server sets, and `dueAt` if the request does not set it. */
   changes: ProposalChanges;
 }
 
@@ -1060,11 +1060,11 @@ export interface ErrorDetail {
   id?: number | undefined;
 }
 
-/** Why an accepted proposal became STALE. */
+/** The reason why a proposal became STALE when a person accepted it. */
 export interface ProposalResult {
-  /** What the request would change now, or null after an error. */
+  /** The changes of the request at the time of the decision, or null if the request failed. */
   preview: ProposalPreview[] | null;
-  /** The error that the request would return now, or null. */
+  /** The error of the request at the time of the decision, or null. */
   error: {
     /** The kind of error. Use this code, not the message, in programs. */
     code: Open<ErrorCode>;
@@ -1075,29 +1075,29 @@ export interface ProposalResult {
   } | null;
 }
 
-/** A request that waits for the decision of a person, or waited for it. */
+/** A request that the server runs only after a person accepts it. */
 export interface Proposal {
   /** The identifier. It is unique within its resource type, never changes and is never reused. */
   id: number;
   /** The `operationId` of the proposed request. */
   operation: Open<ProposalOperation>;
-  /** The path parameters, with ids. */
+  /** The path parameters. Ids replace ticket numbers. */
   params: Record<string, unknown>;
-  /** The body of the request, with ids. Null after a redaction of the ticket. */
+  /** The body of the request. Ids replace ticket numbers and email addresses. Null if an administrator has redacted the ticket. */
   body: Record<string, unknown> | null;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: string;
-  /** The `etag` of the resource, or null. */
+  /** The `etag` of the version that the proposal is based on, or null. */
   ifMatch: string | null;
-  /** PENDING until a person decides. STALE if the request no longer means what the preview shows, EXPIRED after 7 days, and WITHDRAWN by the API key, or because the key or its user was deactivated. */
+  /** PENDING: no person has decided. STALE: a person accepted the proposal, but its changes would differ from the preview. EXPIRED: no person decided within 7 days. WITHDRAWN: the API key withdrew the proposal, or the key or its user was deactivated. */
   status: Open<ProposalStatus>;
-  /** The type and the id of the resource that the request changes or adds something to. Null for an upsert. */
+  /** The type and the id of the resource that the request changes, or to which it adds something. Null if there is none, and for an upsert. */
   target: Open<ProposalTarget> | null;
-  /** What the request changes, in the order of its items. Empty after a redaction of the ticket. */
+  /** The changes of the request, in the order of its items. Empty if an administrator has redacted the ticket. */
   preview: ProposalPreview[];
-  /** Why the proposal became STALE when a person accepted it, or null. */
+  /** The reason why the proposal became STALE when a person accepted it, or null. */
   result: ProposalResult | null;
-  /** The id of the created ticket, comment, link, asset or task, or null until it is created. */
+  /** The id of the created ticket, comment, link, asset or task, or null if the request has created nothing. */
   createdId: number | null;
   /** The reason for the decision. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   note: string | null;
@@ -1109,7 +1109,7 @@ export interface Proposal {
   decidedById: number | null;
   /** When a pending proposal expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   expiresAt: string;
-  /** When the proposal was no longer pending, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the proposal was decided, expired or was withdrawn. Null while it is pending. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   endedAt: string | null;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -1135,7 +1135,7 @@ export interface ProposalQuery {
   proposedById?: UserReference | readonly UserReference[] | undefined;
 }
 
-/** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. */
+/** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. */
 export type ProposalReason = string;
 
 /** A proposal of `tickets_create`. */
@@ -1144,11 +1144,11 @@ export interface ProposedTicketsCreate {
   operation: 'tickets_create';
   /** A new ticket. Set `category`, `categoryConfigId` or both. */
   body: NewTicket;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
 }
 
-/** The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. */
+/** The `etag` of the version that the proposal is based on. If the resource has another `etag` when a person accepts the proposal, the proposal becomes STALE. */
 export type ProposalIfMatch = string;
 
 /** A proposal of `tickets_update`. */
@@ -1162,9 +1162,9 @@ export interface ProposedTicketsUpdate {
   };
   /** Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change. */
   body: TicketPatch;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
-  /** The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters. */
+  /** The `etag` of the version that the proposal is based on. If the resource has another `etag` when a person accepts the proposal, the proposal becomes STALE. At most 200 characters. */
   ifMatch?: ProposalIfMatch | undefined;
 }
 
@@ -1179,7 +1179,7 @@ export interface ProposedCommentsCreate {
   };
   /** A new comment. */
   body: NewComment;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
 }
 
@@ -1194,7 +1194,7 @@ export interface ProposedLinksCreate {
   };
   /** A new link from the ticket in the path to another ticket. */
   body: NewLink;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
 }
 
@@ -1204,7 +1204,7 @@ export interface ProposedAssetsCreate {
   operation: 'assets_create';
   /** A new asset. */
   body: NewAsset;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
 }
 
@@ -1219,9 +1219,9 @@ export interface ProposedAssetsUpdate {
   };
   /** Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign an asset without a status, its status becomes IN_USE. If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change. */
   body: AssetPatch;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
-  /** The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters. */
+  /** The `etag` of the version that the proposal is based on. If the resource has another `etag` when a person accepts the proposal, the proposal becomes STALE. At most 200 characters. */
   ifMatch?: ProposalIfMatch | undefined;
 }
 
@@ -1239,7 +1239,7 @@ export interface ProposedAssetsUpsertMany {
   operation: 'assets_upsertMany';
   /** The assets to create or update, each with a different value in the field that `matchBy` names. */
   body: AssetUpsert;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
 }
 
@@ -1270,7 +1270,7 @@ export interface ProposedTasksCreate {
   };
   /** A new task in a project. */
   body: NewTask;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
 }
 
@@ -1306,22 +1306,22 @@ export interface ProposedTasksUpdate {
   };
   /** Changes to a task. Absent fields stay unchanged, and null clears a field. */
   body: TaskPatch;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
-  /** The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters. */
+  /** The `etag` of the version that the proposal is based on. If the resource has another `etag` when a person accepts the proposal, the proposal becomes STALE. At most 200 characters. */
   ifMatch?: ProposalIfMatch | undefined;
 }
 
-/** The answers by the key of their field, as in `schema` of the form. Null is no answer. */
+/** The answers, by field key, as `schema` of the form describes. Omit fields without an answer. */
 export type RequestFormAnswers = Record<string, CustomFieldValue>;
 
 /** The answers to the questions of a form, and optional fields of the ticket. */
 export interface RequestFormSubmission<Answers = RequestFormAnswers> {
-  /** The answers by the key of their field, as in `schema` of the form. Null is no answer. */
+  /** The answers, by field key, as `schema` of the form describes. Omit fields without an answer. */
   answers: Answers;
-  /** The title. The default comes from the form and the answers. 1 to 255 characters. */
+  /** The title. By default, the server creates it from the form and the answers. 1 to 255 characters. */
   title?: string | null | undefined;
-  /** The full description. The default has a line such as `Site: Berlin` for each answer. 1 to 65535 characters. */
+  /** The full description. By default, it has a line such as `Site: Berlin` for each answer. 1 to 65535 characters. */
   description?: string | null | undefined;
   /** The user who requests the ticket, by id or email address. The default is the user of the API key. */
   requesterId?: UserReference | null | undefined;
@@ -1344,11 +1344,11 @@ export interface ProposedRequestFormsSubmit {
   };
   /** The answers to the questions of a form, and optional fields of the ticket. */
   body: RequestFormSubmission;
-  /** Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
+  /** The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters. */
   reason: ProposalReason;
 }
 
-/** A request that runs if a person accepts it. */
+/** A request that the server runs if a person accepts it. */
 export type NewProposal = ProposedTicketsCreate | ProposedTicketsUpdate | ProposedCommentsCreate | ProposedLinksCreate | ProposedAssetsCreate | ProposedAssetsUpdate | ProposedAssetsUpsertMany | ProposedTasksCreate | ProposedTasksUpdate | ProposedRequestFormsSubmit;
 
 /** The decision about a proposal. */
@@ -2003,15 +2003,15 @@ export interface RequestForm {
   name: string;
   /** What the form is for, or null if not set. 1 to 1000 characters. */
   description: string | null;
-  /** Whether requests can submit the form. */
+  /** Whether the form can be submitted. */
   active: boolean;
-  /** The type of its tickets. */
+  /** The type of tickets from this form. */
   type: Open<TicketType>;
-  /** The priority of its tickets. */
+  /** The priority of tickets from this form. */
   priority: Open<Priority>;
-  /** The tags of its tickets. At most 50 items. 1 to 50 characters. */
+  /** The tags of tickets from this form. At most 50 items. 1 to 50 characters. */
   tags: Tag[];
-  /** The default title of its tickets, or null for the name of the form. Keys of fields in braces stand for the answers, as in `Laptop for {site}`. 1 to 255 characters. */
+  /** The default title of tickets from this form. If null, the title is the name of the form. The server replaces field keys in braces with the answers, as in `Laptop for {site}`. 1 to 255 characters. */
   titleTemplate: string | null;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;
@@ -2029,15 +2029,15 @@ export interface RequestFormQuery {
   perPage?: number | string | undefined;
 }
 
-/** A custom field of tickets as a part of a form. */
+/** A custom field of tickets in a form. */
 export interface RequestFormField {
   /** The key of the custom field of tickets. */
   key: string;
-  /** Whether a request needs an answer. If the field has a default, the default replaces an absent answer. */
+  /** Whether an answer is required. If the field has a default, it replaces an absent answer. */
   required: boolean;
-  /** The value of the field if the answer is absent, or null. */
+  /** The value of the field if the answer is absent, or null if there is no default. */
   default: CustomFieldValue;
-  /** The value of the field in every ticket, or null. A field with a fixed value is no question. */
+  /** The value of the field in every ticket, or null. If it is set, the form does not ask for an answer. */
   fixed: CustomFieldValue;
   /** An explanation of the question for people, or null. 1 to 300 characters. */
   help: string | null;
@@ -2053,19 +2053,19 @@ export interface RequestFormDetail {
   name: string;
   /** What the form is for, or null if not set. 1 to 1000 characters. */
   description: string | null;
-  /** Whether requests can submit the form. */
+  /** Whether the form can be submitted. */
   active: boolean;
-  /** The type of its tickets. */
+  /** The type of tickets from this form. */
   type: Open<TicketType>;
-  /** The priority of its tickets. */
+  /** The priority of tickets from this form. */
   priority: Open<Priority>;
-  /** The tags of its tickets. At most 50 items. 1 to 50 characters. */
+  /** The tags of tickets from this form. At most 50 items. 1 to 50 characters. */
   tags: Tag[];
-  /** The default title of its tickets, or null for the name of the form. Keys of fields in braces stand for the answers, as in `Laptop for {site}`. 1 to 255 characters. */
+  /** The default title of tickets from this form. If null, the title is the name of the form. The server replaces field keys in braces with the answers, as in `Laptop for {site}`. 1 to 255 characters. */
   titleTemplate: string | null;
-  /** The fields in their order, as an administrator set them. */
+  /** The fields, in the order that an administrator chose. */
   fields: RequestFormField[];
-  /** The JSON Schema (2020-12) of `answers`. It has only active options and fields, and the fields that the workspace requires. The `etag` of the form changes with it. */
+  /** The JSON Schema (2020-12) of `answers`. It contains the active fields and options of the form, and all fields that the workspace requires. If the schema changes, the `etag` of the form also changes. */
   schema: Record<string, unknown>;
   /** When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   createdAt: string;

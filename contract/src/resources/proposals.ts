@@ -63,7 +63,7 @@ export const ProposalOperation = z
   .enum(Object.keys(proposable) as [ProposalOperation, ...ProposalOperation[]])
   .meta({ id: 'ProposalOperation', description: 'The `operationId` of the proposed request.' });
 
-const Reason = longText('Why the change makes sense, for the person who decides', 4096);
+const Reason = longText('The reason for the change, shown to the person who decides', 4096);
 const GivenReason = Reason.meta({ id: 'ProposalReason' });
 const Note = longText('The reason for the decision', 4096);
 
@@ -73,7 +73,9 @@ const IfMatch = z
   .regex(/^"[\x21\x23-\x7e]+"$/, 'must be an `etag`, including its quotation marks')
   .meta({
     id: 'ProposalIfMatch',
-    description: 'The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE.',
+    description:
+      'The `etag` of the version that the proposal is based on. If the resource has another `etag` when a person ' +
+      'accepts the proposal, the proposal becomes STALE.',
     example: '"3-mi6l2n28"',
   });
 
@@ -126,14 +128,15 @@ export const NewProposal: NewProposalSchema = z
     error: ({ code }) =>
       code === 'invalid_union' ? `must be one of ${ProposalOperation.options.join(', ')}` : undefined,
   })
-  .meta({ id: 'NewProposal', description: 'A request that runs if a person accepts it.', example });
+  .meta({ id: 'NewProposal', description: 'A request that the server runs if a person accepts it.', example });
 export type NewProposal = z.output<NewProposalSchema>;
 
 export const ProposalStatus = z.enum(['PENDING', 'ACCEPTED', 'REJECTED', 'STALE', 'EXPIRED', 'WITHDRAWN']).meta({
   id: 'ProposalStatus',
   description:
-    'PENDING until a person decides. STALE if the request no longer means what the preview shows, EXPIRED after ' +
-    `${proposalDays} days, and WITHDRAWN by the API key, or because the key or its user was deactivated.`,
+    'PENDING: no person has decided. STALE: a person accepted the proposal, but its changes would differ from the ' +
+    `preview. EXPIRED: no person decided within ${proposalDays} days. WITHDRAWN: the API key withdrew the proposal, ` +
+    'or the key or its user was deactivated.',
 });
 export type ProposalStatus = z.output<typeof ProposalStatus>;
 
@@ -149,7 +152,8 @@ export const ProposalTarget = z
 export type ProposalTarget = z.output<typeof ProposalTarget>;
 
 const TargetText = z.string().meta({
-  description: 'The type and the id of the resource that the request changes or adds something to, or null.',
+  description:
+    'The type and the id of the resource that the request changes, or to which it adds something. Null if there is none.',
   example: 'TICKET:38',
 });
 openEnum.set(TargetText, ProposalTarget);
@@ -162,25 +166,25 @@ export const ProposalPreview = z
     status: z
       .string()
       .nullable()
-      .meta({ description: 'The status of the target before the change, or null without a target.' }),
+      .meta({ description: 'The status of the target before the change, or null if there is no target.' }),
     changes: z
       .record(
         z.string(),
         z.object({
-          from: Value.meta({ description: 'The value before the change. Null in a new resource.' }),
+          from: Value.meta({ description: 'The value before the change, or null in a new resource.' }),
           to: Value.meta({ description: 'The value after the change.' }),
         }),
       )
       .meta({
         id: 'ProposalChanges',
         description:
-          'The fields of the changed or new resource, by name. Without ids, numbers, counts and times that the server ' +
-          'sets, and without `dueAt` unless the request sets it.',
+          'The changed fields, or the fields of the new resource, by name. They exclude ids, numbers, counts and times ' +
+          'that the server sets, and `dueAt` if the request does not set it.',
       }),
   })
   .meta({
     id: 'ProposalPreview',
-    description: 'What the request changes in one resource.',
+    description: 'The changes of the request in one resource.',
     example: {
       ...{ target: 'TICKET:38', status: 'OPEN' },
       changes: { priority: { from: 'HIGH', to: 'CRITICAL' } },
@@ -192,51 +196,65 @@ const Previews = z.array(ProposalPreview);
 
 const ProposalResult = z
   .object({
-    preview: Previews.nullable().meta({ description: 'What the request would change now, or null after an error.' }),
+    preview: Previews.nullable().meta({
+      description: 'The changes of the request at the time of the decision, or null if the request failed.',
+    }),
     error: z
       .object({ code: ErrorCode, message: ErrorMessage, details: ErrorDetails.optional() })
       .nullable()
-      .meta({ description: 'The error that the request would return now, or null.' }),
+      .meta({ description: 'The error of the request at the time of the decision, or null.' }),
   })
-  .meta({ id: 'ProposalResult', description: 'Why an accepted proposal became STALE.' });
+  .meta({ id: 'ProposalResult', description: 'The reason why a proposal became STALE when a person accepted it.' });
 export type ProposalResult = z.output<typeof ProposalResult>;
 
 export const Proposal = z
   .object({
     id: Id,
     operation: ProposalOperation,
-    params: z.record(z.string(), z.unknown()).meta({ description: 'The path parameters, with ids.' }),
+    params: z.record(z.string(), z.unknown()).meta({ description: 'The path parameters. Ids replace ticket numbers.' }),
     body: z
       .record(z.string(), z.unknown())
       .nullable()
-      .meta({ description: 'The body of the request, with ids. Null after a redaction of the ticket.' }),
+      .meta({
+        description:
+          'The body of the request. Ids replace ticket numbers and email addresses. ' +
+          'Null if an administrator has redacted the ticket.',
+      }),
     reason: responseText(Reason),
-    ifMatch: z.string().nullable().meta({ description: 'The `etag` of the resource, or null.' }),
+    ifMatch: z
+      .string()
+      .nullable()
+      .meta({ description: 'The `etag` of the version that the proposal is based on, or null.' }),
     status: ProposalStatus,
     target: TargetText.nullable().meta({
       description:
-        'The type and the id of the resource that the request changes or adds something to. Null for an upsert.',
+        'The type and the id of the resource that the request changes, or to which it adds something. Null if there is ' +
+        'none, and for an upsert.',
     }),
     preview: Previews.meta({
-      description: 'What the request changes, in the order of its items. Empty after a redaction of the ticket.',
+      description:
+        'The changes of the request, in the order of its items. Empty if an administrator has redacted the ticket.',
     }),
     result: ProposalResult.nullable().meta({
-      description: 'Why the proposal became STALE when a person accepted it, or null.',
+      description: 'The reason why the proposal became STALE when a person accepted it, or null.',
     }),
     createdId: Id.nullable().meta({
-      description: 'The id of the created ticket, comment, link, asset or task, or null until it is created.',
+      description:
+        'The id of the created ticket, comment, link, asset or task, or null if the request has created nothing.',
     }),
     note: responseText(Note).nullable(),
     proposedById: UserId.meta({ description: 'The user of the API key that proposed the request.' }),
     keyId: Id.meta({ description: 'The API key that proposed the request.' }),
     decidedById: UserId.nullable().meta({ description: 'The user who decided, or null.' }),
     expiresAt: Timestamp.meta({ description: 'When a pending proposal expires.' }),
-    endedAt: Timestamp.nullable().meta({ description: 'When the proposal was no longer pending, or null.' }),
+    endedAt: Timestamp.nullable().meta({
+      description: 'When the proposal was decided, expired or was withdrawn. Null while it is pending.',
+    }),
     ...versionFields,
   })
   .meta({
     id: 'Proposal',
-    description: 'A request that waits for the decision of a person, or waited for it.',
+    description: 'A request that the server runs only after a person accepts it.',
     example: {
       id: 1,
       ...example,
@@ -286,7 +304,7 @@ export const proposals = endpoints({
     path: '/proposals',
     summary: 'List proposals',
     description:
-      'Returns the newest proposals first, of the operations whose resource the API key can read. ' +
+      'Returns the proposals for resources that the API key can read, newest first. ' +
       'Different filters combine with AND. Several values of one filter combine with OR.',
     metadata: meta({
       scope: 'any',
@@ -305,11 +323,11 @@ export const proposals = endpoints({
     path: '/proposals',
     summary: 'Propose a request',
     description:
-      'Checks the request as if it ran now, stores it, and changes nothing else. Its errors are those of the request, ' +
-      'with paths below `params` and `body`. An upsert must have no invalid item. If a person accepts the proposal, the ' +
-      'server runs the request in the name of the user of this API key. Requires the scope of the operation. At most ' +
-      `${maxPendingProposals} proposals of a workspace can be pending, and ${maxPendingProposalsOfKey} of an API key. ` +
-      `The body and the preview can have ${maxProposalBytes} bytes.`,
+      'Runs the request, rolls back its changes, and stores the proposal. If the request fails, returns its error, with ' +
+      'paths below `params` and `body`. All items of an upsert must be valid. If a person accepts the proposal, the ' +
+      'server runs the request again as the user of this API key. Requires the scope of the operation. A workspace can ' +
+      `have at most ${maxPendingProposals} pending proposals, and an API key ${maxPendingProposalsOfKey}. ` +
+      `The body and the preview can have ${maxProposalBytes} bytes in total.`,
     metadata: access,
     body: NewProposal,
     responses: { 201: item(Proposal) },
@@ -328,10 +346,10 @@ export const proposals = endpoints({
     path: '/proposals/:id',
     summary: 'Decide about a proposal',
     description:
-      'ACCEPTED runs the request again. If it changes exactly what the preview shows, and the status of its target is ' +
-      'still the same, its changes are stored. Otherwise, nothing changes, and the proposal becomes STALE. Check ' +
-      '`status` of the response. Requires an API key of a person with the scope of the operation that is not a ' +
-      'proposing key. Repeating the same decision changes nothing, with any `If-Match`.',
+      'If the decision is ACCEPTED, the server runs the request again. It commits the changes if they equal the preview, ' +
+      'and the status of the target is still the same. Otherwise, it changes nothing, and the proposal becomes STALE. ' +
+      'Check the `status` in the response. Requires an API key that acts for a person, has the scope of the operation, ' +
+      'and is not a proposing key. Repeating the same decision changes nothing, even if `If-Match` no longer matches.',
     metadata: access,
     pathParams: IdParam,
     body: ProposalDecision,
@@ -342,7 +360,7 @@ export const proposals = endpoints({
     path: '/proposals/:id',
     summary: 'Withdraw a proposal',
     description:
-      'Returns the withdrawn proposal. Requires the API key that proposed it, or a key that replaced this key.',
+      'Returns the withdrawn proposal. Requires the API key that created it, or the key that replaced this key in a rotation.',
     metadata: access,
     pathParams: IdParam,
     responses: { 200: item(Proposal) },

@@ -31,20 +31,22 @@ const reservedKeys = ['bulk', 'changes'];
 const NewFormKey = FormKey.refine((key) => !reservedKeys.includes(key), 'is reserved. Choose a different key.');
 const Name = trimmedText(1, 100).meta({ description: 'The name of the form for people.' });
 const FormDescription = trimmedText(1, 1000).meta({ description: 'What the form is for, or null if not set.' });
-const Active = z.boolean().meta({ description: 'Whether requests can submit the form.' });
-const TicketTags = Tags.meta({ description: 'The tags of its tickets.' });
+const Active = z.boolean().meta({ description: 'Whether the form can be submitted.' });
+const TicketTags = Tags.meta({ description: 'The tags of tickets from this form.' });
 const TitleTemplate = trimmedText(1, 255).meta({
   description:
-    'The default title of its tickets, or null for the name of the form. ' +
-    'Keys of fields in braces stand for the answers, as in `Laptop for {site}`.',
+    'The default title of tickets from this form. If null, the title is the name of the form. ' +
+    'The server replaces field keys in braces with the answers, as in `Laptop for {site}`.',
 });
 const Help = trimmedText(1, 300).meta({ description: 'An explanation of the question for people, or null.' });
 const Required = z.boolean().meta({
-  description: 'Whether a request needs an answer. If the field has a default, the default replaces an absent answer.',
+  description: 'Whether an answer is required. If the field has a default, it replaces an absent answer.',
 });
-const Default = StoredFieldValue.meta({ description: 'The value of the field if the answer is absent, or null.' });
+const Default = StoredFieldValue.meta({
+  description: 'The value of the field if the answer is absent, or null if there is no default.',
+});
 const Fixed = StoredFieldValue.meta({
-  description: 'The value of the field in every ticket, or null. A field with a fixed value is no question.',
+  description: 'The value of the field in every ticket, or null. If it is set, the form does not ask for an answer.',
 });
 for (const value of [Default, Fixed]) openEnum.set(value, CustomFieldValue);
 
@@ -57,7 +59,7 @@ export const RequestFormField = z
     fixed: Fixed,
     help: responseText(Help).nullable(),
   })
-  .meta({ id: 'RequestFormField', description: 'A custom field of tickets as a part of a form.' });
+  .meta({ id: 'RequestFormField', description: 'A custom field of tickets in a form.' });
 export type RequestFormField = z.output<typeof RequestFormField>;
 
 const example = {
@@ -81,8 +83,8 @@ const shown = {
   name: responseText(Name),
   description: responseText(FormDescription).nullable(),
   active: Active,
-  type: TicketType.meta({ description: 'The type of its tickets.' }),
-  priority: Priority.meta({ description: 'The priority of its tickets.' }),
+  type: TicketType.meta({ description: 'The type of tickets from this form.' }),
+  priority: Priority.meta({ description: 'The priority of tickets from this form.' }),
   tags: TicketTags,
   titleTemplate: responseText(TitleTemplate).nullable(),
 };
@@ -104,11 +106,11 @@ const exampleSchema = {
 export const RequestFormDetail = z
   .object({
     ...shown,
-    fields: z.array(RequestFormField).meta({ description: 'The fields in their order, as an administrator set them.' }),
+    fields: z.array(RequestFormField).meta({ description: 'The fields, in the order that an administrator chose.' }),
     schema: z.record(z.string(), z.unknown()).meta({
       description:
-        'The JSON Schema (2020-12) of `answers`. It has only active options and fields, and the fields that the ' +
-        'workspace requires. The `etag` of the form changes with it.',
+        'The JSON Schema (2020-12) of `answers`. It contains the active fields and options of the form, and all fields ' +
+        'that the workspace requires. If the schema changes, the `etag` of the form also changes.',
     }),
     ...versionFields,
   })
@@ -128,12 +130,14 @@ export const RequestFormSubmission = z
   .strictObject({
     answers: CustomFields.meta({
       id: 'RequestFormAnswers',
-      description: 'The answers by the key of their field, as in `schema` of the form. Null is no answer.',
+      description: 'The answers, by field key, as `schema` of the form describes. Omit fields without an answer.',
       example: { site: 'Berlin' },
     }),
-    title: Title.nullish().meta({ description: 'The title. The default comes from the form and the answers.' }),
+    title: Title.nullish().meta({
+      description: 'The title. By default, the server creates it from the form and the answers.',
+    }),
     description: Description.nullish().meta({
-      description: 'The full description. The default has a line such as `Site: Berlin` for each answer.',
+      description: 'The full description. By default, it has a line such as `Site: Berlin` for each answer.',
     }),
     requesterId: UserReference.nullish().meta({
       description: 'The user who requests the ticket, by id or email address. The default is the user of the API key.',
@@ -236,7 +240,7 @@ export const requestForms = endpoints({
     method: 'GET',
     path: '/request-forms/:key',
     summary: 'Get a request form',
-    description: 'Returns a form with the JSON Schema of its answers, also if the form is inactive.',
+    description: 'Returns a form with the JSON Schema of its answers, even if the form is inactive.',
     metadata: read,
     pathParams: FormKeyParam,
     responses: { 200: item(RequestFormDetail) },

@@ -35,7 +35,7 @@ export const requestForms = declareNoun({
     categoryConfigId: {
       ...{ label: 'Ticket category', option: '--category-config-id <id>', suggest: 'categories' },
       about: 'ID of a ticket category',
-      hint: 'The ID of a ticket category. If it is missing or inactive, and no category is set, tickets get the category OTHER.',
+      hint: 'The ID of a ticket category. If this category is missing or inactive, and the form has no category, tickets get the category OTHER.',
     },
     priority: { label: 'Priority', fallback: 'MEDIUM' },
     teamId: {
@@ -66,7 +66,7 @@ export const requestForms = declareNoun({
     ...(['createdAt', 'updatedAt'] as const),
   ],
   facts: ['key', problems, 'createdAt', 'updatedAt'],
-  lead: 'Users request something with a form, and each submitted form becomes a ticket. The column Problems lists inactive teams, categories, fields and options, which new tickets leave out.',
+  lead: 'The server creates a ticket from each submitted form. The column Problems lists inactive teams, categories, fields and options, which the server omits in new tickets.',
   verbs: {
     create: {
       details: 'The key never changes.',

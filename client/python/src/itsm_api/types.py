@@ -766,7 +766,7 @@ ProposalOperation = Literal["tickets_create", "tickets_update", "comments_create
 """The `operationId` of the proposed request."""
 
 ProposalStatus = Literal["PENDING", "ACCEPTED", "REJECTED", "STALE", "EXPIRED", "WITHDRAWN"]
-"""PENDING until a person decides. STALE if the request no longer means what the preview shows, EXPIRED after 7 days, and WITHDRAWN by the API key, or because the key or its user was deactivated."""
+"""PENDING: no person has decided. STALE: a person accepted the proposal, but its changes would differ from the preview. EXPIRED: no person decided within 7 days. WITHDRAWN: the API key withdrew the proposal, or the key or its user was deactivated."""
 
 ProposalTarget = str
 """The type and the id of a resource."""
@@ -774,7 +774,7 @@ ProposalTarget = str
 ProposalChangesValue = TypedDict(
     "ProposalChangesValue",
     {
-        # The value before the change. Null in a new resource.
+        # The value before the change, or null in a new resource.
         "from": Any,
         # The value after the change.
         "to": Any,
@@ -782,17 +782,17 @@ ProposalChangesValue = TypedDict(
 )
 
 ProposalChanges = Dict[str, ProposalChangesValue]
-"""The fields of the changed or new resource, by name. Without ids, numbers, counts and times that the server sets, and without `dueAt` unless the request sets it."""
+"""The changed fields, or the fields of the new resource, by name. They exclude ids, numbers, counts and times that the server sets, and `dueAt` if the request does not set it."""
 
 class ProposalPreview(TypedDict):
-    """What the request changes in one resource."""
+    """The changes of the request in one resource."""
 
     target: ProposalTarget | None
-    """The type and the id of the resource that the request changes or adds something to, or null."""
+    """The type and the id of the resource that the request changes, or to which it adds something. Null if there is none."""
     status: str | None
-    """The status of the target before the change, or null without a target."""
+    """The status of the target before the change, or null if there is no target."""
     changes: ProposalChanges
-    """The fields of the changed or new resource, by name. Without ids, numbers, counts and times that the server sets, and without `dueAt` unless the request sets it."""
+    """The changed fields, or the fields of the new resource, by name. They exclude ids, numbers, counts and times that the server sets, and `dueAt` if the request does not set it."""
 
 ErrorCode = Literal["VALIDATION_ERROR", "INVALID_JSON", "UNSUPPORTED_MEDIA_TYPE", "PAYLOAD_TOO_LARGE", "INVALID_TRANSITION", "INVALID_REFERENCE", "EXTERNAL_ID_EXISTS", "QUOTA_EXCEEDED", "QUERY_TOO_BROAD", "INVALID_API_KEY", "INSUFFICIENT_SCOPE", "ADDRESS_NOT_ALLOWED", "NOT_FOUND", "IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_IN_PROGRESS", "PRECONDITION_FAILED", "RATE_LIMIT_EXCEEDED", "INTERNAL_ERROR", "SERVICE_UNAVAILABLE"]
 """The kind of error. Use this code, not the message, in programs."""
@@ -816,38 +816,38 @@ class ProposalResultError1(TypedDict):
     """The invalid fields and parameters, at most 20. Absent if the error concerns no field or parameter. At most 20 items."""
 
 class ProposalResult(TypedDict):
-    """Why an accepted proposal became STALE."""
+    """The reason why a proposal became STALE when a person accepted it."""
 
     preview: List[ProposalPreview] | None
-    """What the request would change now, or null after an error."""
+    """The changes of the request at the time of the decision, or null if the request failed."""
     error: ProposalResultError1 | None
-    """The error that the request would return now, or null."""
+    """The error of the request at the time of the decision, or null."""
 
 class Proposal(TypedDict):
-    """A request that waits for the decision of a person, or waited for it."""
+    """A request that the server runs only after a person accepts it."""
 
     id: int
     """The identifier. It is unique within its resource type, never changes and is never reused."""
     operation: str
     """The `operationId` of the proposed request. Known values: `tickets_create`, `tickets_update`, `comments_create`, `links_create`, `assets_create`, `assets_update`, `assets_upsertMany`, `tasks_create`, `tasks_update`, `requestForms_submit`."""
     params: Dict[str, Any]
-    """The path parameters, with ids."""
+    """The path parameters. Ids replace ticket numbers."""
     body: Dict[str, Any] | None
-    """The body of the request, with ids. Null after a redaction of the ticket."""
+    """The body of the request. Ids replace ticket numbers and email addresses. Null if an administrator has redacted the ticket."""
     reason: str
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
     ifMatch: str | None
-    """The `etag` of the resource, or null."""
+    """The `etag` of the version that the proposal is based on, or null."""
     status: str
-    """PENDING until a person decides. STALE if the request no longer means what the preview shows, EXPIRED after 7 days, and WITHDRAWN by the API key, or because the key or its user was deactivated. Known values: `PENDING`, `ACCEPTED`, `REJECTED`, `STALE`, `EXPIRED`, `WITHDRAWN`."""
+    """PENDING: no person has decided. STALE: a person accepted the proposal, but its changes would differ from the preview. EXPIRED: no person decided within 7 days. WITHDRAWN: the API key withdrew the proposal, or the key or its user was deactivated. Known values: `PENDING`, `ACCEPTED`, `REJECTED`, `STALE`, `EXPIRED`, `WITHDRAWN`."""
     target: ProposalTarget | None
-    """The type and the id of the resource that the request changes or adds something to. Null for an upsert."""
+    """The type and the id of the resource that the request changes, or to which it adds something. Null if there is none, and for an upsert."""
     preview: List[ProposalPreview]
-    """What the request changes, in the order of its items. Empty after a redaction of the ticket."""
+    """The changes of the request, in the order of its items. Empty if an administrator has redacted the ticket."""
     result: ProposalResult | None
-    """Why the proposal became STALE when a person accepted it, or null."""
+    """The reason why the proposal became STALE when a person accepted it, or null."""
     createdId: int | None
-    """The id of the created ticket, comment, link, asset or task, or null until it is created."""
+    """The id of the created ticket, comment, link, asset or task, or null if the request has created nothing."""
     note: str | None
     """The reason for the decision. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
     proposedById: int
@@ -859,7 +859,7 @@ class Proposal(TypedDict):
     expiresAt: str
     """When a pending proposal expires. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     endedAt: str | None
-    """When the proposal was no longer pending, or null. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    """When the proposal was decided, expired or was withdrawn. Null while it is pending. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     createdAt: str
     """When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     updatedAt: str
@@ -868,7 +868,7 @@ class Proposal(TypedDict):
     """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
 
 ProposalReason = str
-"""Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8."""
+"""The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8."""
 
 class ProposedTicketsCreate(TypedDict):
     """A proposal of `tickets_create`."""
@@ -878,10 +878,10 @@ class ProposedTicketsCreate(TypedDict):
     body: NewTicket
     """A new ticket. Set `category`, `categoryConfigId` or both."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
 
 ProposalIfMatch = str
-"""The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE."""
+"""The `etag` of the version that the proposal is based on. If the resource has another `etag` when a person accepts the proposal, the proposal becomes STALE."""
 
 class ProposedTicketsUpdateParams(TypedDict):
     id: TicketReference
@@ -897,9 +897,9 @@ class ProposedTicketsUpdate(TypedDict):
     body: TicketPatch
     """Changes to a ticket. Absent fields stay unchanged, and null clears a field. `type` can't change."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
     ifMatch: NotRequired[ProposalIfMatch]
-    """The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters."""
+    """The `etag` of the version that the proposal is based on. If the resource has another `etag` when a person accepts the proposal, the proposal becomes STALE. At most 200 characters."""
 
 class ProposedCommentsCreateParams(TypedDict):
     id: TicketReference
@@ -915,7 +915,7 @@ class ProposedCommentsCreate(TypedDict):
     body: NewComment
     """A new comment."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
 
 class ProposedLinksCreateParams(TypedDict):
     id: TicketReference
@@ -931,7 +931,7 @@ class ProposedLinksCreate(TypedDict):
     body: NewLink
     """A new link from the ticket in the path to another ticket."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
 
 class ProposedAssetsCreate(TypedDict):
     """A proposal of `assets_create`."""
@@ -941,7 +941,7 @@ class ProposedAssetsCreate(TypedDict):
     body: NewAsset
     """A new asset."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
 
 class ProposedAssetsUpdateParams(TypedDict):
     id: int | str
@@ -957,9 +957,9 @@ class ProposedAssetsUpdate(TypedDict):
     body: AssetPatch
     """Changes to an asset. Absent fields stay unchanged, and null clears a field. If you assign an asset without a status, its status becomes IN_USE. If you unassign an asset that is IN_USE, its status becomes IN_STOCK. `assetTag` can't change."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
     ifMatch: NotRequired[ProposalIfMatch]
-    """The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters."""
+    """The `etag` of the version that the proposal is based on. If the resource has another `etag` when a person accepts the proposal, the proposal becomes STALE. At most 200 characters."""
 
 class AssetUpsert(TypedDict):
     """The assets to create or update, each with a different value in the field that `matchBy` names."""
@@ -977,7 +977,7 @@ class ProposedAssetsUpsertMany(TypedDict):
     body: AssetUpsert
     """The assets to create or update, each with a different value in the field that `matchBy` names."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
 
 class NewTask(TypedDict):
     """A new task in a project."""
@@ -1009,7 +1009,7 @@ class ProposedTasksCreate(TypedDict):
     body: NewTask
     """A new task in a project."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
 
 TaskStatus = Literal["TODO", "IN_PROGRESS", "BLOCKED", "DONE", "CANCELLED"]
 """The status of the task. New tasks are TODO. Every transition is allowed."""
@@ -1046,22 +1046,22 @@ class ProposedTasksUpdate(TypedDict):
     body: TaskPatch
     """Changes to a task. Absent fields stay unchanged, and null clears a field."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
     ifMatch: NotRequired[ProposalIfMatch]
-    """The `etag` of the resource that the change is based on. If it changes, the proposal becomes STALE. At most 200 characters."""
+    """The `etag` of the version that the proposal is based on. If the resource has another `etag` when a person accepts the proposal, the proposal becomes STALE. At most 200 characters."""
 
 RequestFormAnswers = Mapping[str, object]
-"""The answers by the key of their field, as in `schema` of the form. Null is no answer."""
+"""The answers, by field key, as `schema` of the form describes. Omit fields without an answer."""
 
 class RequestFormSubmission(TypedDict):
     """The answers to the questions of a form, and optional fields of the ticket."""
 
     answers: Mapping[str, object]
-    """The answers by the key of their field, as in `schema` of the form. Null is no answer."""
+    """The answers, by field key, as `schema` of the form describes. Omit fields without an answer."""
     title: NotRequired[str | None]
-    """The title. The default comes from the form and the answers. 1 to 255 characters."""
+    """The title. By default, the server creates it from the form and the answers. 1 to 255 characters."""
     description: NotRequired[str | None]
-    """The full description. The default has a line such as `Site: Berlin` for each answer. 1 to 65535 characters."""
+    """The full description. By default, it has a line such as `Site: Berlin` for each answer. 1 to 65535 characters."""
     requesterId: NotRequired[UserReference | None]
     """The user who requests the ticket, by id or email address. The default is the user of the API key."""
     externalId: NotRequired[str | None]
@@ -1085,10 +1085,10 @@ class ProposedRequestFormsSubmit(TypedDict):
     body: RequestFormSubmission
     """The answers to the questions of a form, and optional fields of the ticket."""
     reason: ProposalReason
-    """Why the change makes sense, for the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
+    """The reason for the change, shown to the person who decides. At most 4096 bytes in UTF-8. 1 to 4096 characters."""
 
 NewProposal = ProposedTicketsCreate | ProposedTicketsUpdate | ProposedCommentsCreate | ProposedLinksCreate | ProposedAssetsCreate | ProposedAssetsUpdate | ProposedAssetsUpsertMany | ProposedTasksCreate | ProposedTasksUpdate | ProposedRequestFormsSubmit
-"""A request that runs if a person accepts it."""
+"""A request that the server runs if a person accepts it."""
 
 class ProposalDecision(TypedDict):
     """The decision about a proposal."""
@@ -1871,15 +1871,15 @@ class RequestForm(TypedDict):
     description: str | None
     """What the form is for, or null if not set. 1 to 1000 characters."""
     active: bool
-    """Whether requests can submit the form."""
+    """Whether the form can be submitted."""
     type: str
-    """The type of its tickets. Known values: `INCIDENT`, `PROBLEM`, `CHANGE`, `SERVICE_REQUEST`."""
+    """The type of tickets from this form. Known values: `INCIDENT`, `PROBLEM`, `CHANGE`, `SERVICE_REQUEST`."""
     priority: str
-    """The priority of its tickets. Known values: `LOW`, `MEDIUM`, `HIGH`, `CRITICAL`."""
+    """The priority of tickets from this form. Known values: `LOW`, `MEDIUM`, `HIGH`, `CRITICAL`."""
     tags: List[Tag]
-    """The tags of its tickets. At most 50 items. 1 to 50 characters."""
+    """The tags of tickets from this form. At most 50 items. 1 to 50 characters."""
     titleTemplate: str | None
-    """The default title of its tickets, or null for the name of the form. Keys of fields in braces stand for the answers, as in `Laptop for {site}`. 1 to 255 characters."""
+    """The default title of tickets from this form. If null, the title is the name of the form. The server replaces field keys in braces with the answers, as in `Laptop for {site}`. 1 to 255 characters."""
     createdAt: str
     """When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     updatedAt: str
@@ -1888,16 +1888,16 @@ class RequestForm(TypedDict):
     """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
 
 class RequestFormField(TypedDict):
-    """A custom field of tickets as a part of a form."""
+    """A custom field of tickets in a form."""
 
     key: str
     """The key of the custom field of tickets."""
     required: bool
-    """Whether a request needs an answer. If the field has a default, the default replaces an absent answer."""
+    """Whether an answer is required. If the field has a default, it replaces an absent answer."""
     default: CustomFieldValue
-    """The value of the field if the answer is absent, or null."""
+    """The value of the field if the answer is absent, or null if there is no default."""
     fixed: CustomFieldValue
-    """The value of the field in every ticket, or null. A field with a fixed value is no question."""
+    """The value of the field in every ticket, or null. If it is set, the form does not ask for an answer."""
     help: str | None
     """An explanation of the question for people, or null. 1 to 300 characters."""
 
@@ -1913,19 +1913,19 @@ class RequestFormDetail(TypedDict):
     description: str | None
     """What the form is for, or null if not set. 1 to 1000 characters."""
     active: bool
-    """Whether requests can submit the form."""
+    """Whether the form can be submitted."""
     type: str
-    """The type of its tickets. Known values: `INCIDENT`, `PROBLEM`, `CHANGE`, `SERVICE_REQUEST`."""
+    """The type of tickets from this form. Known values: `INCIDENT`, `PROBLEM`, `CHANGE`, `SERVICE_REQUEST`."""
     priority: str
-    """The priority of its tickets. Known values: `LOW`, `MEDIUM`, `HIGH`, `CRITICAL`."""
+    """The priority of tickets from this form. Known values: `LOW`, `MEDIUM`, `HIGH`, `CRITICAL`."""
     tags: List[Tag]
-    """The tags of its tickets. At most 50 items. 1 to 50 characters."""
+    """The tags of tickets from this form. At most 50 items. 1 to 50 characters."""
     titleTemplate: str | None
-    """The default title of its tickets, or null for the name of the form. Keys of fields in braces stand for the answers, as in `Laptop for {site}`. 1 to 255 characters."""
+    """The default title of tickets from this form. If null, the title is the name of the form. The server replaces field keys in braces with the answers, as in `Laptop for {site}`. 1 to 255 characters."""
     fields: List[RequestFormField]
-    """The fields in their order, as an administrator set them."""
+    """The fields, in the order that an administrator chose."""
     schema: Dict[str, Any]
-    """The JSON Schema (2020-12) of `answers`. It has only active options and fields, and the fields that the workspace requires. The `etag` of the form changes with it."""
+    """The JSON Schema (2020-12) of `answers`. It contains the active fields and options of the form, and all fields that the workspace requires. If the schema changes, the `etag` of the form also changes."""
     createdAt: str
     """When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     updatedAt: str

@@ -12,7 +12,7 @@ export const Decision = z.strictObject({
 });
 
 export function decisionFields(sent: FormState | undefined): SafeHtml {
-  const hint = 'The agent can read it.';
+  const hint = 'The agent can read this note.';
   const button = (value: string, text: string, kind: 'main' | 'danger') =>
     submit(text, kind, { name: 'decision', value });
   return html`${textArea(sent, { name: 'note', label: 'Note (optional)', hint })}

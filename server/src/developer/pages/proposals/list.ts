@@ -55,7 +55,7 @@ export const proposals = page({
     );
     return {
       title: 'Proposals',
-      body: html`<p class="lead">Requests of API keys that can only propose changes, newest first. A request runs only if you accept it.</p>
+      body: html`<p class="lead">Requests of API keys that can only propose changes, newest first. The server runs a request only if you accept it.</p>
 <form class="filters" method="get" action="${path}" role="search">
 ${selectField(undefined, { name: 'status', label: 'Status', value: status, options: withAnyOption(ProposalStatus.options, 'Any') })}
 ${selectField(undefined, { name: 'operation', label: 'Operation', value: operation, options: withAnyOption(ProposalOperation.options, 'Any') })}
