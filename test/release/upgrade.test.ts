@@ -109,8 +109,9 @@ describe.skipIf(process.env.UPGRADE_REHEARSAL === undefined)('upgrade from the f
     expect(first.read.tickets?.length).toBeGreaterThan(30);
 
     const [, chapter = ''] =
-      /^## Upgrades\n(.*?)^##/ms.exec(await readFile(join(root, 'docs/operations/install-and-upgrade.md'), 'utf8')) ??
-      [];
+      /^## Upgrade without downtime\n(.*?)^##/ms.exec(
+        await readFile(join(root, 'docs/operations/install-and-upgrade.md'), 'utf8'),
+      ) ?? [];
     const [migrate, doctor] = [...chapter.matchAll(/^\d\. Run `(\.\/itsm \w+)`/gm)].map(([, command = '']) => command);
     expect([migrate, doctor]).toEqual(['./itsm migrate', './itsm doctor']);
     await itsm(root, migrate ?? '');
