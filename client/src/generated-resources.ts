@@ -19,6 +19,7 @@ import type {
   AssetUpsertItem,
   Attachment,
   AttachmentQuery,
+  BusinessHoursSettings,
   CategoryConfig,
   CategoryConfigQuery,
   Comment,
@@ -1019,6 +1020,20 @@ export interface TicketCategories {
   list(query?: CategoryConfigQuery, options?: RequestOptions): ApiList<CategoryConfig>;
 }
 
+export interface BusinessHours {
+  /**
+   * Get the business hours and targets.
+   *
+   * Administrators set them in the developer area or with the command line.
+   *
+   * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
+   *
+   * @example
+   * const businessHoursSettings = await client.businessHours.get();
+   */
+  get(options?: RequestOptions): ApiPromise<BusinessHoursSettings>;
+}
+
 export interface RequestForms<Fields extends object = CustomFields, Forms extends object = Record<string, RequestFormAnswers>> {
   /**
    * List request forms.
@@ -1271,6 +1286,8 @@ export interface Resources<Types extends FieldTypes = FieldTypes> {
   readonly fields: Fields;
   /** Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line. */
   readonly ticketCategories: TicketCategories;
+  /** When the workspace is open, and in which time its tickets are due. You set them in the developer area or with the command line. */
+  readonly businessHours: BusinessHours;
   /** Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line. */
   readonly requestForms: RequestForms<FieldsOf<Types, 'ticket'>, FormsOf<Types>>;
   /** This document with the custom fields, the ticket categories and the request forms of the workspace. */

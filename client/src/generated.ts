@@ -255,8 +255,10 @@ export interface Ticket<Fields extends object = CustomFields> {
   resolvedAt: string | null;
   /** When the status became CLOSED, or null if it is not closed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   closedAt: string | null;
-  /** When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the resolution target that the workspace has for the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the resolution target of the priority and paused time, in the business hours of the workspace. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueAt: string | null;
+  /** When the first response is due, or null: `createdAt` plus the target of the priority, in business hours. It follows the priority until the first response. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  firstResponseDueAt: string | null;
   /** When the planned window of a CHANGE starts, or null if no window is planned. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   plannedStartAt: string | null;
   /** When the planned window of a CHANGE ends, or null if no window is planned. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -343,8 +345,10 @@ export interface TicketQuery<Fields extends object = CustomFields> {
   plannedBefore?: string | undefined;
   /** 1 to 100 items. */
   approvalStatus?: Open<ApprovalStatus> | readonly Open<ApprovalStatus>[] | undefined;
-  /** Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED. */
+  /** Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED. While PENDING pauses the clock, `dueAt` must be before the pause. */
   overdue?: true | 'true' | undefined;
+  /** Returns only unresolved tickets without a first response, with a `firstResponseDueAt` in the past. */
+  firstResponseOverdue?: true | 'true' | undefined;
   /** Full-text search in number, title and description. All words must match, ignoring case; the last word can be a prefix. 1 to 200 characters. */
   q?: string | undefined;
   /** The sort order: newest first (`-id`) or oldest first (`id`). Default: "-id". */
@@ -1533,6 +1537,13 @@ export type TicketChanges = Record<string, {
     /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
     to: string | null;
   } | undefined;
+  /** The change to `firstResponseDueAt`. Absent if unchanged. */
+  firstResponseDueAt?: {
+    /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    from: string | null;
+    /** The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+    to: string | null;
+  } | undefined;
   /** The change to `plannedStartAt`. Absent if unchanged. */
   plannedStartAt?: {
     /** The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
@@ -1991,6 +2002,69 @@ export interface CategoryConfigQuery {
   page?: number | string | undefined;
   /** The number of items per page. 1 to 100. Default: 20. */
   perPage?: number | string | undefined;
+}
+
+/** A day of the week. */
+export type Weekday = 'MONDAY' | 'TUESDAY' | 'WEDNESDAY' | 'THURSDAY' | 'FRIDAY' | 'SATURDAY' | 'SUNDAY';
+
+/** A time of the week in which the workspace is open. */
+export interface BusinessInterval {
+  /** The day on which the interval begins. */
+  weekday: Open<Weekday>;
+  /** When the interval begins, in the time zone of the calendar. */
+  opens: string;
+  /** When the interval ends. If it is not after `opens`, the interval ends on the next day. */
+  closes: string;
+}
+
+/** A day on which no interval begins. */
+export interface Holiday {
+  /** The day. A date, `YYYY-MM-DD`. */
+  date: string;
+  /** The name of the holiday, or null. 1 to 100 characters. */
+  name: string | null;
+}
+
+/** When the workspace is open. */
+export interface BusinessCalendar {
+  /** The IANA time zone of all times and days. */
+  timeZone: string;
+  /** The times of the week in which the workspace is open. They can overlap. */
+  intervals: BusinessInterval[];
+  /** The days on which the workspace stays closed, in order. At most 400 items. */
+  holidays: Holiday[];
+}
+
+/** The minutes of each priority, or null for a priority without a target. */
+export interface TargetMinutes {
+  /** 1 to 525600. */
+  LOW: number | null;
+  /** 1 to 525600. */
+  MEDIUM: number | null;
+  /** 1 to 525600. */
+  HIGH: number | null;
+  /** 1 to 525600. */
+  CRITICAL: number | null;
+}
+
+/** The targets for new tickets, and for tickets whose priority changes. */
+export interface Targets {
+  /** The open time from `createdAt` to `firstResponseDueAt`, in minutes. */
+  firstResponse: TargetMinutes;
+  /** The open time from `createdAt` to `dueAt`, in minutes. */
+  resolution: TargetMinutes;
+}
+
+/** The business hours and the targets of the workspace. */
+export interface BusinessHoursSettings {
+  /** When the workspace is open, or null if every minute counts for the targets. */
+  calendar: BusinessCalendar | null;
+  /** The targets for new tickets, and for tickets whose priority changes. */
+  targets: Targets;
+  /** Whether the time in which a ticket is PENDING moves its `dueAt` back. Requires a calendar. */
+  pausesWhilePending: boolean;
+  /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
+  etag: Etag;
 }
 
 /** A form with which users request something. */
@@ -2589,6 +2663,9 @@ export const routes = {
   },
   ticketCategories: {
     list: 'GET /ticket-categories tickets:read query',
+  },
+  businessHours: {
+    get: 'GET /business-hours users',
   },
   requestForms: {
     list: 'GET /request-forms users query',

@@ -18,6 +18,7 @@ export * from './resources/approvals.ts';
 export * from './resources/articles.ts';
 export * from './resources/assets.ts';
 export * from './resources/attachments.ts';
+export * from './resources/business-hours.ts';
 export * from './resources/comments.ts';
 export * from './resources/custom-fields.ts';
 export * from './resources/deliveries.ts';

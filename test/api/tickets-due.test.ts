@@ -1,6 +1,6 @@
 import type { NewTicket, Ticket } from '@itsm-api/contract';
 import { createKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
-import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
+import { setBusinessHours } from '@itsm-api/server/resources/business-hours/queries.ts';
 import { describe, expect } from 'vitest';
 import { errorOf } from '../support/api.ts';
 import { api, it as itBase, workspace } from '../support/fixture.ts';
@@ -13,7 +13,7 @@ const now = new Date('2026-11-20T10:00:00.000Z');
 const it = itBase.extend('options', { scope: 'file' }, { now: () => now });
 it.beforeAll(async () => {
   targeted = await createWorkspace(api);
-  await setResolutionTargets(targeted.context, { CRITICAL: 60, HIGH: 250 });
+  await setBusinessHours(targeted.context, { targets: { resolution: { CRITICAL: 60, HIGH: 250 } } });
 });
 
 const [inOneHour, in250Minutes] = ['2026-11-20T11:00:00.000Z', '2026-11-20T14:10:00.000Z'];
@@ -108,9 +108,9 @@ describe('resolution targets', () => {
 
   it('keeps the due dates of existing tickets when the targets change', async () => {
     const owner = await createWorkspace(api);
-    await setResolutionTargets(owner.context, { LOW: 60 });
+    await setBusinessHours(owner.context, { targets: { resolution: { LOW: 60 } } });
     const { id } = await owner.createTicket({ priority: 'LOW' });
-    await setResolutionTargets(owner.context, { LOW: null, HIGH: 250 });
+    await setBusinessHours(owner.context, { targets: { resolution: { LOW: null, HIGH: 250 } } });
     expect((await read(owner, id)).dueAt).toBe(inOneHour);
     expect((await owner.createTicket({ priority: 'LOW' })).dueAt).toBeNull();
     expect((await patch(owner, id, { priority: 'HIGH' })).body.data.dueAt).toBe(in250Minutes);

@@ -1,5 +1,5 @@
 import { listAudit } from '@itsm-api/server/resources/audit/queries.ts';
-import { getResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
+import { getBusinessHours } from '@itsm-api/server/resources/business-hours/queries.ts';
 import { describe, expect } from 'vitest';
 import { admin, api, itAsAdmin as it, workspace } from '../support/fixture.ts';
 import { signIn } from '../support/visitor.ts';
@@ -13,13 +13,13 @@ describe('/developer/settings', () => {
     const { text } = await admin.submitAndFollow(path, 'targets', { ...none, CRITICAL: '240', LOW: '525600' });
     expect(text).toContain('value="240"');
     const expected = { CRITICAL: 240, HIGH: null, MEDIUM: null, LOW: 525_600 };
-    expect(await getResolutionTargets(workspace.context.db)).toEqual(expected);
+    expect((await getBusinessHours(workspace.context)).targets.resolution).toEqual(expected);
     expect((await workspace.createTicket({ priority: 'CRITICAL' })).dueAt).not.toBeNull();
     const theirs = await createWorkspace(api);
-    expect(await getResolutionTargets(theirs.context.db)).toMatchObject({ CRITICAL: null, LOW: null });
+    expect((await getBusinessHours(theirs.context)).targets.resolution).toMatchObject({ CRITICAL: null, LOW: null });
 
     await admin.submit(path, 'targets', none);
-    expect(await getResolutionTargets(workspace.context.db)).toMatchObject({ CRITICAL: null, LOW: null });
+    expect((await getBusinessHours(workspace.context)).targets.resolution).toMatchObject({ CRITICAL: null, LOW: null });
   });
 
   it('changes the rules for API keys, which limit the lifetimes in the form for a new key', async () => {

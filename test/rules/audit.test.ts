@@ -287,7 +287,7 @@ describe('forms', () => {
 
 describe('commands', () => {
   /** The nouns whose verbs change users, teams, ticket categories, fields, keys, webhooks or settings. */
-  const audited = ['tenants', 'users', 'teams', 'categories', 'fields', 'forms', 'keys', 'webhooks'];
+  const audited = ['tenants', 'business-hours', 'users', 'teams', 'categories', 'fields', 'forms', 'keys', 'webhooks'];
   const others = [
     ...['projects', 'assets', 'articles', 'deliveries', 'tickets', 'comments', 'tasks', 'audit', 'requests'],
     ...['cells', 'secrets', 'listen', 'seed', 'doctor', 'migrate', 'completion'],
@@ -302,6 +302,13 @@ describe('commands', () => {
     ['tenants update Apex --max-key-days 365', ['settings.updated']],
     ['tenants update Apex --strict-fields true', ['settings.updated']],
     ['tenants update Apex --strict-fields true', []],
+    [
+      'business-hours set --tenant Apex --time-zone Europe/Berlin --intervals mon-fri,09:00-17:30',
+      ['settings.updated'],
+    ],
+    ['business-hours set --tenant Apex --time-zone Europe/Berlin', []],
+    ['business-hours clear --tenant Apex', ['settings.updated']],
+    ['business-hours clear --tenant Apex', []],
     ['tenants deactivate Apex', ['workspace.deactivated']],
     ['tenants deactivate Apex', []],
     ['tenants activate Apex', ['workspace.activated']],

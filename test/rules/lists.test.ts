@@ -72,13 +72,14 @@ async function fill({ tenantId, userId, createWebhook }: Workspace): Promise<voi
       WHERE tenant_id = ${tenantId};
     INSERT INTO ticket_sequences (tenant_id, total, incident) VALUES (${tenantId}, 3000, 3000);
     INSERT INTO tickets (tenant_id, ordinal, number, external_id, type, title, description, status, priority, category, requester_id,
-        assignee_id, team_id, category_config_id, form_key, due_at, planned_start_at, planned_end_at, updated_at)
+        assignee_id, team_id, category_config_id, form_key, due_at, first_response_due_at, planned_start_at, planned_end_at, updated_at)
       SELECT ${tenantId}, i, i, 'old:' || i, ${of(['INCIDENT', 'CHANGE', 'PROBLEM'], 1)}, 'Ticket', 'It is broken.',
         ${of(['OPEN', 'PENDING', 'RESOLVED', 'CLOSED'], 3)}, ${of(['LOW', 'MEDIUM', 'HIGH', 'CRITICAL'], 12)},
         NULLIF(${of(['EMAIL', 'ACCESS', 'NONE'], 48)}, 'NONE'), ${userId}, ${assignee},
         CASE WHEN i % 6 = 0 THEN (SELECT min(id) + i % 40 FROM teams WHERE tenant_id = ${tenantId}) END,
         CASE WHEN i % 6 = 1 THEN 'c' || i % 40 END,
         CASE WHEN i % 6 = 2 THEN 'k' || i % 40 END,
+        CASE WHEN i % 5 = 0 THEN now() - i * interval '1 hour' END,
         CASE WHEN i % 5 = 0 THEN now() - i * interval '1 hour' END,
         CASE WHEN i % 3 = 1 THEN now() - i * interval '1 hour' END,
         CASE WHEN i % 3 = 1 THEN now() - (i - 1) * interval '1 hour' END, now() ${each};
@@ -190,7 +191,12 @@ async function expectIndexed(path: string, columns: string[]): Promise<void> {
       if (!column.test(text.slice(text.indexOf('WHERE')))) continue;
       filtering++;
       const advice = `${path} needs an index (CONTRIBUTING.md, "Add a filter")`;
-      expect(nodes.map((node) => node.Filter).join(' '), advice).not.toMatch(column);
+      // No index finds the rows in which one column is less than another.
+      const filters = nodes
+        .map((node) => node.Filter)
+        .join(' ')
+        .replaceAll('due_at < paused_since', '');
+      expect(filters, advice).not.toMatch(column);
       expect(nodes.map((node) => node['Index Cond']).join(' '), advice).toMatch(column);
     }
   }
@@ -237,6 +243,7 @@ const excludedParameters = [
   'plannedBefore',
   'approvalStatus',
   'overdue',
+  'firstResponseOverdue',
 ];
 
 /** Returns the id of the newest row of the first resource in a path. */
@@ -333,6 +340,7 @@ it('uses indexes for ticket filters that have no stored totals', async () => {
     'approvalStatus=PENDING': ['approval_status'],
     'approvalStatus=PENDING,REJECTED&sort=id': ['approval_status'],
     'overdue=true': ['due_at'],
+    'firstResponseOverdue=true': ['first_response_due_at'],
   };
   for (const [query, names] of Object.entries(columns)) {
     for (const page of [1, 2]) await expectIndexed(`/tickets?${query}&page=${page}&perPage=1`, names);

@@ -6,6 +6,7 @@ import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts'
 import { createLastUsed } from '@itsm-api/server/auth/api-keys/last-used.ts';
 import { commands } from '@itsm-api/server/cli/command-table.ts';
 import { scheduleJobs } from '@itsm-api/server/process/scheduled-jobs.ts';
+import { setBusinessHours } from '@itsm-api/server/resources/business-hours/queries.ts';
 import { type Maintenance, setMaintenance } from '@itsm-api/server/resources/tenants/maintenance.ts';
 import type { WrongTotal } from '@itsm-api/server/resources/tickets/counters-check.ts';
 import { claimDue } from '@itsm-api/server/webhooks/delivery/claim.ts';
@@ -340,7 +341,15 @@ describe('scheduled jobs', () => {
     const changed = changedTables(served, await rowsOf(mine)).filter((table) => table !== 'api_keys');
     expect(changed).toEqual([
       ...['audit_entries', 'custom_field_definitions', 'deleted_attachments', 'deliveries', 'events'],
-      ...['idempotency_keys', 'proposals', 'request_log', 'request_log_minutes', 'usage_hours', 'usage_minutes'],
+      ...[
+        'idempotency_keys',
+        'open_hours',
+        'proposals',
+        'request_log',
+        'request_log_minutes',
+        'usage_hours',
+        'usage_minutes',
+      ],
       ...['webhook_replays', 'webhook_subscriptions'],
     ]);
     for (const each of [file, deleted])
@@ -355,6 +364,8 @@ describe('scheduled jobs', () => {
     await mine.createField({ key: 'site' });
     const { webhookId } = await mine.createDelivery();
     await mine.createProposal();
+    const calendar = { timeZone: 'UTC', intervals: [{ weekday: 'MONDAY' as const, opens: '09:00', closes: '17:30' }] };
+    await setBusinessHours(mine.context, { calendar });
     await Promise.all([api.usage.flush(), api.requestLog.flush()]);
     await api.prisma.auditEntry.create({
       data: { tenantId, action: 'session.began', address: '', userAgent: '' },
@@ -368,7 +379,7 @@ describe('scheduled jobs', () => {
        UPDATE events SET created_at = ${past}; UPDATE proposals SET expires_at = ${past};
        UPDATE deliveries SET state = 'DELIVERED', settled_at = ${past}, created_at = ${past};
        UPDATE webhook_subscriptions SET previous_secret = secret, previous_secret_until = ${past};
-       UPDATE ticket_counts SET count = count + 1;
+       UPDATE ticket_counts SET count = count + 1; DELETE FROM open_hours WHERE opens_at > now();
        INSERT INTO webhook_replays (tenant_id, subscription_id, since, states, finished_at)
          VALUES (${tenantId}, ${webhookId}, ${past}, '{}', ${past})`,
     );
@@ -456,6 +467,8 @@ describe('commands', () => {
   const writing = [
     ...['tenants update T --target-high 240', 'tenants update T --max-key-days 365'],
     'tenants update T --strict-fields true',
+    'business-hours set --tenant T --time-zone UTC --intervals mon-fri,09:00-17:30',
+    'business-hours clear --tenant T',
     ...['tenants deactivate T', 'tenants activate T'],
     'users create --tenant T --name Grace --email grace@example.com --role AGENT',
     ...['users update U --tenant T --phone 1234567', 'users deactivate U --tenant T', 'users activate U --tenant T'],

@@ -175,6 +175,7 @@ describe('the roles', () => {
       'public.idempotency_keys': 'INSERT, SELECT, UPDATE',
       'public.invitations': 'INSERT',
       'public.key_policies': 'INSERT, SELECT, UPDATE',
+      'public.open_hours': 'DELETE, INSERT, SELECT, UPDATE',
       'public.projects': 'INSERT, SELECT, UPDATE',
       'public.proposals': 'INSERT, SELECT, UPDATE',
       'public.request_forms': 'INSERT, SELECT, UPDATE',

@@ -20,14 +20,12 @@ describe('the documentation of status transitions', () => {
   const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
   const open = TicketStatus.options.filter((from) => ticketTransitions[from].length > 0);
 
-  it.each(['docs/guides/change-status.md', 'docs/decisions/tickets.md'])(
-    'lists every transition in %s',
-    async (path) => {
-      const rows = [...(await read(path)).matchAll(/^\| `?([A-Z_]+)\b[^|]*\|(.*)\|$/gm)];
-      const described = rows.map(([, from, to = '']) => [from, new Set(to.match(/\b[A-Z_]{4,}\b/g))]);
-      for (const from of open) expect(described).toContainEqual([from, new Set(ticketTransitions[from])]);
-    },
-  );
+  it('lists every transition in the guide', async () => {
+    const guide = await read('docs/guides/change-status.md');
+    const rows = [...guide.matchAll(/^\| `?([A-Z_]+)\b[^|]*\|(.*)\|$/gm)];
+    const described = rows.map(([, from, to = '']) => [from, new Set(to.match(/\b[A-Z_]{4,}\b/g))]);
+    for (const from of open) expect(described).toContainEqual([from, new Set(ticketTransitions[from])]);
+  });
 
   it('lists every transition in the OpenAPI document', () => {
     const { components, paths } = openApiDocument();

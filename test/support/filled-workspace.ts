@@ -1,4 +1,5 @@
 import { setKeyPolicy } from '@itsm-api/server/auth/api-keys/key-policy.ts';
+import { setBusinessHours } from '@itsm-api/server/resources/business-hours/queries.ts';
 import { keepUpload } from '@itsm-api/server/resources/csv/csv-uploads.ts';
 import type { Api } from './api.ts';
 import { query } from './database.ts';
@@ -34,6 +35,10 @@ export async function fillWorkspace(api: Api, workspace: Workspace): Promise<voi
   await workspace.createProposal({ operation: 'tickets_update', params: { id }, body: { title: 'Changed' } });
   await workspace.createArticle();
   await setKeyPolicy(workspace.context, { maxLifetimeDays: 90 });
+  await setBusinessHours(workspace.context, {
+    calendar: { timeZone: 'UTC', intervals: [{ weekday: 'MONDAY', opens: '09:00', closes: '17:30' }] },
+    targets: { resolution: { MEDIUM: 60 }, firstResponse: { MEDIUM: 60 } },
+  });
   await workspace.call('POST', '/tickets', ticket, { 'idempotency-key': 'x' });
   await signIn(api, workspace);
   const credentials = `WITH password AS (

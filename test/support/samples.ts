@@ -134,6 +134,9 @@ const samples: Samples = {
   ticketCategories: {
     list: async () => ({}),
   },
+  businessHours: {
+    get: async () => ({}),
+  },
   requestForms: {
     list: async () => ({}),
     changes: async () => ({}),

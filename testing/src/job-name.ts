@@ -11,5 +11,6 @@ export type JobName =
   | 'totals-check'
   | 'nonconforming-check'
   | 'filter-backfill'
+  | 'open-hours-backfill'
   | 'idempotency-retention'
   | 'usage-retention';

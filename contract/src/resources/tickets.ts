@@ -194,8 +194,13 @@ export const Ticket = z
     closedAt: Timestamp.nullable().meta({ description: 'When the status became CLOSED, or null if it is not closed.' }),
     dueAt: Timestamp.nullable().meta({
       description:
-        'When the ticket is due, or null if it has no due date. Until a request sets it, ' +
-        'it is `createdAt` plus the resolution target that the workspace has for the priority.',
+        'When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the ' +
+        'resolution target of the priority and paused time, in the business hours of the workspace.',
+    }),
+    firstResponseDueAt: Timestamp.nullable().meta({
+      description:
+        'When the first response is due, or null: `createdAt` plus the target of the priority, in business hours. ' +
+        'It follows the priority until the first response.',
     }),
     plannedStartAt: Timestamp.nullable().meta({ description: `${plannedStart}, or null if no window is planned.` }),
     plannedEndAt: Timestamp.nullable().meta({ description: `${plannedEnd}, or null if no window is planned.` }),
@@ -240,6 +245,7 @@ export const Ticket = z
       resolvedAt: null,
       closedAt: null,
       dueAt: '2026-11-20T18:00:00.000Z',
+      firstResponseDueAt: '2026-11-20T12:00:00.000Z',
       plannedStartAt: null,
       plannedEndAt: null,
       approvalStatus: 'NONE',
@@ -544,7 +550,7 @@ const TicketTeam = z
   .union([TeamId, z.enum(['none'])], { error: 'must be a positive integer or `none`' })
   .meta({ id: 'TicketTeam', description: 'The id of a team, or `none` for no team.' });
 
-/** The statuses of tickets that can be overdue. The partial index of the filter `overdue` has the same list. */
+/** The statuses of tickets that can be overdue. The partial indexes of the filters have the same list. */
 export const unresolvedStatuses: readonly TicketStatus[] = ['OPEN', 'IN_PROGRESS', 'PENDING'];
 
 /** Returns true if a ticket with this status can be overdue. */
@@ -582,7 +588,12 @@ export const TicketQuery = listQuery({
   }).optional(),
   approvalStatus: filter(ApprovalStatus),
   overdue: OnlyTrue.meta({
-    description: 'Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED.',
+    description:
+      'Returns only unresolved tickets with a `dueAt` in the past: not RESOLVED, CLOSED or CANCELLED. ' +
+      'While PENDING pauses the clock, `dueAt` must be before the pause.',
+  }).optional(),
+  firstResponseOverdue: OnlyTrue.meta({
+    description: 'Returns only unresolved tickets without a first response, with a `firstResponseDueAt` in the past.',
   }).optional(),
   q: search('number, title and description'),
   sort: z

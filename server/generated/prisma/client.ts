@@ -214,6 +214,12 @@ export type Activity = Prisma.ActivityModel
  */
 export type TicketSequence = Prisma.TicketSequenceModel
 /**
+ * Model OpenHours
+ * The intervals in which a workspace with business hours is open. The function `write_open_hours` derives them from the
+ * calendar. Before the first and after the last day of the calendar, every minute is open.
+ */
+export type OpenHours = Prisma.OpenHoursModel
+/**
  * Model TicketCount
  * The number of tickets with a combination of field values. Triggers update the number in the transaction of each
  * write. The exact total of a filter is the sum over the rows that match the filter.

@@ -33,6 +33,10 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/requests.ts')).requests,
   },
   ...administered,
+  'business-hours': {
+    summary: 'Manage the business hours of a tenant: show, set, clear',
+    load: async () => (await import('./commands/business-hours.ts')).businessHours,
+  },
   articles: {
     summary: 'Import articles of the knowledge base',
     load: async () => (await import('./commands/articles.ts')).articles,

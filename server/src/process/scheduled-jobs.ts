@@ -4,6 +4,7 @@ import type { Settings } from '../config/env.ts';
 import { scheduleJob } from '../database/jobs/job-queue.ts';
 import type { Queue } from '../database/jobs/job-schema.ts';
 import { pruneAudit } from '../resources/audit/audit-retention.ts';
+import { backfillOpenHours } from '../resources/business-hours/hours-backfill.ts';
 import { backfillFilters } from '../resources/custom-fields/filter-backfill.ts';
 import { countNonconforming } from '../resources/custom-fields/nonconforming-check.ts';
 import { pruneIdempotencyKeys } from '../resources/idempotency/idempotency-retention.ts';
@@ -118,6 +119,13 @@ const scheduledJobs: ScheduledJob[] = [
       'After a custom field becomes filterable, copies its existing values, so that the filter finds all tickets and assets.',
     maxHours: 6,
     run: ({ runtime }) => backfillFilters(runtime.prisma),
+  },
+  {
+    name: 'open-hours-backfill',
+    cron: '17 3 * * *',
+    about: 'Adds the next day to the business hours, and corrects them if the rules of a time zone have changed.',
+    maxHours: 1,
+    run: ({ runtime }) => backfillOpenHours(runtime.prisma),
   },
   {
     name: 'idempotency-retention',

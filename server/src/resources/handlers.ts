@@ -7,6 +7,7 @@ import { activityRows, listAssetActivity, listTicketActivity } from './activitie
 import { articleFeed, getArticle, listArticles } from './articles/queries.ts';
 import { assetRows, createAsset, getAsset, listAssets, updateAsset } from './assets/queries.ts';
 import { upsertAssets } from './assets/upsert.ts';
+import { getBusinessHours } from './business-hours/queries.ts';
 import { listCustomFieldDefinitions } from './custom-fields/queries.ts';
 import { getDelivery, listDeliveries, replayDelivery, sendTestEvent } from './deliveries/queries.ts';
 import { readDocument } from './document/queries.ts';
@@ -124,6 +125,9 @@ export const handlers: { [Resource in keyof Contract]: RouterImplementation<Cont
   },
   ticketCategories: {
     list: async ({ request, query }) => page(await listTicketCategories(request.ctx, query)),
+  },
+  businessHours: {
+    get: async ({ request }) => ok(await getBusinessHours(request.ctx)),
   },
   requestForms: {
     list: async ({ request, query }) => page(await listRequestForms(request.ctx, query)),

@@ -37,7 +37,7 @@ export type Aging = z.output<typeof Aging>;
 const storedTimes = {
   ticket: [
     ...['created_at', 'updated_at', 'due_at', 'first_responded_at', 'resolved_at', 'closed_at'],
-    ...['planned_start_at', 'planned_end_at'],
+    ...['planned_start_at', 'planned_end_at', 'first_response_due_at', 'paused_since'],
   ],
   apiKey: ['created_at', 'expires_at', 'last_used_at'],
   // Also `next_attempt_at`, except during an attempt. It is then the end of the worker's lease, which must not expire.

@@ -3,6 +3,7 @@ import { type Article, type NewUser, type Scope, scopes, type User } from '@itsm
 import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
+import { setBusinessHours } from '@itsm-api/server/resources/business-hours/queries.ts';
 import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import {
   createCustomFieldDefinition,
@@ -20,7 +21,6 @@ import {
 } from '@itsm-api/server/resources/ticket-categories/queries.ts';
 import { withdrawApproval } from '@itsm-api/server/resources/tickets/approvals/queries.ts';
 import { setChangePolicy } from '@itsm-api/server/resources/tickets/change-policy.ts';
-import { setResolutionTargets } from '@itsm-api/server/resources/tickets/due-date.ts';
 import { listUsers } from '@itsm-api/server/resources/users/queries.ts';
 import { createUser, deactivateUser, updateUser } from '@itsm-api/server/resources/users/user-management.ts';
 import { ApiError } from '@itsm-api/server/shared/errors.ts';
@@ -324,7 +324,7 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   // Two of the three workspaces have the policy.
   const hasChangePolicy = !name.endsWith('second');
   await setChangePolicy(context, hasChangePolicy);
-  await setResolutionTargets(context, resolutionTargets);
+  await setBusinessHours(context, { targets: { resolution: resolutionTargets } });
   const id = Number(context.keyId);
   const first: Key = { id, key, userId, scopes: allScopes, isImport: false, line: [id] };
   const rotated = await addKey(made, 'rotated');

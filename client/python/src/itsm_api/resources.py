@@ -26,6 +26,7 @@ from .types import (
     AssetType,
     AssetUpsertItem,
     Attachment,
+    BusinessHoursSettings,
     CategoryConfig,
     Comment,
     CreatedWebhook,
@@ -147,6 +148,7 @@ class Tickets(Resource):
         planned_before: str | None = None,
         approval_status: ApprovalStatus | Sequence[ApprovalStatus] | None = None,
         overdue: Literal[True, "true"] | None = None,
+        first_response_overdue: Literal[True, "true"] | None = None,
         q: str | None = None,
         sort: Literal["-id", "id"] | None = None,
     ) -> ApiList[Ticket]:
@@ -165,7 +167,7 @@ class Tickets(Resource):
             for ticket in client.tickets.list(status="OPEN"):
                 print(ticket["id"])
         """
-        return self._list("GET /tickets tickets:read query", (), {"page": page, "perPage": per_page, "status": status, "priority": priority, "assigneeId": assignee_id, "teamId": team_id, "type": type, "category": category, "categoryConfigId": category_config_id, "formKey": form_key, "requesterId": requester_id, "parentId": parent_id, "watcherUserId": watcher_user_id, "externalId": external_id, "assetId": asset_id, "tag": tag, "customFields": custom_fields, "createdSince": created_since, "createdBefore": created_before, "dueSince": due_since, "dueBefore": due_before, "plannedSince": planned_since, "plannedBefore": planned_before, "approvalStatus": approval_status, "overdue": overdue, "q": q, "sort": sort})
+        return self._list("GET /tickets tickets:read query", (), {"page": page, "perPage": per_page, "status": status, "priority": priority, "assigneeId": assignee_id, "teamId": team_id, "type": type, "category": category, "categoryConfigId": category_config_id, "formKey": form_key, "requesterId": requester_id, "parentId": parent_id, "watcherUserId": watcher_user_id, "externalId": external_id, "assetId": asset_id, "tag": tag, "customFields": custom_fields, "createdSince": created_since, "createdBefore": created_before, "dueSince": due_since, "dueBefore": due_before, "plannedSince": planned_since, "plannedBefore": planned_before, "approvalStatus": approval_status, "overdue": overdue, "firstResponseOverdue": first_response_overdue, "q": q, "sort": sort})
 
     def changes(
         self,
@@ -1548,6 +1550,24 @@ class TicketCategories(Resource):
         """
         return self._list("GET /ticket-categories tickets:read query", (), {"page": page, "perPage": per_page})
 
+class BusinessHours(Resource):
+    """When the workspace is open, and in which time its tickets are due. You set them in the developer area or with the command line."""
+
+    def get(self, *, if_none_match: BusinessHoursSettings | None = None) -> BusinessHoursSettings:
+        """Get the business hours and targets.
+
+        Administrators set them in the developer area or with the command line.
+
+        Counts against the rate limit `users`, by default 30 requests per 60 seconds.
+
+        Errors: `ValidationError`, `PayloadTooLargeError`, `InvalidApiKeyError`, `AddressNotAllowedError`, `RateLimitError`, `InternalError`, `ServiceUnavailableError`.
+
+        Example::
+
+            business_hours_settings = client.business_hours.get()
+        """
+        return self._send("GET /business-hours users", (), if_none_match=if_none_match)
+
 class RequestForms(Resource):
     """Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line."""
 
@@ -1887,6 +1907,8 @@ class Resources:
     """The definitions of custom fields. You create and change them in the developer area or with the command line."""
     ticket_categories: TicketCategories
     """Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line."""
+    business_hours: BusinessHours
+    """When the workspace is open, and in which time its tickets are due. You set them in the developer area or with the command line."""
     request_forms: RequestForms
     """Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line."""
     document: Document
@@ -1914,6 +1936,7 @@ class Resources:
         self.teams = Teams(api)
         self.fields = Fields(api)
         self.ticket_categories = TicketCategories(api)
+        self.business_hours = BusinessHours(api)
         self.request_forms = RequestForms(api)
         self.document = Document(api)
         self.webhooks = Webhooks(api)

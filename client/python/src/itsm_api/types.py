@@ -190,7 +190,9 @@ class Ticket(TypedDict):
     closedAt: str | None
     """When the status became CLOSED, or null if it is not closed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     dueAt: str | None
-    """When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the resolution target that the workspace has for the priority. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    """When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the resolution target of the priority and paused time, in the business hours of the workspace. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    firstResponseDueAt: str | None
+    """When the first response is due, or null: `createdAt` plus the target of the priority, in business hours. It follows the priority until the first response. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     plannedStartAt: str | None
     """When the planned window of a CHANGE starts, or null if no window is planned. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     plannedEndAt: str | None
@@ -1324,6 +1326,16 @@ TicketChangesDueAt = TypedDict(
     },
 )
 
+TicketChangesFirstResponseDueAt = TypedDict(
+    "TicketChangesFirstResponseDueAt",
+    {
+        # The value before the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`.
+        "from": str | None,
+        # The value after the change. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`.
+        "to": str | None,
+    },
+)
+
 TicketChangesPlannedStartAt = TypedDict(
     "TicketChangesPlannedStartAt",
     {
@@ -1473,6 +1485,8 @@ class TicketChanges(TypedDict):
     """The change to `closedAt`. Absent if unchanged."""
     dueAt: NotRequired[TicketChangesDueAt]
     """The change to `dueAt`. Absent if unchanged."""
+    firstResponseDueAt: NotRequired[TicketChangesFirstResponseDueAt]
+    """The change to `firstResponseDueAt`. Absent if unchanged."""
     plannedStartAt: NotRequired[TicketChangesPlannedStartAt]
     """The change to `plannedStartAt`. Absent if unchanged."""
     plannedEndAt: NotRequired[TicketChangesPlannedEndAt]
@@ -1856,6 +1870,69 @@ class CategoryConfig(TypedDict):
     """When the resource was created. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
     updatedAt: str
     """When the resource last changed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`."""
+    etag: Etag
+    """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
+
+Weekday = Literal["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"]
+"""A day of the week."""
+
+class BusinessInterval(TypedDict):
+    """A time of the week in which the workspace is open."""
+
+    weekday: str
+    """The day on which the interval begins. Known values: `MONDAY`, `TUESDAY`, `WEDNESDAY`, `THURSDAY`, `FRIDAY`, `SATURDAY`, `SUNDAY`."""
+    opens: str
+    """When the interval begins, in the time zone of the calendar."""
+    closes: str
+    """When the interval ends. If it is not after `opens`, the interval ends on the next day."""
+
+class Holiday(TypedDict):
+    """A day on which no interval begins."""
+
+    date: str
+    """The day. A date, `YYYY-MM-DD`."""
+    name: str | None
+    """The name of the holiday, or null. 1 to 100 characters."""
+
+class BusinessCalendar(TypedDict):
+    """When the workspace is open."""
+
+    timeZone: str
+    """The IANA time zone of all times and days."""
+    intervals: List[BusinessInterval]
+    """The times of the week in which the workspace is open. They can overlap."""
+    holidays: List[Holiday]
+    """The days on which the workspace stays closed, in order. At most 400 items."""
+
+class TargetMinutes(TypedDict):
+    """The minutes of each priority, or null for a priority without a target."""
+
+    LOW: int | None
+    """1 to 525600."""
+    MEDIUM: int | None
+    """1 to 525600."""
+    HIGH: int | None
+    """1 to 525600."""
+    CRITICAL: int | None
+    """1 to 525600."""
+
+class Targets(TypedDict):
+    """The targets for new tickets, and for tickets whose priority changes."""
+
+    firstResponse: TargetMinutes
+    """The open time from `createdAt` to `firstResponseDueAt`, in minutes."""
+    resolution: TargetMinutes
+    """The open time from `createdAt` to `dueAt`, in minutes."""
+
+class BusinessHoursSettings(TypedDict):
+    """The business hours and the targets of the workspace."""
+
+    calendar: BusinessCalendar | None
+    """When the workspace is open, or null if every minute counts for the targets."""
+    targets: Targets
+    """The targets for new tickets, and for tickets whose priority changes."""
+    pausesWhilePending: bool
+    """Whether the time in which a ticket is PENDING moves its `dueAt` back. Requires a calendar."""
     etag: Etag
     """The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`."""
 

@@ -434,6 +434,7 @@ export const ModelName = {
   AttachmentUsage: 'AttachmentUsage',
   Activity: 'Activity',
   TicketSequence: 'TicketSequence',
+  OpenHours: 'OpenHours',
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
@@ -472,7 +473,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "ticketCategory" | "requestForm" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "approval" | "proposal" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeFeed" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
+    modelProps: "installation" | "deletedTenant" | "tenant" | "user" | "team" | "teamMember" | "ticketCategory" | "requestForm" | "apiKey" | "customFieldDefinition" | "keyPolicy" | "invitation" | "password" | "passkey" | "session" | "signInFailure" | "usedChallenge" | "auditEntry" | "ticket" | "ticketWatcher" | "ticketAsset" | "taggedTicket" | "ticketFieldValue" | "ticketLink" | "approval" | "proposal" | "comment" | "attachment" | "deletedAttachment" | "attachmentUsage" | "activity" | "ticketSequence" | "openHours" | "ticketCount" | "text" | "asset" | "taggedAsset" | "assetFieldValue" | "csvUpload" | "project" | "article" | "task" | "change" | "changeFeed" | "changeEpoch" | "serverRun" | "webhookSubscription" | "idempotencyKey" | "webhookReplay" | "event" | "delivery" | "deliveryAttempt" | "usageMinute" | "usageHour" | "loggedRequest" | "requestLogMinute"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2844,6 +2845,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    OpenHours: {
+      payload: Prisma.$OpenHoursPayload<ExtArgs>
+      fields: Prisma.OpenHoursFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.OpenHoursFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.OpenHoursFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload>
+        }
+        findFirst: {
+          args: Prisma.OpenHoursFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.OpenHoursFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload>
+        }
+        findMany: {
+          args: Prisma.OpenHoursFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload>[]
+        }
+        create: {
+          args: Prisma.OpenHoursCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload>
+        }
+        createMany: {
+          args: Prisma.OpenHoursCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.OpenHoursCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload>[]
+        }
+        delete: {
+          args: Prisma.OpenHoursDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload>
+        }
+        update: {
+          args: Prisma.OpenHoursUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload>
+        }
+        deleteMany: {
+          args: Prisma.OpenHoursDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.OpenHoursUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.OpenHoursUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload>[]
+        }
+        upsert: {
+          args: Prisma.OpenHoursUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$OpenHoursPayload>
+        }
+        aggregate: {
+          args: Prisma.OpenHoursAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateOpenHours>
+        }
+        groupBy: {
+          args: Prisma.OpenHoursGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OpenHoursGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.OpenHoursCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.OpenHoursCountAggregateOutputType> | number
+        }
+      }
+    }
     TicketCount: {
       payload: Prisma.$TicketCountPayload<ExtArgs>
       fields: Prisma.TicketCountFieldRefs
@@ -4868,6 +4943,10 @@ export const TicketScalarFieldEnum = {
   plannedEndAt: 'plannedEndAt',
   approvalStatus: 'approvalStatus',
   firstRespondedAt: 'firstRespondedAt',
+  firstResponseDueAt: 'firstResponseDueAt',
+  pausedSince: 'pausedSince',
+  pausedOpenTime: 'pausedOpenTime',
+  imported: 'imported',
   redactedAt: 'redactedAt',
   commentCount: 'commentCount',
   attachmentCount: 'attachmentCount',
@@ -5056,11 +5135,24 @@ export const TicketSequenceScalarFieldEnum = {
   change: 'change',
   serviceRequest: 'serviceRequest',
   resolutionTargets: 'resolutionTargets',
+  firstResponseTargets: 'firstResponseTargets',
+  businessHours: 'businessHours',
+  pausesWhilePending: 'pausesWhilePending',
   strictCustomFields: 'strictCustomFields',
   changePolicy: 'changePolicy'
 } as const
 
 export type TicketSequenceScalarFieldEnum = (typeof TicketSequenceScalarFieldEnum)[keyof typeof TicketSequenceScalarFieldEnum]
+
+
+export const OpenHoursScalarFieldEnum = {
+  tenantId: 'tenantId',
+  opensAt: 'opensAt',
+  closesAt: 'closesAt',
+  openBefore: 'openBefore'
+} as const
+
+export type OpenHoursScalarFieldEnum = (typeof OpenHoursScalarFieldEnum)[keyof typeof OpenHoursScalarFieldEnum]
 
 
 export const TicketCountScalarFieldEnum = {
@@ -5762,6 +5854,7 @@ export type GlobalOmitConfig = {
   attachmentUsage?: Prisma.AttachmentUsageOmit
   activity?: Prisma.ActivityOmit
   ticketSequence?: Prisma.TicketSequenceOmit
+  openHours?: Prisma.OpenHoursOmit
   ticketCount?: Prisma.TicketCountOmit
   text?: Prisma.TextOmit
   asset?: Prisma.AssetOmit

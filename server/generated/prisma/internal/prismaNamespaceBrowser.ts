@@ -83,6 +83,7 @@ export const ModelName = {
   AttachmentUsage: 'AttachmentUsage',
   Activity: 'Activity',
   TicketSequence: 'TicketSequence',
+  OpenHours: 'OpenHours',
   TicketCount: 'TicketCount',
   Text: 'Text',
   Asset: 'Asset',
@@ -423,6 +424,10 @@ export const TicketScalarFieldEnum = {
   plannedEndAt: 'plannedEndAt',
   approvalStatus: 'approvalStatus',
   firstRespondedAt: 'firstRespondedAt',
+  firstResponseDueAt: 'firstResponseDueAt',
+  pausedSince: 'pausedSince',
+  pausedOpenTime: 'pausedOpenTime',
+  imported: 'imported',
   redactedAt: 'redactedAt',
   commentCount: 'commentCount',
   attachmentCount: 'attachmentCount',
@@ -611,11 +616,24 @@ export const TicketSequenceScalarFieldEnum = {
   change: 'change',
   serviceRequest: 'serviceRequest',
   resolutionTargets: 'resolutionTargets',
+  firstResponseTargets: 'firstResponseTargets',
+  businessHours: 'businessHours',
+  pausesWhilePending: 'pausesWhilePending',
   strictCustomFields: 'strictCustomFields',
   changePolicy: 'changePolicy'
 } as const
 
 export type TicketSequenceScalarFieldEnum = (typeof TicketSequenceScalarFieldEnum)[keyof typeof TicketSequenceScalarFieldEnum]
+
+
+export const OpenHoursScalarFieldEnum = {
+  tenantId: 'tenantId',
+  opensAt: 'opensAt',
+  closesAt: 'closesAt',
+  openBefore: 'openBefore'
+} as const
+
+export type OpenHoursScalarFieldEnum = (typeof OpenHoursScalarFieldEnum)[keyof typeof OpenHoursScalarFieldEnum]
 
 
 export const TicketCountScalarFieldEnum = {

@@ -256,6 +256,7 @@ export type TenantWhereInput = {
   apiKeys?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
   tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   ticketSequence?: Prisma.XOR<Prisma.TicketSequenceNullableScalarRelationFilter, Prisma.TicketSequenceWhereInput> | null | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursListRelationFilter | runtime.Types.Skip
   assets?: Prisma.AssetListRelationFilter | runtime.Types.Skip
   projects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
   articles?: Prisma.ArticleListRelationFilter | runtime.Types.Skip
@@ -282,6 +283,7 @@ export type TenantOrderByWithRelationInput = {
   apiKeys?: Prisma.ApiKeyOrderByRelationAggregateInput | runtime.Types.Skip
   tickets?: Prisma.TicketOrderByRelationAggregateInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceOrderByWithRelationInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursOrderByRelationAggregateInput | runtime.Types.Skip
   assets?: Prisma.AssetOrderByRelationAggregateInput | runtime.Types.Skip
   projects?: Prisma.ProjectOrderByRelationAggregateInput | runtime.Types.Skip
   articles?: Prisma.ArticleOrderByRelationAggregateInput | runtime.Types.Skip
@@ -311,6 +313,7 @@ export type TenantWhereUniqueInput = Prisma.AtLeast<{
   apiKeys?: Prisma.ApiKeyListRelationFilter | runtime.Types.Skip
   tickets?: Prisma.TicketListRelationFilter | runtime.Types.Skip
   ticketSequence?: Prisma.XOR<Prisma.TicketSequenceNullableScalarRelationFilter, Prisma.TicketSequenceWhereInput> | null | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursListRelationFilter | runtime.Types.Skip
   assets?: Prisma.AssetListRelationFilter | runtime.Types.Skip
   projects?: Prisma.ProjectListRelationFilter | runtime.Types.Skip
   articles?: Prisma.ArticleListRelationFilter | runtime.Types.Skip
@@ -369,6 +372,7 @@ export type TenantCreateInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -395,6 +399,7 @@ export type TenantUncheckedCreateInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -421,6 +426,7 @@ export type TenantUpdateInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -447,6 +453,7 @@ export type TenantUncheckedUpdateInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -672,6 +679,20 @@ export type TenantUpdateOneRequiredWithoutTicketSequenceNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutTicketSequenceInput, Prisma.TenantUpdateWithoutTicketSequenceInput>, Prisma.TenantUncheckedUpdateWithoutTicketSequenceInput> | runtime.Types.Skip
 }
 
+export type TenantCreateNestedOneWithoutOpenHoursInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutOpenHoursInput, Prisma.TenantUncheckedCreateWithoutOpenHoursInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutOpenHoursInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+}
+
+export type TenantUpdateOneRequiredWithoutOpenHoursNestedInput = {
+  create?: Prisma.XOR<Prisma.TenantCreateWithoutOpenHoursInput, Prisma.TenantUncheckedCreateWithoutOpenHoursInput> | runtime.Types.Skip
+  connectOrCreate?: Prisma.TenantCreateOrConnectWithoutOpenHoursInput | runtime.Types.Skip
+  upsert?: Prisma.TenantUpsertWithoutOpenHoursInput | runtime.Types.Skip
+  connect?: Prisma.TenantWhereUniqueInput | runtime.Types.Skip
+  update?: Prisma.XOR<Prisma.XOR<Prisma.TenantUpdateToOneWithWhereWithoutOpenHoursInput, Prisma.TenantUpdateWithoutOpenHoursInput>, Prisma.TenantUncheckedUpdateWithoutOpenHoursInput> | runtime.Types.Skip
+}
+
 export type TenantCreateNestedOneWithoutAssetsInput = {
   create?: Prisma.XOR<Prisma.TenantCreateWithoutAssetsInput, Prisma.TenantUncheckedCreateWithoutAssetsInput> | runtime.Types.Skip
   connectOrCreate?: Prisma.TenantCreateOrConnectWithoutAssetsInput | runtime.Types.Skip
@@ -757,6 +778,7 @@ export type TenantCreateWithoutUsersInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -782,6 +804,7 @@ export type TenantUncheckedCreateWithoutUsersInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -823,6 +846,7 @@ export type TenantUpdateWithoutUsersInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -848,6 +872,7 @@ export type TenantUncheckedUpdateWithoutUsersInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -873,6 +898,7 @@ export type TenantCreateWithoutTeamsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -898,6 +924,7 @@ export type TenantUncheckedCreateWithoutTeamsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -939,6 +966,7 @@ export type TenantUpdateWithoutTeamsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -964,6 +992,7 @@ export type TenantUncheckedUpdateWithoutTeamsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -989,6 +1018,7 @@ export type TenantCreateWithoutTicketCategoriesInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1014,6 +1044,7 @@ export type TenantUncheckedCreateWithoutTicketCategoriesInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1055,6 +1086,7 @@ export type TenantUpdateWithoutTicketCategoriesInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1080,6 +1112,7 @@ export type TenantUncheckedUpdateWithoutTicketCategoriesInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1106,6 +1139,7 @@ export type TenantCreateWithoutRequestFormsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1131,6 +1165,7 @@ export type TenantUncheckedCreateWithoutRequestFormsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1172,6 +1207,7 @@ export type TenantUpdateWithoutRequestFormsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1197,6 +1233,7 @@ export type TenantUncheckedUpdateWithoutRequestFormsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1221,6 +1258,7 @@ export type TenantCreateWithoutApiKeysInput = {
   ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1246,6 +1284,7 @@ export type TenantUncheckedCreateWithoutApiKeysInput = {
   ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1287,6 +1326,7 @@ export type TenantUpdateWithoutApiKeysInput = {
   ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1312,6 +1352,7 @@ export type TenantUncheckedUpdateWithoutApiKeysInput = {
   ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1338,6 +1379,7 @@ export type TenantCreateWithoutCustomFieldsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1363,6 +1405,7 @@ export type TenantUncheckedCreateWithoutCustomFieldsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1404,6 +1447,7 @@ export type TenantUpdateWithoutCustomFieldsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1429,6 +1473,7 @@ export type TenantUncheckedUpdateWithoutCustomFieldsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1454,6 +1499,7 @@ export type TenantCreateWithoutKeyPolicyInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1479,6 +1525,7 @@ export type TenantUncheckedCreateWithoutKeyPolicyInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1520,6 +1567,7 @@ export type TenantUpdateWithoutKeyPolicyInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1545,6 +1593,7 @@ export type TenantUncheckedUpdateWithoutKeyPolicyInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1569,6 +1618,7 @@ export type TenantCreateWithoutTicketsInput = {
   ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1594,6 +1644,7 @@ export type TenantUncheckedCreateWithoutTicketsInput = {
   ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1635,6 +1686,7 @@ export type TenantUpdateWithoutTicketsInput = {
   ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1660,6 +1712,7 @@ export type TenantUncheckedUpdateWithoutTicketsInput = {
   ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1685,6 +1738,7 @@ export type TenantCreateWithoutTicketSequenceInput = {
   ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1710,6 +1764,7 @@ export type TenantUncheckedCreateWithoutTicketSequenceInput = {
   ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1751,6 +1806,7 @@ export type TenantUpdateWithoutTicketSequenceInput = {
   ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1776,6 +1832,127 @@ export type TenantUncheckedUpdateWithoutTicketSequenceInput = {
   ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantCreateWithoutOpenHoursInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  teams?: Prisma.TeamCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedCreateWithoutOpenHoursInput = {
+  id?: bigint | number | runtime.Types.Skip
+  name: string
+  nameKey: string
+  active?: boolean | runtime.Types.Skip
+  maintenanceSince?: Date | string | null | runtime.Types.Skip
+  unavailableSince?: Date | string | null | runtime.Types.Skip
+  incomplete?: boolean | runtime.Types.Skip
+  createdAt?: Date | string | runtime.Types.Skip
+  updatedAt?: Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  teams?: Prisma.TeamUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  events?: Prisma.EventUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
+}
+
+export type TenantCreateOrConnectWithoutOpenHoursInput = {
+  where: Prisma.TenantWhereUniqueInput
+  create: Prisma.XOR<Prisma.TenantCreateWithoutOpenHoursInput, Prisma.TenantUncheckedCreateWithoutOpenHoursInput>
+}
+
+export type TenantUpsertWithoutOpenHoursInput = {
+  update: Prisma.XOR<Prisma.TenantUpdateWithoutOpenHoursInput, Prisma.TenantUncheckedUpdateWithoutOpenHoursInput>
+  create: Prisma.XOR<Prisma.TenantCreateWithoutOpenHoursInput, Prisma.TenantUncheckedCreateWithoutOpenHoursInput>
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+}
+
+export type TenantUpdateToOneWithWhereWithoutOpenHoursInput = {
+  where?: Prisma.TenantWhereInput | runtime.Types.Skip
+  data: Prisma.XOR<Prisma.TenantUpdateWithoutOpenHoursInput, Prisma.TenantUncheckedUpdateWithoutOpenHoursInput>
+}
+
+export type TenantUpdateWithoutOpenHoursInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  events?: Prisma.EventUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  keyPolicy?: Prisma.KeyPolicyUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  customFields?: Prisma.CustomFieldDefinitionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  requestForms?: Prisma.RequestFormUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+}
+
+export type TenantUncheckedUpdateWithoutOpenHoursInput = {
+  id?: Prisma.BigIntFieldUpdateOperationsInput | bigint | number | runtime.Types.Skip
+  name?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  nameKey?: Prisma.StringFieldUpdateOperationsInput | string | runtime.Types.Skip
+  active?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  maintenanceSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  unavailableSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  incomplete?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string | runtime.Types.Skip
+  users?: Prisma.UserUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  teams?: Prisma.TeamUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketCategories?: Prisma.TicketCategoryUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
+  ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1802,6 +1979,7 @@ export type TenantCreateWithoutAssetsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1827,6 +2005,7 @@ export type TenantUncheckedCreateWithoutAssetsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1868,6 +2047,7 @@ export type TenantUpdateWithoutAssetsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1893,6 +2073,7 @@ export type TenantUncheckedUpdateWithoutAssetsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -1918,6 +2099,7 @@ export type TenantCreateWithoutProjectsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1943,6 +2125,7 @@ export type TenantUncheckedCreateWithoutProjectsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -1984,6 +2167,7 @@ export type TenantUpdateWithoutProjectsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -2009,6 +2193,7 @@ export type TenantUncheckedUpdateWithoutProjectsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -2034,6 +2219,7 @@ export type TenantCreateWithoutArticlesInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -2059,6 +2245,7 @@ export type TenantUncheckedCreateWithoutArticlesInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -2100,6 +2287,7 @@ export type TenantUpdateWithoutArticlesInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -2125,6 +2313,7 @@ export type TenantUncheckedUpdateWithoutArticlesInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   subscriptions?: Prisma.WebhookSubscriptionUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -2150,6 +2339,7 @@ export type TenantCreateWithoutSubscriptionsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -2175,6 +2365,7 @@ export type TenantUncheckedCreateWithoutSubscriptionsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -2216,6 +2407,7 @@ export type TenantUpdateWithoutSubscriptionsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -2241,6 +2433,7 @@ export type TenantUncheckedUpdateWithoutSubscriptionsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -2266,6 +2459,7 @@ export type TenantCreateWithoutEventsInput = {
   apiKeys?: Prisma.ApiKeyCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -2291,6 +2485,7 @@ export type TenantUncheckedCreateWithoutEventsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedCreateNestedOneWithoutTenantInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedCreateNestedManyWithoutTenantInput | runtime.Types.Skip
@@ -2332,6 +2527,7 @@ export type TenantUpdateWithoutEventsInput = {
   apiKeys?: Prisma.ApiKeyUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -2357,6 +2553,7 @@ export type TenantUncheckedUpdateWithoutEventsInput = {
   apiKeys?: Prisma.ApiKeyUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   tickets?: Prisma.TicketUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   ticketSequence?: Prisma.TicketSequenceUncheckedUpdateOneWithoutTenantNestedInput | runtime.Types.Skip
+  openHours?: Prisma.OpenHoursUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   assets?: Prisma.AssetUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   projects?: Prisma.ProjectUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
   articles?: Prisma.ArticleUncheckedUpdateManyWithoutTenantNestedInput | runtime.Types.Skip
@@ -2377,6 +2574,7 @@ export type TenantCountOutputType = {
   ticketCategories: number
   apiKeys: number
   tickets: number
+  openHours: number
   assets: number
   projects: number
   articles: number
@@ -2392,6 +2590,7 @@ export type TenantCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   ticketCategories?: boolean | TenantCountOutputTypeCountTicketCategoriesArgs
   apiKeys?: boolean | TenantCountOutputTypeCountApiKeysArgs
   tickets?: boolean | TenantCountOutputTypeCountTicketsArgs
+  openHours?: boolean | TenantCountOutputTypeCountOpenHoursArgs
   assets?: boolean | TenantCountOutputTypeCountAssetsArgs
   projects?: boolean | TenantCountOutputTypeCountProjectsArgs
   articles?: boolean | TenantCountOutputTypeCountArticlesArgs
@@ -2444,6 +2643,13 @@ export type TenantCountOutputTypeCountApiKeysArgs<ExtArgs extends runtime.Types.
  */
 export type TenantCountOutputTypeCountTicketsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.TicketWhereInput | runtime.Types.Skip
+}
+
+/**
+ * TenantCountOutputType without action
+ */
+export type TenantCountOutputTypeCountOpenHoursArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.OpenHoursWhereInput | runtime.Types.Skip
 }
 
 /**
@@ -2512,6 +2718,7 @@ export type TenantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   apiKeys?: boolean | Prisma.Tenant$apiKeysArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Tenant$ticketsArgs<ExtArgs> | runtime.Types.Skip
   ticketSequence?: boolean | Prisma.Tenant$ticketSequenceArgs<ExtArgs> | runtime.Types.Skip
+  openHours?: boolean | Prisma.Tenant$openHoursArgs<ExtArgs> | runtime.Types.Skip
   assets?: boolean | Prisma.Tenant$assetsArgs<ExtArgs> | runtime.Types.Skip
   projects?: boolean | Prisma.Tenant$projectsArgs<ExtArgs> | runtime.Types.Skip
   articles?: boolean | Prisma.Tenant$articlesArgs<ExtArgs> | runtime.Types.Skip
@@ -2567,6 +2774,7 @@ export type TenantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   apiKeys?: boolean | Prisma.Tenant$apiKeysArgs<ExtArgs> | runtime.Types.Skip
   tickets?: boolean | Prisma.Tenant$ticketsArgs<ExtArgs> | runtime.Types.Skip
   ticketSequence?: boolean | Prisma.Tenant$ticketSequenceArgs<ExtArgs> | runtime.Types.Skip
+  openHours?: boolean | Prisma.Tenant$openHoursArgs<ExtArgs> | runtime.Types.Skip
   assets?: boolean | Prisma.Tenant$assetsArgs<ExtArgs> | runtime.Types.Skip
   projects?: boolean | Prisma.Tenant$projectsArgs<ExtArgs> | runtime.Types.Skip
   articles?: boolean | Prisma.Tenant$articlesArgs<ExtArgs> | runtime.Types.Skip
@@ -2589,6 +2797,7 @@ export type $TenantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     apiKeys: Prisma.$ApiKeyPayload<ExtArgs>[]
     tickets: Prisma.$TicketPayload<ExtArgs>[]
     ticketSequence: Prisma.$TicketSequencePayload<ExtArgs> | null
+    openHours: Prisma.$OpenHoursPayload<ExtArgs>[]
     assets: Prisma.$AssetPayload<ExtArgs>[]
     projects: Prisma.$ProjectPayload<ExtArgs>[]
     articles: Prisma.$ArticlePayload<ExtArgs>[]
@@ -3020,6 +3229,7 @@ export interface Prisma__TenantClient<T, Null = never, ExtArgs extends runtime.T
   apiKeys<T extends Prisma.Tenant$apiKeysArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$apiKeysArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiKeyPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   tickets<T extends Prisma.Tenant$ticketsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$ticketsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$TicketPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   ticketSequence<T extends Prisma.Tenant$ticketSequenceArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$ticketSequenceArgs<ExtArgs>>): Prisma.Prisma__TicketSequenceClient<runtime.Types.Result.GetResult<Prisma.$TicketSequencePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  openHours<T extends Prisma.Tenant$openHoursArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$openHoursArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$OpenHoursPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   assets<T extends Prisma.Tenant$assetsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$assetsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AssetPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   projects<T extends Prisma.Tenant$projectsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$projectsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ProjectPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   articles<T extends Prisma.Tenant$articlesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Tenant$articlesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ArticlePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -3595,6 +3805,30 @@ export type Tenant$ticketSequenceArgs<ExtArgs extends runtime.Types.Extensions.I
    */
   include?: Prisma.TicketSequenceInclude<ExtArgs> | null
   where?: Prisma.TicketSequenceWhereInput | runtime.Types.Skip
+}
+
+/**
+ * Tenant.openHours
+ */
+export type Tenant$openHoursArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the OpenHours
+   */
+  select?: Prisma.OpenHoursSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the OpenHours
+   */
+  omit?: Prisma.OpenHoursOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.OpenHoursInclude<ExtArgs> | null
+  where?: Prisma.OpenHoursWhereInput | runtime.Types.Skip
+  orderBy?: Prisma.OpenHoursOrderByWithRelationInput | Prisma.OpenHoursOrderByWithRelationInput[] | runtime.Types.Skip
+  cursor?: Prisma.OpenHoursWhereUniqueInput | runtime.Types.Skip
+  take?: number | runtime.Types.Skip
+  skip?: number | runtime.Types.Skip
+  distinct?: Prisma.OpenHoursScalarFieldEnum | Prisma.OpenHoursScalarFieldEnum[] | runtime.Types.Skip
 }
 
 /**

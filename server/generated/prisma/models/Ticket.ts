@@ -39,6 +39,7 @@ export type TicketAvgAggregateOutputType = {
   parentId: number | null
   watcherUserIds: number | null
   assetIds: number | null
+  pausedOpenTime: number | null
   commentCount: number | null
   attachmentCount: number | null
   linkCount: number | null
@@ -56,6 +57,7 @@ export type TicketSumAggregateOutputType = {
   parentId: bigint | null
   watcherUserIds: bigint[]
   assetIds: bigint[]
+  pausedOpenTime: bigint | null
   commentCount: number | null
   attachmentCount: number | null
   linkCount: number | null
@@ -89,6 +91,10 @@ export type TicketMinAggregateOutputType = {
   plannedEndAt: Date | null
   approvalStatus:(import("@itsm-api/contract").ApprovalStatus) | null
   firstRespondedAt: Date | null
+  firstResponseDueAt: Date | null
+  pausedSince: Date | null
+  pausedOpenTime: bigint | null
+  imported: boolean | null
   redactedAt: Date | null
   commentCount: number | null
   attachmentCount: number | null
@@ -125,6 +131,10 @@ export type TicketMaxAggregateOutputType = {
   plannedEndAt: Date | null
   approvalStatus:(import("@itsm-api/contract").ApprovalStatus) | null
   firstRespondedAt: Date | null
+  firstResponseDueAt: Date | null
+  pausedSince: Date | null
+  pausedOpenTime: bigint | null
+  imported: boolean | null
   redactedAt: Date | null
   commentCount: number | null
   attachmentCount: number | null
@@ -165,6 +175,10 @@ export type TicketCountAggregateOutputType = {
   plannedEndAt: number
   approvalStatus: number
   firstRespondedAt: number
+  firstResponseDueAt: number
+  pausedSince: number
+  pausedOpenTime: number
+  imported: number
   redactedAt: number
   commentCount: number
   attachmentCount: number
@@ -187,6 +201,7 @@ export type TicketAvgAggregateInputType = {
   parentId?: true | runtime.Types.Skip
   watcherUserIds?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
+  pausedOpenTime?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
@@ -204,6 +219,7 @@ export type TicketSumAggregateInputType = {
   parentId?: true | runtime.Types.Skip
   watcherUserIds?: true | runtime.Types.Skip
   assetIds?: true | runtime.Types.Skip
+  pausedOpenTime?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
   linkCount?: true | runtime.Types.Skip
@@ -237,6 +253,10 @@ export type TicketMinAggregateInputType = {
   plannedEndAt?: true | runtime.Types.Skip
   approvalStatus?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
+  firstResponseDueAt?: true | runtime.Types.Skip
+  pausedSince?: true | runtime.Types.Skip
+  pausedOpenTime?: true | runtime.Types.Skip
+  imported?: true | runtime.Types.Skip
   redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
@@ -273,6 +293,10 @@ export type TicketMaxAggregateInputType = {
   plannedEndAt?: true | runtime.Types.Skip
   approvalStatus?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
+  firstResponseDueAt?: true | runtime.Types.Skip
+  pausedSince?: true | runtime.Types.Skip
+  pausedOpenTime?: true | runtime.Types.Skip
+  imported?: true | runtime.Types.Skip
   redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
@@ -313,6 +337,10 @@ export type TicketCountAggregateInputType = {
   plannedEndAt?: true | runtime.Types.Skip
   approvalStatus?: true | runtime.Types.Skip
   firstRespondedAt?: true | runtime.Types.Skip
+  firstResponseDueAt?: true | runtime.Types.Skip
+  pausedSince?: true | runtime.Types.Skip
+  pausedOpenTime?: true | runtime.Types.Skip
+  imported?: true | runtime.Types.Skip
   redactedAt?: true | runtime.Types.Skip
   commentCount?: true | runtime.Types.Skip
   attachmentCount?: true | runtime.Types.Skip
@@ -440,6 +468,10 @@ export type TicketGroupByOutputType = {
   plannedEndAt: Date | null
   approvalStatus:(import("@itsm-api/contract").ApprovalStatus)
   firstRespondedAt: Date | null
+  firstResponseDueAt: Date | null
+  pausedSince: Date | null
+  pausedOpenTime: bigint | null
+  imported: boolean
   redactedAt: Date | null
   commentCount: number
   attachmentCount: number
@@ -503,6 +535,10 @@ export type TicketWhereInput = {
   plannedEndAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFilter<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -554,6 +590,10 @@ export type TicketOrderByWithRelationInput = {
   plannedEndAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  pausedSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  pausedOpenTime?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  imported?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -612,6 +652,10 @@ export type TicketWhereUniqueInput = Prisma.AtLeast<{
   plannedEndAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   approvalStatus?: Prisma.StringFilter<"Ticket"> | string | runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -663,6 +707,10 @@ export type TicketOrderByWithAggregationInput = {
   plannedEndAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  pausedSince?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  pausedOpenTime?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  imported?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -711,6 +759,10 @@ export type TicketScalarWhereWithAggregatesInput = {
   plannedEndAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringWithAggregatesFilter<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.BigIntNullableWithAggregatesFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolWithAggregatesFilter<"Ticket"> | boolean | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntWithAggregatesFilter<"Ticket"> | number | runtime.Types.Skip
@@ -746,6 +798,10 @@ export type TicketCreateInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -797,6 +853,10 @@ export type TicketUncheckedCreateInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -838,6 +898,10 @@ export type TicketUpdateInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -889,6 +953,10 @@ export type TicketUncheckedUpdateInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -935,6 +1003,10 @@ export type TicketCreateManyInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -970,6 +1042,10 @@ export type TicketUpdateManyMutationInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -1010,6 +1086,10 @@ export type TicketUncheckedUpdateManyInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -1094,6 +1174,10 @@ export type TicketCountOrderByAggregateInput = {
   plannedEndAt?: Prisma.SortOrder | runtime.Types.Skip
   approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.SortOrder | runtime.Types.Skip
+  pausedSince?: Prisma.SortOrder | runtime.Types.Skip
+  pausedOpenTime?: Prisma.SortOrder | runtime.Types.Skip
+  imported?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1114,6 +1198,7 @@ export type TicketAvgOrderByAggregateInput = {
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
+  pausedOpenTime?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1147,6 +1232,10 @@ export type TicketMaxOrderByAggregateInput = {
   plannedEndAt?: Prisma.SortOrder | runtime.Types.Skip
   approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.SortOrder | runtime.Types.Skip
+  pausedSince?: Prisma.SortOrder | runtime.Types.Skip
+  pausedOpenTime?: Prisma.SortOrder | runtime.Types.Skip
+  imported?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1183,6 +1272,10 @@ export type TicketMinOrderByAggregateInput = {
   plannedEndAt?: Prisma.SortOrder | runtime.Types.Skip
   approvalStatus?: Prisma.SortOrder | runtime.Types.Skip
   firstRespondedAt?: Prisma.SortOrder | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.SortOrder | runtime.Types.Skip
+  pausedSince?: Prisma.SortOrder | runtime.Types.Skip
+  pausedOpenTime?: Prisma.SortOrder | runtime.Types.Skip
+  imported?: Prisma.SortOrder | runtime.Types.Skip
   redactedAt?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1203,6 +1296,7 @@ export type TicketSumOrderByAggregateInput = {
   parentId?: Prisma.SortOrder | runtime.Types.Skip
   watcherUserIds?: Prisma.SortOrder | runtime.Types.Skip
   assetIds?: Prisma.SortOrder | runtime.Types.Skip
+  pausedOpenTime?: Prisma.SortOrder | runtime.Types.Skip
   commentCount?: Prisma.SortOrder | runtime.Types.Skip
   attachmentCount?: Prisma.SortOrder | runtime.Types.Skip
   linkCount?: Prisma.SortOrder | runtime.Types.Skip
@@ -1563,6 +1657,10 @@ export type TicketCreateWithoutTenantInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -1612,6 +1710,10 @@ export type TicketUncheckedCreateWithoutTenantInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -1687,6 +1789,10 @@ export type TicketScalarWhereInput = {
   plannedEndAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFilter<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.BigIntNullableFilter<"Ticket"> | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFilter<"Ticket"> | boolean | runtime.Types.Skip
   redactedAt?: Prisma.DateTimeNullableFilter<"Ticket"> | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFilter<"Ticket"> | number | runtime.Types.Skip
@@ -1722,6 +1828,10 @@ export type TicketCreateWithoutRequesterInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -1770,6 +1880,10 @@ export type TicketUncheckedCreateWithoutRequesterInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -1821,6 +1935,10 @@ export type TicketCreateWithoutAssigneeInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -1869,6 +1987,10 @@ export type TicketUncheckedCreateWithoutAssigneeInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -1952,6 +2074,10 @@ export type TicketCreateWithoutTeamInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2000,6 +2126,10 @@ export type TicketUncheckedCreateWithoutTeamInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2067,6 +2197,10 @@ export type TicketCreateWithoutChildrenInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2117,6 +2251,10 @@ export type TicketUncheckedCreateWithoutChildrenInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2162,6 +2300,10 @@ export type TicketCreateWithoutParentInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2210,6 +2352,10 @@ export type TicketUncheckedCreateWithoutParentInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2272,6 +2418,10 @@ export type TicketUpdateWithoutChildrenInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2322,6 +2472,10 @@ export type TicketUncheckedUpdateWithoutChildrenInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2378,6 +2532,10 @@ export type TicketCreateWithoutLinksInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2428,6 +2586,10 @@ export type TicketUncheckedCreateWithoutLinksInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2473,6 +2635,10 @@ export type TicketCreateWithoutLinkedByInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2523,6 +2689,10 @@ export type TicketUncheckedCreateWithoutLinkedByInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2579,6 +2749,10 @@ export type TicketUpdateWithoutLinksInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2629,6 +2803,10 @@ export type TicketUncheckedUpdateWithoutLinksInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2680,6 +2858,10 @@ export type TicketUpdateWithoutLinkedByInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2730,6 +2912,10 @@ export type TicketUncheckedUpdateWithoutLinkedByInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2770,6 +2956,10 @@ export type TicketCreateWithoutApprovalsInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2820,6 +3010,10 @@ export type TicketUncheckedCreateWithoutApprovalsInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -2876,6 +3070,10 @@ export type TicketUpdateWithoutApprovalsInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2926,6 +3124,10 @@ export type TicketUncheckedUpdateWithoutApprovalsInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -2966,6 +3168,10 @@ export type TicketCreateWithoutCommentsInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -3016,6 +3222,10 @@ export type TicketUncheckedCreateWithoutCommentsInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -3072,6 +3282,10 @@ export type TicketUpdateWithoutCommentsInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3122,6 +3336,10 @@ export type TicketUncheckedUpdateWithoutCommentsInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3162,6 +3380,10 @@ export type TicketCreateWithoutAttachmentsInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -3212,6 +3434,10 @@ export type TicketUncheckedCreateWithoutAttachmentsInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -3268,6 +3494,10 @@ export type TicketUpdateWithoutAttachmentsInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3318,6 +3548,10 @@ export type TicketUncheckedUpdateWithoutAttachmentsInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3362,6 +3596,10 @@ export type TicketCreateManyTenantInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -3397,6 +3635,10 @@ export type TicketUpdateWithoutTenantInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3446,6 +3688,10 @@ export type TicketUncheckedUpdateWithoutTenantInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3491,6 +3737,10 @@ export type TicketUncheckedUpdateManyWithoutTenantInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3529,6 +3779,10 @@ export type TicketCreateManyRequesterInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -3567,6 +3821,10 @@ export type TicketCreateManyAssigneeInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -3602,6 +3860,10 @@ export type TicketUpdateWithoutRequesterInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3650,6 +3912,10 @@ export type TicketUncheckedUpdateWithoutRequesterInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3694,6 +3960,10 @@ export type TicketUncheckedUpdateManyWithoutRequesterInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3729,6 +3999,10 @@ export type TicketUpdateWithoutAssigneeInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3777,6 +4051,10 @@ export type TicketUncheckedUpdateWithoutAssigneeInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3821,6 +4099,10 @@ export type TicketUncheckedUpdateManyWithoutAssigneeInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3859,6 +4141,10 @@ export type TicketCreateManyTeamInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -3894,6 +4180,10 @@ export type TicketUpdateWithoutTeamInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3942,6 +4232,10 @@ export type TicketUncheckedUpdateWithoutTeamInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -3986,6 +4280,10 @@ export type TicketUncheckedUpdateManyWithoutTeamInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -4024,6 +4322,10 @@ export type TicketCreateManyParentInput = {
   plannedEndAt?: Date | string | null | runtime.Types.Skip
   approvalStatus?:(import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Date | string | null | runtime.Types.Skip
+  pausedSince?: Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: bigint | number | null | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: Date | string | null | runtime.Types.Skip
   commentCount?: number | runtime.Types.Skip
   attachmentCount?: number | runtime.Types.Skip
@@ -4059,6 +4361,10 @@ export type TicketUpdateWithoutParentInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -4107,6 +4413,10 @@ export type TicketUncheckedUpdateWithoutParentInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -4151,6 +4461,10 @@ export type TicketUncheckedUpdateManyWithoutParentInput = {
   plannedEndAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   approvalStatus?:PJTG.TypedStringFieldUpdateOperationsInput<(import("@itsm-api/contract").ApprovalStatus)> | (import("@itsm-api/contract").ApprovalStatus)| runtime.Types.Skip
   firstRespondedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  firstResponseDueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
+  pausedOpenTime?: Prisma.NullableBigIntFieldUpdateOperationsInput | bigint | number | null | runtime.Types.Skip
+  imported?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   redactedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null | runtime.Types.Skip
   commentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   attachmentCount?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
@@ -4267,6 +4581,10 @@ export type TicketSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   plannedEndAt?: boolean | runtime.Types.Skip
   approvalStatus?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
+  firstResponseDueAt?: boolean | runtime.Types.Skip
+  pausedSince?: boolean | runtime.Types.Skip
+  pausedOpenTime?: boolean | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   attachmentCount?: boolean | runtime.Types.Skip
@@ -4319,6 +4637,10 @@ export type TicketSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   plannedEndAt?: boolean | runtime.Types.Skip
   approvalStatus?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
+  firstResponseDueAt?: boolean | runtime.Types.Skip
+  pausedSince?: boolean | runtime.Types.Skip
+  pausedOpenTime?: boolean | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   attachmentCount?: boolean | runtime.Types.Skip
@@ -4364,6 +4686,10 @@ export type TicketSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   plannedEndAt?: boolean | runtime.Types.Skip
   approvalStatus?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
+  firstResponseDueAt?: boolean | runtime.Types.Skip
+  pausedSince?: boolean | runtime.Types.Skip
+  pausedOpenTime?: boolean | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   attachmentCount?: boolean | runtime.Types.Skip
@@ -4409,6 +4735,10 @@ export type TicketSelectScalar = {
   plannedEndAt?: boolean | runtime.Types.Skip
   approvalStatus?: boolean | runtime.Types.Skip
   firstRespondedAt?: boolean | runtime.Types.Skip
+  firstResponseDueAt?: boolean | runtime.Types.Skip
+  pausedSince?: boolean | runtime.Types.Skip
+  pausedOpenTime?: boolean | runtime.Types.Skip
+  imported?: boolean | runtime.Types.Skip
   redactedAt?: boolean | runtime.Types.Skip
   commentCount?: boolean | runtime.Types.Skip
   attachmentCount?: boolean | runtime.Types.Skip
@@ -4418,7 +4748,7 @@ export type TicketSelectScalar = {
   updatedAt?: boolean | runtime.Types.Skip
 }
 
-export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "formKey" | "requesterId" | "assigneeId" | "teamId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "plannedStartAt" | "plannedEndAt" | "approvalStatus" | "firstRespondedAt" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
+export type TicketOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "id" | "type" | "ordinal" | "number" | "title" | "description" | "status" | "priority" | "category" | "categoryConfigId" | "formKey" | "requesterId" | "assigneeId" | "teamId" | "parentId" | "externalId" | "watcherUserIds" | "assetIds" | "tags" | "customFields" | "resolution" | "resolvedAt" | "closedAt" | "dueAt" | "dueAtSet" | "plannedStartAt" | "plannedEndAt" | "approvalStatus" | "firstRespondedAt" | "firstResponseDueAt" | "pausedSince" | "pausedOpenTime" | "imported" | "redactedAt" | "commentCount" | "attachmentCount" | "linkCount" | "version" | "createdAt" | "updatedAt", ExtArgs["result"]["ticket"], runtime.Types.Skip>
 export type TicketInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
   requester?: boolean | Prisma.UserDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -4542,6 +4872,19 @@ export type $TicketPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
      */
     approvalStatus:(import("@itsm-api/contract").ApprovalStatus)
     firstRespondedAt: Date | null
+    firstResponseDueAt: Date | null
+    /**
+     * When the ticket became PENDING, while its resolution clock is paused. Otherwise null.
+     */
+    pausedSince: Date | null
+    /**
+     * The open time of all earlier pauses, in milliseconds. Null if no pause has ended.
+     */
+    pausedOpenTime: bigint | null
+    /**
+     * Whether an import created the ticket, so that no target applies to it.
+     */
+    imported: boolean
     /**
      * When an administrator last redacted the ticket (docs/decisions/privacy.md), or null.
      */
@@ -5023,6 +5366,10 @@ export interface TicketFieldRefs {
   readonly plannedEndAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly approvalStatus: Prisma.FieldRef<"Ticket", 'String'>
   readonly firstRespondedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
+  readonly firstResponseDueAt: Prisma.FieldRef<"Ticket", 'DateTime'>
+  readonly pausedSince: Prisma.FieldRef<"Ticket", 'DateTime'>
+  readonly pausedOpenTime: Prisma.FieldRef<"Ticket", 'BigInt'>
+  readonly imported: Prisma.FieldRef<"Ticket", 'Boolean'>
   readonly redactedAt: Prisma.FieldRef<"Ticket", 'DateTime'>
   readonly commentCount: Prisma.FieldRef<"Ticket", 'Int'>
   readonly attachmentCount: Prisma.FieldRef<"Ticket", 'Int'>

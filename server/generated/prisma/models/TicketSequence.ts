@@ -54,6 +54,7 @@ export type TicketSequenceMinAggregateOutputType = {
   problem: number | null
   change: number | null
   serviceRequest: number | null
+  pausesWhilePending: boolean | null
   strictCustomFields: boolean | null
   changePolicy: boolean | null
 }
@@ -65,6 +66,7 @@ export type TicketSequenceMaxAggregateOutputType = {
   problem: number | null
   change: number | null
   serviceRequest: number | null
+  pausesWhilePending: boolean | null
   strictCustomFields: boolean | null
   changePolicy: boolean | null
 }
@@ -77,6 +79,9 @@ export type TicketSequenceCountAggregateOutputType = {
   change: number
   serviceRequest: number
   resolutionTargets: number
+  firstResponseTargets: number
+  businessHours: number
+  pausesWhilePending: number
   strictCustomFields: number
   changePolicy: number
   _all: number
@@ -108,6 +113,7 @@ export type TicketSequenceMinAggregateInputType = {
   problem?: true | runtime.Types.Skip
   change?: true | runtime.Types.Skip
   serviceRequest?: true | runtime.Types.Skip
+  pausesWhilePending?: true | runtime.Types.Skip
   strictCustomFields?: true | runtime.Types.Skip
   changePolicy?: true | runtime.Types.Skip
 }
@@ -119,6 +125,7 @@ export type TicketSequenceMaxAggregateInputType = {
   problem?: true | runtime.Types.Skip
   change?: true | runtime.Types.Skip
   serviceRequest?: true | runtime.Types.Skip
+  pausesWhilePending?: true | runtime.Types.Skip
   strictCustomFields?: true | runtime.Types.Skip
   changePolicy?: true | runtime.Types.Skip
 }
@@ -131,6 +138,9 @@ export type TicketSequenceCountAggregateInputType = {
   change?: true | runtime.Types.Skip
   serviceRequest?: true | runtime.Types.Skip
   resolutionTargets?: true | runtime.Types.Skip
+  firstResponseTargets?: true | runtime.Types.Skip
+  businessHours?: true | runtime.Types.Skip
+  pausesWhilePending?: true | runtime.Types.Skip
   strictCustomFields?: true | runtime.Types.Skip
   changePolicy?: true | runtime.Types.Skip
   _all?: true | runtime.Types.Skip
@@ -230,6 +240,9 @@ export type TicketSequenceGroupByOutputType = {
   change: number
   serviceRequest: number
   resolutionTargets:unknown | null
+  firstResponseTargets:unknown | null
+  businessHours:unknown | null
+  pausesWhilePending: boolean
   strictCustomFields: boolean
   changePolicy: boolean
   _count: TicketSequenceCountAggregateOutputType | null
@@ -265,6 +278,9 @@ export type TicketSequenceWhereInput = {
   change?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   resolutionTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
+  firstResponseTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
+  businessHours?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
+  pausesWhilePending?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   changePolicy?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -278,6 +294,9 @@ export type TicketSequenceOrderByWithRelationInput = {
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   resolutionTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  firstResponseTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  businessHours?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  pausesWhilePending?: Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
   changePolicy?: Prisma.SortOrder | runtime.Types.Skip
   tenant?: Prisma.TenantOrderByWithRelationInput | runtime.Types.Skip
@@ -294,6 +313,9 @@ export type TicketSequenceWhereUniqueInput = Prisma.AtLeast<{
   change?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFilter<"TicketSequence"> | number | runtime.Types.Skip
   resolutionTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
+  firstResponseTargets?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
+  businessHours?: Prisma.JsonNullableFilter<"TicketSequence"> | runtime.Types.Skip
+  pausesWhilePending?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   changePolicy?: Prisma.BoolFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   tenant?: Prisma.XOR<Prisma.TenantScalarRelationFilter, Prisma.TenantWhereInput> | runtime.Types.Skip
@@ -307,6 +329,9 @@ export type TicketSequenceOrderByWithAggregationInput = {
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   resolutionTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  firstResponseTargets?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  businessHours?: Prisma.SortOrderInput | Prisma.SortOrder | runtime.Types.Skip
+  pausesWhilePending?: Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
   changePolicy?: Prisma.SortOrder | runtime.Types.Skip
   _count?: Prisma.TicketSequenceCountOrderByAggregateInput | runtime.Types.Skip
@@ -327,6 +352,9 @@ export type TicketSequenceScalarWhereWithAggregatesInput = {
   change?: Prisma.IntWithAggregatesFilter<"TicketSequence"> | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntWithAggregatesFilter<"TicketSequence"> | number | runtime.Types.Skip
   resolutionTargets?: Prisma.JsonNullableWithAggregatesFilter<"TicketSequence"> | runtime.Types.Skip
+  firstResponseTargets?: Prisma.JsonNullableWithAggregatesFilter<"TicketSequence"> | runtime.Types.Skip
+  businessHours?: Prisma.JsonNullableWithAggregatesFilter<"TicketSequence"> | runtime.Types.Skip
+  pausesWhilePending?: Prisma.BoolWithAggregatesFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolWithAggregatesFilter<"TicketSequence"> | boolean | runtime.Types.Skip
   changePolicy?: Prisma.BoolWithAggregatesFilter<"TicketSequence"> | boolean | runtime.Types.Skip
 }
@@ -338,6 +366,9 @@ export type TicketSequenceCreateInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
   changePolicy?: boolean | runtime.Types.Skip
   tenant?: Prisma.TenantCreateNestedOneWithoutTicketSequenceInput | runtime.Types.Skip
@@ -351,6 +382,9 @@ export type TicketSequenceUncheckedCreateInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
   changePolicy?: boolean | runtime.Types.Skip
 }
@@ -362,6 +396,9 @@ export type TicketSequenceUpdateInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   tenant?: Prisma.TenantUpdateOneRequiredWithoutTicketSequenceNestedInput | runtime.Types.Skip
@@ -375,6 +412,9 @@ export type TicketSequenceUncheckedUpdateInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
@@ -387,6 +427,9 @@ export type TicketSequenceCreateManyInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
   changePolicy?: boolean | runtime.Types.Skip
 }
@@ -398,6 +441,9 @@ export type TicketSequenceUpdateManyMutationInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
@@ -410,6 +456,9 @@ export type TicketSequenceUncheckedUpdateManyInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
@@ -427,6 +476,9 @@ export type TicketSequenceCountOrderByAggregateInput = {
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
   resolutionTargets?: Prisma.SortOrder | runtime.Types.Skip
+  firstResponseTargets?: Prisma.SortOrder | runtime.Types.Skip
+  businessHours?: Prisma.SortOrder | runtime.Types.Skip
+  pausesWhilePending?: Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
   changePolicy?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -447,6 +499,7 @@ export type TicketSequenceMaxOrderByAggregateInput = {
   problem?: Prisma.SortOrder | runtime.Types.Skip
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
+  pausesWhilePending?: Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
   changePolicy?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -458,6 +511,7 @@ export type TicketSequenceMinOrderByAggregateInput = {
   problem?: Prisma.SortOrder | runtime.Types.Skip
   change?: Prisma.SortOrder | runtime.Types.Skip
   serviceRequest?: Prisma.SortOrder | runtime.Types.Skip
+  pausesWhilePending?: Prisma.SortOrder | runtime.Types.Skip
   strictCustomFields?: Prisma.SortOrder | runtime.Types.Skip
   changePolicy?: Prisma.SortOrder | runtime.Types.Skip
 }
@@ -510,6 +564,9 @@ export type TicketSequenceCreateWithoutTenantInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
   changePolicy?: boolean | runtime.Types.Skip
 }
@@ -521,6 +578,9 @@ export type TicketSequenceUncheckedCreateWithoutTenantInput = {
   change?: number | runtime.Types.Skip
   serviceRequest?: number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
   changePolicy?: boolean | runtime.Types.Skip
 }
@@ -548,6 +608,9 @@ export type TicketSequenceUpdateWithoutTenantInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
@@ -559,6 +622,9 @@ export type TicketSequenceUncheckedUpdateWithoutTenantInput = {
   change?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   serviceRequest?: Prisma.IntFieldUpdateOperationsInput | number | runtime.Types.Skip
   resolutionTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  firstResponseTargets?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  businessHours?:unknown | Prisma.NullableJsonNullValueInput| runtime.Types.Skip
+  pausesWhilePending?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   strictCustomFields?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
   changePolicy?: Prisma.BoolFieldUpdateOperationsInput | boolean | runtime.Types.Skip
 }
@@ -573,6 +639,9 @@ export type TicketSequenceSelect<ExtArgs extends runtime.Types.Extensions.Intern
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
+  firstResponseTargets?: boolean | runtime.Types.Skip
+  businessHours?: boolean | runtime.Types.Skip
+  pausesWhilePending?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
   changePolicy?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -586,6 +655,9 @@ export type TicketSequenceSelectCreateManyAndReturn<ExtArgs extends runtime.Type
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
+  firstResponseTargets?: boolean | runtime.Types.Skip
+  businessHours?: boolean | runtime.Types.Skip
+  pausesWhilePending?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
   changePolicy?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -599,6 +671,9 @@ export type TicketSequenceSelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
+  firstResponseTargets?: boolean | runtime.Types.Skip
+  businessHours?: boolean | runtime.Types.Skip
+  pausesWhilePending?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
   changePolicy?: boolean | runtime.Types.Skip
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
@@ -612,11 +687,14 @@ export type TicketSequenceSelectScalar = {
   change?: boolean | runtime.Types.Skip
   serviceRequest?: boolean | runtime.Types.Skip
   resolutionTargets?: boolean | runtime.Types.Skip
+  firstResponseTargets?: boolean | runtime.Types.Skip
+  businessHours?: boolean | runtime.Types.Skip
+  pausesWhilePending?: boolean | runtime.Types.Skip
   strictCustomFields?: boolean | runtime.Types.Skip
   changePolicy?: boolean | runtime.Types.Skip
 }
 
-export type TicketSequenceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "total" | "incident" | "problem" | "change" | "serviceRequest" | "resolutionTargets" | "strictCustomFields" | "changePolicy", ExtArgs["result"]["ticketSequence"], runtime.Types.Skip>
+export type TicketSequenceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"tenantId" | "total" | "incident" | "problem" | "change" | "serviceRequest" | "resolutionTargets" | "firstResponseTargets" | "businessHours" | "pausesWhilePending" | "strictCustomFields" | "changePolicy", ExtArgs["result"]["ticketSequence"], runtime.Types.Skip>
 export type TicketSequenceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   tenant?: boolean | Prisma.TenantDefaultArgs<ExtArgs> | runtime.Types.Skip
 }
@@ -640,9 +718,18 @@ export type $TicketSequencePayload<ExtArgs extends runtime.Types.Extensions.Inte
     change: number
     serviceRequest: number
     /**
-     * The resolution targets by priority, in minutes. They are in this row, because every new ticket reads this row.
+     * The targets by priority, in minutes. They are in this row, because every new ticket reads this row.
      */
     resolutionTargets:unknown | null
+    firstResponseTargets:unknown | null
+    /**
+     * The calendar of the business hours. Null if every minute counts.
+     */
+    businessHours:unknown | null
+    /**
+     * Whether the status PENDING pauses the resolution clock. Only with business hours.
+     */
+    pausesWhilePending: boolean
     /**
      * Whether the server rejects custom fields without a definition. It is in this row to need no table of its own.
      */
@@ -1082,6 +1169,9 @@ export interface TicketSequenceFieldRefs {
   readonly change: Prisma.FieldRef<"TicketSequence", 'Int'>
   readonly serviceRequest: Prisma.FieldRef<"TicketSequence", 'Int'>
   readonly resolutionTargets: Prisma.FieldRef<"TicketSequence", 'Json'>
+  readonly firstResponseTargets: Prisma.FieldRef<"TicketSequence", 'Json'>
+  readonly businessHours: Prisma.FieldRef<"TicketSequence", 'Json'>
+  readonly pausesWhilePending: Prisma.FieldRef<"TicketSequence", 'Boolean'>
   readonly strictCustomFields: Prisma.FieldRef<"TicketSequence", 'Boolean'>
   readonly changePolicy: Prisma.FieldRef<"TicketSequence", 'Boolean'>
 }

@@ -1,7 +1,8 @@
-import { integerFromText, Scope } from '@itsm-api/contract';
+import { integerFromText, Scope, TargetMinutes } from '@itsm-api/contract';
 import * as z from 'zod';
 import { createKey } from '../../auth/api-keys/api-keys.ts';
 import { getKeyPolicy, KeyPolicy, requiresExpiry, setKeyPolicy } from '../../auth/api-keys/key-policy.ts';
+import { formatTargets } from '../../resources/business-hours/calendar-text.ts';
 import { getStrictMode, setStrictMode } from '../../resources/custom-fields/strict-mode.ts';
 import { Maintenance, setMaintenance } from '../../resources/tenants/maintenance.ts';
 import {
@@ -23,7 +24,6 @@ import { exportTenant } from '../../resources/tenants/tenant-export.ts';
 import type { Manifest } from '../../resources/tenants/tenant-folder.ts';
 import { importTenant } from '../../resources/tenants/tenant-import.ts';
 import { getChangePolicy, setChangePolicy } from '../../resources/tickets/change-policy.ts';
-import { ResolutionTargets } from '../../resources/tickets/due-date.ts';
 import { CommandError } from '../lib/cli-errors.ts';
 import { confirmName } from '../lib/confirm.ts';
 import { shell } from '../lib/help.ts';
@@ -59,6 +59,7 @@ export const show = action({
       createdAt,
       updatedAt,
       resolutionTargets,
+      firstResponseTargets,
       keyPolicy,
       strictFields,
       changePolicy,
@@ -67,7 +68,8 @@ export const show = action({
     { card, time },
   ) =>
     card({
-      ...{ ...fields, 'resolution targets': formatTargets(resolutionTargets), 'key expiry': formatPolicy(keyPolicy) },
+      ...{ ...fields, 'first response targets': formatTargets(firstResponseTargets) },
+      ...{ 'resolution targets': formatTargets(resolutionTargets), 'key expiry': formatPolicy(keyPolicy) },
       ...{ 'strict fields': String(strictFields), 'change policy': String(changePolicy) },
       status: tenantLabel({ active, maintenanceSince, unavailableSince }),
       ...(maintenanceSince !== null && { 'in maintenance since': time(maintenanceSince) }),
@@ -98,20 +100,28 @@ export const create = action({
   ],
 });
 
-const Target = integerFromText(ResolutionTargets.shape.LOW.unwrap()).nullable().optional();
+const Target = integerFromText(TargetMinutes.shape.LOW.unwrap()).nullable().optional();
 
 export const update = action({
   input: updateInput(Named.shape, {
     ...TenantPatch.partial().shape,
     ...{ targetCritical: Target, targetHigh: Target, targetMedium: Target, targetLow: Target },
+    ...{ firstResponseCritical: Target, firstResponseHigh: Target },
+    ...{ firstResponseMedium: Target, firstResponseLow: Target },
     maxKeyDays: KeyPolicy.shape.maxLifetimeDays.optional(),
     requireKeyExpiry: TrueOrFalse.optional(),
     strictFields: TrueOrFalse.optional(),
     changePolicy: TrueOrFalse.optional(),
   }),
   work: async (runtime, { tenant, name, maxKeyDays, requireKeyExpiry, strictFields, changePolicy, ...targets }) => {
-    const { targetCritical: CRITICAL, targetHigh: HIGH, targetMedium: MEDIUM, targetLow: LOW } = targets;
-    const updated = await updateTenant(runtime, tenant, { name, CRITICAL, HIGH, MEDIUM, LOW });
+    const targetsOf = (kind: 'target' | 'firstResponse') => ({
+      ...{ CRITICAL: targets[`${kind}Critical`], HIGH: targets[`${kind}High`] },
+      ...{ MEDIUM: targets[`${kind}Medium`], LOW: targets[`${kind}Low`] },
+    });
+    const updated = await updateTenant(runtime, tenant, {
+      name,
+      targets: { resolution: targetsOf('target'), firstResponse: targetsOf('firstResponse') },
+    });
     const context = await tenantContext(runtime, String(updated.id));
     if (strictFields !== undefined) await setStrictMode(context, strictFields);
     if (changePolicy !== undefined) await setChangePolicy(context, changePolicy);
@@ -122,8 +132,9 @@ export const update = action({
     const { db } = context;
     return { ...updated, keyPolicy, strictFields: await getStrictMode(db), changePolicy: await getChangePolicy(db) };
   },
-  format: ({ id, name, resolutionTargets, keyPolicy, strictFields, changePolicy }) =>
+  format: ({ id, name, resolutionTargets, firstResponseTargets, keyPolicy, strictFields, changePolicy }) =>
     `Updated the tenant ${name} (ID ${id}). Resolution targets: ${formatTargets(resolutionTargets)}. ` +
+    `First response targets: ${formatTargets(firstResponseTargets)}. ` +
     `Expiry of API keys: ${formatPolicy(keyPolicy)}. Strict custom fields: ${strictFields}. ` +
     `Policy for changes: ${changePolicy}.`,
 });
@@ -131,11 +142,6 @@ export const update = action({
 function formatPolicy(policy: KeyPolicy): string {
   if (policy.maxLifetimeDays !== null) return `at most ${policy.maxLifetimeDays} days`;
   return requiresExpiry(policy) ? 'required' : 'optional';
-}
-
-function formatTargets(targets: ResolutionTargets): string {
-  const set = Object.entries(targets).filter(([, minutes]) => minutes !== null);
-  return set.map(([priority, minutes]) => `${priority} ${minutes} min`).join(', ') || 'none';
 }
 
 export const deactivate = action({

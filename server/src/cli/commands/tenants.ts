@@ -48,6 +48,10 @@ export const tenants = noun({
           flags: `--target-${priority} <minutes>`,
           about: `resolution target of ${priority.toUpperCase()} tickets in minutes, from 1 to 525600`,
         })),
+        ...['critical', 'high', 'medium', 'low'].map((priority) => ({
+          flags: `--first-response-${priority} <minutes>`,
+          about: `first response target of ${priority.toUpperCase()} tickets in minutes, from 1 to 525600`,
+        })),
         { flags: '--max-key-days <days>', about: 'maximum lifetime of API keys in days, from 1 to 3650' },
         {
           flags: '--require-key-expiry <required>',
@@ -70,8 +74,7 @@ export const tenants = noun({
         'tenants update Acme --target-critical 240 --target-high 480',
         "tenants update Acme --target-low ''",
         'tenants update Acme --max-key-days 365',
-        'tenants update Acme --strict-fields true',
-        'tenants update Acme --change-policy true',
+        'tenants update Acme --strict-fields true --change-policy true',
       ],
     },
     deactivate: {

@@ -1,5 +1,5 @@
 import { type TicketNumber, type TicketType, ticketNumberPrefixes } from '@itsm-api/contract';
-import { type Parameter, sql, tenant } from '../../database/client/sql.ts';
+import { type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
 
 /*
  * Generates ticket numbers. In each tenant, the numbers of each ticket type start at 1. The tenant's row in
@@ -16,10 +16,10 @@ export function formatTicketNumber(type: TicketType, number: number): TicketNumb
 export type TicketCounts = Record<'total' | TicketType, number>;
 
 /**
- * Builds SQL that increases the tenant's sequence by the number of new tickets. Returns the previous values and the
- * resolution targets.
+ * Builds SQL that increases the tenant's sequence by the number of new tickets. Returns the previous values.
+ * @param also further columns to return from the row `s`
  */
-export const reserveNumbers = (given: Record<keyof TicketCounts, Parameter>) => sql`
+export const reserveNumbers = (given: Record<keyof TicketCounts, Parameter>, also: Sql) => sql`
     INSERT INTO ticket_sequences AS s (tenant_id, total, incident, problem, change, service_request)
     VALUES (${tenant}::bigint, ${given.total}::int, ${given.INCIDENT}::int, ${given.PROBLEM}::int,
       ${given.CHANGE}::int, ${given.SERVICE_REQUEST}::int)
@@ -28,7 +28,8 @@ export const reserveNumbers = (given: Record<keyof TicketCounts, Parameter>) => 
       service_request = s.service_request + EXCLUDED.service_request
     RETURNING s.total - ${given.total}::int AS total, s.incident - ${given.INCIDENT}::int AS incident,
       s.problem - ${given.PROBLEM}::int AS problem, s.change - ${given.CHANGE}::int AS change,
-      s.service_request - ${given.SERVICE_REQUEST}::int AS service_request, s.resolution_targets`;
+      s.service_request - ${given.SERVICE_REQUEST}::int AS service_request,
+      ${also}`;
 
 /**
  * The SQL expression for the number of a ticket. It uses `type`, `"positionInType"` and the columns of `reserveNumbers`.

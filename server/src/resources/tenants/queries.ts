@@ -1,4 +1,4 @@
-import { NewUser, trimmedText, type User } from '@itsm-api/contract';
+import { NewUser, type TargetMinutes, trimmedText, type User } from '@itsm-api/contract';
 import * as z from 'zod';
 import type { Prisma } from '../../../generated/prisma/client.ts';
 import type { Database, SystemClient, SystemDatabase } from '../../database/client/prisma.ts';
@@ -8,9 +8,14 @@ import { ApiError, invalidField, takenBy } from '../../shared/errors.ts';
 import { serializeId, serializeTimestamp, serializeTimestamps } from '../../shared/serialize.ts';
 import { toTenantId } from '../../shared/tenant-id.ts';
 import { auditChanges, auditRow, type NewAuditEntry, recordAudit } from '../audit/audit-entry.ts';
+import {
+  type BusinessHoursPatch,
+  getBusinessHours,
+  presentTargets,
+  writeBusinessHours,
+} from '../business-hours/queries.ts';
 import { type Context, type Services, transaction } from '../shared/context.ts';
 import { toNameKey } from '../shared/name-key.ts';
-import { presentTargets, type ResolutionTargets, writeResolutionTargets } from '../tickets/due-date.ts';
 import { presentUser } from '../users/queries.ts';
 
 /**
@@ -59,7 +64,8 @@ interface TenantDetails {
   projects: number;
   /** The number of active webhook subscriptions. */
   webhooks: number;
-  resolutionTargets: ResolutionTargets;
+  resolutionTargets: TargetMinutes;
+  firstResponseTargets: TargetMinutes;
 }
 
 /**
@@ -130,7 +136,10 @@ export async function describeTenant(prisma: SystemClient, nameOrId: string): Pr
     prisma.user.count({ where }),
     prisma.apiKey.count({ where: { ...where, revokedAt: null } }),
     // The last ordinal equals the number of tickets, because tickets are never deleted.
-    prisma.ticketSequence.findUnique({ where, select: { total: true, resolutionTargets: true } }),
+    prisma.ticketSequence.findUnique({
+      where,
+      select: { total: true, resolutionTargets: true, firstResponseTargets: true },
+    }),
     prisma.asset.count({ where }),
     prisma.project.count({ where }),
     prisma.webhookSubscription.count({ where: { ...where, active: true } }),
@@ -139,18 +148,19 @@ export async function describeTenant(prisma: SystemClient, nameOrId: string): Pr
     ...tenant,
     ...{ users, keys, tickets: sequence?.total ?? 0, assets, projects, webhooks },
     resolutionTargets: presentTargets(sequence?.resolutionTargets),
+    firstResponseTargets: presentTargets(sequence?.firstResponseTargets),
   };
 }
 
 /**
- * Updates the name and the resolution targets of a tenant.
- * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the name is already in use
+ * Updates the name and the targets of a tenant.
+ * @throws ApiError NOT_FOUND, or VALIDATION_ERROR if the name is already in use or a target is too long
  */
 export async function updateTenant(
   sources: Sources,
   nameOrId: string,
-  { name, ...patch }: Partial<TenantPatch & ResolutionTargets>,
-): Promise<Tenant & Pick<TenantDetails, 'resolutionTargets'>> {
+  { name, targets }: Partial<TenantPatch> & Pick<BusinessHoursPatch, 'targets'>,
+): Promise<Tenant & Pick<TenantDetails, 'resolutionTargets' | 'firstResponseTargets'>> {
   const { prisma } = sources.databases.system;
   const { id, name: before } = await findTenant(prisma, nameOrId);
   return transaction(createContext(sources, { id }), async (context) => {
@@ -158,14 +168,15 @@ export async function updateTenant(
       const update = () => prisma.tenant.update({ where: { id }, data: { name, nameKey: toNameKey(name) } });
       await createUnique('name', takenBy('tenant', name), update);
     }
-    const { targets, changes } = await writeResolutionTargets(context.db, patch);
+    const changes = await writeBusinessHours(context, { targets });
     const tenant = await findTenant(prisma, String(id));
     await recordAudit(context, {
       action: 'settings.updated',
       target: targetOf(tenant),
       changes: { ...auditChanges({ name: before }, { name: tenant.name }, [], ['name']), ...changes },
     });
-    return { ...tenant, resolutionTargets: targets };
+    const { resolution, firstResponse } = (await getBusinessHours(context)).targets;
+    return { ...tenant, resolutionTargets: resolution, firstResponseTargets: firstResponse };
   });
 }
 

@@ -158,6 +158,7 @@ async function importRows(
     await storage.move(await storage.writeTemporary(content, file.size), file.key);
   }
   for (const table of tables) await raiseSequence(connection, table, id);
+  await connection.query('SELECT write_open_hours($1, now())', [id]);
   report('Comparing the rows with the export …');
   const webhooks = tables.find(({ name }) => name === 'webhook_subscriptions');
   const expected = { ...manifest.tables };

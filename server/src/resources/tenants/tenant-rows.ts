@@ -50,10 +50,11 @@ export interface TenantColumn {
   type: string;
 }
 
-/** The tables that only triggers write. `test/cli/tenant-transfer.test.ts` checks that the list is complete. */
+/** The tables that triggers write, and `open_hours`, which an import derives from the calendar. `test/cli/tenant-transfer.test.ts` checks that the list is complete. */
 const derivedTables = [
   'asset_field_values',
   'changes',
+  'open_hours',
   'tagged_assets',
   'tagged_tickets',
   'texts',

@@ -50,10 +50,11 @@ export function createTickets(
       items.accepted.map(({ creation }) => creation),
     );
     const taken = await lockTicketExternalIds(context, items.accepted);
+    const now = context.now();
     const valid = items.next(({ input, comments, creation }) => {
       assertTicketRules(context, rules, creation);
       rejectTakenTicket({ row: input, comments }, taken);
-      return { row: newRow(context, input, rules.known), comments };
+      return { row: newRow(context, input, rules.known, now), comments };
     });
     const unique = withoutRepeated(valid.accepted, ({ row, comments }) => [
       row.externalId && `ticket ${row.externalId}`,

@@ -31,8 +31,9 @@ const ticketColumns = {
   resolution: column(sql`text`, 'UPDATE'),
   resolvedAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),
   closedAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),
-  // The statements compute `due_at` (due-date.ts).
+  // The statements compute these dates (due-date.ts).
   dueAt: column(sql`timestamptz`),
+  firstResponseDueAt: column(sql`timestamptz`),
   plannedStartAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),
   plannedEndAt: column(sql`timestamptz`, 'INSERT', 'UPDATE'),
   approvalStatus: column(sql`text`, 'UPDATE'),
@@ -45,9 +46,12 @@ const ticketColumns = {
   version: column(sql`integer`),
   createdAt: column(sql`timestamptz`, 'INSERT'),
   updatedAt: column(sql`timestamptz`, 'INSERT'),
-} satisfies Record<Exclude<keyof Columns, 'tenantId' | 'ordinal'>, { type: Sql; writes: readonly Write[] }> &
+} satisfies Record<Exclude<keyof Columns, UnreadColumn>, { type: Sql; writes: readonly Write[] }> &
   Written<NewTicket, readonly ['INSERT', ...Write[]]> &
   Written<TicketPatch, readonly [...Write[], 'UPDATE']>;
+
+/** The columns that responses don't need. */
+export type UnreadColumn = 'tenantId' | 'ordinal' | 'imported' | 'pausedSince' | 'pausedOpenTime';
 
 /** The columns for the fields of a request. Otherwise, a request could set a field that no statement stores. */
 type Written<Input, Writes> = { [Name in keyof Input & Exclude<keyof Columns, 'dueAt'>]: { writes: Writes } };

@@ -1,82 +1,58 @@
-import { Priority } from '@itsm-api/contract';
-import * as z from 'zod';
-import { type Sql, sql, tenant } from '../../database/client/sql.ts';
-import { command, type None, oneAsJson } from '../../database/client/statements.ts';
-import type { TenantClient } from '../../database/client/tenant-client.ts';
-import { type AuditChanges, type AuditContext, auditChanges, recordAudit } from '../audit/audit-entry.ts';
-import { transaction } from '../shared/context.ts';
+import { identifier, type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
 
 /*
- * Computes due dates from the resolution targets of a workspace (docs/decisions/tickets.md). The targets are in the row
- * of `ticket_sequences`, because the statement that inserts tickets reads this row anyway.
+ * Builds SQL for the dates that follow from the targets of a workspace (docs/decisions/tickets.md). Without business
+ * hours, every minute counts, and no statement calls a function.
  */
 
-const Minutes = z
-  .int({ error: 'must be a whole number of minutes' })
-  .min(1, 'must be at least 1 minute')
-  .max(525_600, 'must be at most 525600 minutes')
-  .nullable();
+/** The part of the names of the columns with the targets of each date. */
+const targetNames = { dueAt: 'resolution', firstResponseDueAt: 'first_response' };
+type DueDate = keyof typeof targetNames;
 
-/** The resolution targets of a workspace: minutes by priority, or null for a priority without a target. */
-export const ResolutionTargets = z.strictObject(
-  Object.fromEntries(Priority.options.map((priority) => [priority, Minutes])) as Record<Priority, typeof Minutes>,
-);
-export type ResolutionTargets = z.output<typeof ResolutionTargets>;
-
-const selectTargets = oneAsJson<None, { targets: object | null }>(
-  () => sql`SELECT resolution_targets AS targets FROM ticket_sequences WHERE tenant_id = ${tenant}`,
-);
-
-/** Returns the resolution targets of the workspace. */
-export async function getResolutionTargets(db: TenantClient): Promise<ResolutionTargets> {
-  return presentTargets((await db.$sql(selectTargets))?.targets);
+/** Selects the targets from the row `s` of `ticket_sequences`, and with business hours also their dates. */
+export function selectTargets(createdAt: Parameter): Sql {
+  const dates = (name: string) => sql`CASE WHEN s.business_hours IS NOT NULL
+        THEN due_dates(${tenant}, ${createdAt}::timestamptz, ${identifier(`s.${name}_targets`)}, 0) END`;
+  return sql`s.resolution_targets, ${dates('resolution')} AS resolution_dates,
+      s.first_response_targets, ${dates('first_response')} AS first_response_dates`;
 }
 
-/** Adds null for the priorities without a target, which the database doesn't store. */
-export function presentTargets(stored: unknown): ResolutionTargets {
-  const none = Object.fromEntries(Priority.options.map((priority) => [priority, null]));
-  return { ...none, ...(stored as object | null) } as ResolutionTargets;
+/** The date of a new ticket, or null without a target. The row has the columns of `selectTargets`. */
+export function newDueDate(date: DueDate): Sql {
+  const [targets, dates] = ['targets', 'dates'].map((suffix) => identifier(`${targetNames[date]}_${suffix}`));
+  return sql`CASE WHEN ${dates} IS NULL THEN "createdAt" + make_interval(mins => (${targets} ->> priority)::int)
+      ELSE (${dates} ->> priority)::timestamptz END`;
 }
 
-/** Changes some resolution targets of the workspace, and returns all of them. Changes no existing ticket. */
-export function setResolutionTargets(
-  context: AuditContext,
-  patch: Partial<ResolutionTargets>,
-): Promise<ResolutionTargets> {
-  return transaction(context, async (context) => {
-    const { targets, changes } = await writeResolutionTargets(context.db, patch);
-    const target = { type: 'workspace', id: context.db.$tenantId } as const;
-    await recordAudit(context, { action: 'settings.updated', target, changes });
-    return targets;
-  });
+/**
+ * The date of a changed ticket, or null without a target. The row `s` of `ticket_sequences` has the targets, and `given`
+ * the new priority.
+ * @param paused the paused open time in milliseconds, or null
+ */
+function changedDueDate(date: DueDate, paused: Sql): Sql {
+  const targets = identifier(`s.${targetNames[date]}_targets`);
+  return sql`CASE WHEN s.business_hours IS NULL
+        THEN created_at + make_interval(mins => (${targets} ->> given.priority)::int)
+          + coalesce(${paused}, 0) * interval '1 millisecond'
+        ELSE (due_dates(${tenant}, created_at, ${targets}, ${paused}) ->> given.priority)::timestamptz END`;
 }
 
-const writeTargets = command<{ patch: string }>(
-  ({ patch }) => sql`INSERT INTO ticket_sequences AS s (tenant_id, resolution_targets)
-    VALUES (${tenant}, jsonb_strip_nulls(${patch}::jsonb)) ON CONFLICT (tenant_id) DO UPDATE
-    SET resolution_targets = jsonb_strip_nulls(coalesce(s.resolution_targets, '{}') || ${patch}::jsonb)`,
-);
+const isSamePriority = sql`given.priority = tickets.priority`;
+const isSameStatus = sql`given.status = tickets.status`;
 
-/** Changes some resolution targets. Returns all of them, and the changes for the audit log. */
-export async function writeResolutionTargets(
-  db: TenantClient,
-  patch: Partial<ResolutionTargets>,
-): Promise<{ targets: ResolutionTargets; changes: AuditChanges }> {
-  const before = await getResolutionTargets(db);
-  await db.$sql(writeTargets, { patch: JSON.stringify(patch) });
-  const targets = await getResolutionTargets(db);
-  const changes = auditChanges({ resolutionTargets: before }, { resolutionTargets: targets }, ['resolutionTargets']);
-  return { targets, changes };
-}
+/** The paused open time after a change, which ends a pause if the status is no longer PENDING. */
+const pausedOpenTime = sql`CASE WHEN ${isSameStatus} OR paused_since IS NULL THEN paused_open_time
+        ELSE coalesce(paused_open_time, 0) + open_time_between(${tenant}, paused_since, given."updatedAt") END`;
 
-/** The parts of the SQL expression for a due date. All parts are SQL expressions. */
-interface Due {
-  createdAt: Sql;
-  priority: Sql;
-  targets: Sql;
-}
-
-/** Builds SQL for the due date by the target of the priority, or null if the priority has no target. */
-export function dueByTarget({ createdAt, priority, targets }: Due): Sql {
-  return sql`${createdAt} + make_interval(mins => (${targets} ->> ${priority})::int)`;
-}
+/**
+ * Assigns the dates and the pause of a changed ticket. Computes `dueAt` again after a change of the priority and after a
+ * pause, unless a request has set it. If the status becomes PENDING, a pause begins if the workspace pauses the clock.
+ */
+export const assignDueDates = sql`
+      due_at = CASE WHEN given."dueAtSet" OR (${isSamePriority} AND (${isSameStatus} OR paused_since IS NULL))
+        THEN given."dueAt" ELSE ${changedDueDate('dueAt', pausedOpenTime)} END,
+      first_response_due_at = CASE WHEN ${isSamePriority} OR first_responded_at IS NOT NULL OR imported
+        THEN first_response_due_at ELSE ${changedDueDate('firstResponseDueAt', sql`0`)} END,
+      paused_since = CASE WHEN ${isSameStatus} THEN paused_since
+        WHEN given.status = 'PENDING' AND s.pauses_while_pending THEN given."updatedAt" END,
+      paused_open_time = ${pausedOpenTime}`;

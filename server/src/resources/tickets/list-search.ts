@@ -46,6 +46,7 @@ const uncounted = [
   'plannedBefore',
   'approvalStatus',
   'overdue',
+  'firstResponseOverdue',
   'q',
 ] as const;
 
@@ -275,10 +276,11 @@ function buildConditions(filters: TicketFilters): Sql[] {
     formKey,
     approvalStatus,
     overdue,
+    firstResponseOverdue,
     status = unresolvedStatuses,
   } = filters;
-  // The partial index for overdue tickets contains only these statuses.
-  const values = overdue ? { ...filters, status: status.filter(isUnresolved) } : filters;
+  // The partial indexes for overdue tickets contain only these statuses.
+  const values = overdue || firstResponseOverdue ? { ...filters, status: status.filter(isUnresolved) } : filters;
   return [
     ...anyOfOrNone('t.assignee_id', assigneeId, unassigned),
     ...anyOfOrNone('t.team_id', teamId, withoutTeam),
@@ -294,7 +296,8 @@ function buildConditions(filters: TicketFilters): Sql[] {
     ...timeFilters.flatMap(({ name, column, operator }) => compareTime(column, operator, filters[name])),
     // The partial index contains only tickets with a window.
     ...(filters.plannedBefore === undefined ? [] : [sql`t.planned_end_at IS NOT NULL`]),
-    ...(overdue ? [sql`t.due_at < now()`] : []),
+    ...(overdue ? [sql`t.due_at < now() AND (t.paused_since IS NULL OR t.due_at < t.paused_since)`] : []),
+    ...(firstResponseOverdue ? [sql`t.first_response_due_at < now() AND t.first_responded_at IS NULL`] : []),
   ];
 }
 

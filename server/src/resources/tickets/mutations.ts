@@ -8,7 +8,7 @@ import { type HasSubscribers, querySubscribers } from '../../webhooks/outbox/emi
 import { insertActivity, shortened, timestampChange } from '../activities/record.ts';
 import { nextNumber, numberTickets, reserveNumbers, type TicketCounts } from '../shared/ticket-number.ts';
 import { columnsOf, ticketValues, type WrittenBy } from './columns.ts';
-import { dueByTarget } from './due-date.ts';
+import { assignDueDates, newDueDate, selectTargets } from './due-date.ts';
 import { nextUpdatedAt, type TicketRow, type TicketValues, toTicketRow } from './sql.ts';
 
 /*
@@ -16,7 +16,10 @@ import { nextUpdatedAt, type TicketRow, type TicketValues, toTicketRow } from '.
  */
 
 /** The columns that the server sets for a new ticket. The database sets all other columns. */
-export type NewTicketRow = Pick<TicketRow, WrittenBy<'INSERT'> | 'dueAt'>;
+export type NewTicketRow = Pick<TicketRow, WrittenBy<'INSERT'> | 'dueAt'> & {
+  /** Whether an import creates the ticket, so that no target applies to it. */
+  imported: boolean;
+};
 
 const inserted = columnsOf('INSERT');
 const updated = columnsOf('UPDATE');
@@ -28,21 +31,18 @@ type WrittenRow = { ticket: TicketValues };
  * Inserts tickets. The statement first increases the tenant's sequence by the number of
  * tickets. The tickets get the next ordinals and numbers.
  */
-const insert = rows<ActorIds & TicketCounts & { tickets: string }, WrittenRow>(
+const insert = rows<ActorIds & TicketCounts & { tickets: string; createdAt: string }, WrittenRow>(
   (given) => sql`
-  WITH sequence AS (${reserveNumbers(given)}
+  WITH sequence AS (${reserveNumbers(given, selectTargets(given.createdAt))}
   ), given AS MATERIALIZED (
     SELECT nextval('tickets_id_seq') AS id, sequence.total + place AS ordinal,
-      ${nextNumber} AS number, resolution_targets, given.*
+      ${nextNumber} AS number, resolution_targets, resolution_dates, first_response_targets, first_response_dates, given.*
     FROM sequence, json_to_recordset(${given.tickets}::json) AS given (place int, "positionInType" int,
-      "dueAt" timestamptz, ${inserted.definitions})
+      "dueAt" timestamptz, imported boolean, ${inserted.definitions})
   ), t AS (
-    INSERT INTO tickets (id, tenant_id, ordinal, number, due_at, ${inserted.targets})
-    SELECT id, ${tenant}, ordinal, number, CASE WHEN "dueAtSet" THEN "dueAt" ELSE ${dueByTarget({
-      createdAt: sql`"createdAt"`,
-      priority: sql`priority`,
-      targets: sql`resolution_targets`,
-    })} END, ${inserted.values}
+    INSERT INTO tickets (id, tenant_id, ordinal, number, due_at, first_response_due_at, imported, ${inserted.targets})
+    SELECT id, ${tenant}, ordinal, number, CASE WHEN "dueAtSet" THEN "dueAt" ELSE ${newDueDate('dueAt')} END,
+      CASE WHEN NOT imported THEN ${newDueDate('firstResponseDueAt')} END, imported, ${inserted.values}
     FROM given ORDER BY ordinal
     RETURNING *
   ), activity AS (${insertActivity({
@@ -60,12 +60,17 @@ const insert = rows<ActorIds & TicketCounts & { tickets: string }, WrittenRow>(
 /** The actor of a change, and the database client that writes the change. */
 export interface Writer extends ActorContext {
   db: TenantClient;
+  now(): Date;
 }
 
-/** Returns the statement that inserts tickets, including its parameters. */
+/**
+ * Returns the statement that inserts tickets, including its parameters. All tickets to which targets apply have the same
+ * creation time, because only imports set it.
+ */
 function toInsertStatement(writer: Writer, tickets: readonly NewTicketRow[]) {
   const { positioned, counts } = numberTickets(tickets);
-  return writer.db.$bind(insert, { tickets: JSON.stringify(positioned), ...counts, ...actorIdsOf(writer) });
+  const createdAt = (tickets[0] as NewTicketRow).createdAt;
+  return writer.db.$bind(insert, { tickets: JSON.stringify(positioned), createdAt, ...counts, ...actorIdsOf(writer) });
 }
 
 /**
@@ -91,31 +96,23 @@ export async function insertTickets(writer: Writer, tickets: readonly NewTicketR
   return toWriteResult(written, subscribers, tickets.length);
 }
 
-/**
- * Builds the statement that updates tickets. If the priority changes and no request set the due date, also changes the
- * due date. PostgreSQL reads the targets only in this case.
- */
+/** Builds the statement that updates tickets, and the dates that follow from the change (due-date.ts). */
 function buildUpdate<Input extends object>(
   recordset: (given: Parameter) => Sql,
   isGiven: (given: Record<keyof Input, Parameter>) => Sql,
 ) {
-  return rows<Input & ActorIds & { changed: string }, WrittenRow>((given) => {
-    const dueByNewPriority = dueByTarget({
-      createdAt: sql`created_at`,
-      priority: sql`given.priority`,
-      targets: sql`(SELECT resolution_targets FROM ticket_sequences s WHERE s.tenant_id = ${tenant})`,
-    });
-    return sql`
+  const isSame = (column: Sql, before: Sql) => sql`${column} IS NOT DISTINCT FROM ${before}`;
+  const change = (name: string, column: Sql, before: Sql) =>
+    sql`CASE WHEN ${isSame(column, before)} THEN '{}' ELSE ${timestampChange(name, before, column)} END`;
+  return rows<Input & ActorIds & { changed: string }, WrittenRow>(
+    (given) => sql`
   WITH t AS (
-    UPDATE tickets SET ${updated.assignments}, updated_at = ${nextUpdatedAt(sql`given."updatedAt"`)},
-      due_at = CASE WHEN given."dueAtSet" OR given.priority = tickets.priority THEN given."dueAt"
-        ELSE ${dueByNewPriority} END
+    UPDATE tickets SET ${updated.assignments}, updated_at = ${nextUpdatedAt(sql`given."updatedAt"`)}, ${assignDueDates}
     FROM ${recordset(given.changed)} AS given (id bigint, "updatedAt" timestamptz, changes jsonb,
-       "dueAt" timestamptz, ${updated.definitions})
-    WHERE tenant_id = ${tenant} AND ${isGiven(given)}
-    RETURNING tickets.*, CASE WHEN due_at IS NOT DISTINCT FROM given."dueAt"
-      THEN given.changes
-      ELSE given.changes || ${timestampChange('dueAt', sql`given."dueAt"`, sql`due_at`)} END AS changes
+       "dueAt" timestamptz, "firstResponseDueAt" timestamptz, ${updated.definitions}), ticket_sequences s
+    WHERE tickets.tenant_id = ${tenant} AND s.tenant_id = ${tenant} AND ${isGiven(given)}
+    RETURNING tickets.*, given.changes || ${change('dueAt', sql`due_at`, sql`given."dueAt"`)}
+      || ${change('firstResponseDueAt', sql`first_response_due_at`, sql`given."firstResponseDueAt"`)} AS changes
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'UPDATED',
@@ -125,8 +122,8 @@ function buildUpdate<Input extends object>(
     keyId: given.keyId,
     changes: sql`changes`,
   })})
-  SELECT ${ticketValues} AS ticket FROM t`;
-  });
+  SELECT ${ticketValues} AS ticket FROM t`,
+  );
 }
 
 /**
@@ -163,8 +160,7 @@ function toUpdateStatement(
   changed: readonly ChangedTicket[],
   version: number | null,
 ): Bound<WrittenRow> {
-  // Uses the clock of this process, as Prisma does for other tables.
-  const updatedAt = new Date();
+  const updatedAt = writer.now();
   const given = changed.map(({ after, dueAtSet, changes }) => {
     return { ...after, dueAtSet, updatedAt, changes: shortened(changes) };
   });

@@ -30,6 +30,7 @@ export function presentTicket(row: TicketRow): Ticket {
     resolvedAt: serializeTimestamp(row.resolvedAt),
     closedAt: serializeTimestamp(row.closedAt),
     dueAt: serializeTimestamp(row.dueAt),
+    firstResponseDueAt: serializeTimestamp(row.firstResponseDueAt),
     plannedStartAt: serializeTimestamp(row.plannedStartAt),
     plannedEndAt: serializeTimestamp(row.plannedEndAt),
     approvalStatus: row.approvalStatus,

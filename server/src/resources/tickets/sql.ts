@@ -6,7 +6,7 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { lockOf } from '../../database/row-lock.ts';
 import { requireRow } from '../../shared/errors.ts';
 import { hasNumber, type NumberParts, parseTicketNumber } from '../shared/ticket-reference.ts';
-import { ticketColumnNames, ticketValues } from './columns.ts';
+import { ticketColumnNames, ticketValues, type UnreadColumn } from './columns.ts';
 
 /*
  * Reads tickets in SQL. Each read is one statement (docs/decisions/pagination-design.md), whereas Prisma would need separate
@@ -25,7 +25,7 @@ type Json<Column> = Column extends bigint
       : Column;
 
 /** A ticket in the JSON form that PostgreSQL returns. */
-export type TicketRow = { [Name in Exclude<keyof Columns, 'tenantId' | 'ordinal'>]: Json<Columns[Name]> };
+export type TicketRow = { [Name in Exclude<keyof Columns, UnreadColumn>]: Json<Columns[Name]> };
 
 /** A ticket as `ticketValues` selects it. */
 export type TicketValues = readonly unknown[];

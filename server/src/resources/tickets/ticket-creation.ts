@@ -56,11 +56,18 @@ export async function writeNew(
 /**
  * Converts the input of a request to the values of a new ticket. If the input has no category, takes the category that
  * its ticket category refines.
+ * @param at the time of the request; in a bulk request, the same for all tickets
  * @throws ApiError VALIDATION_ERROR if the input has a field that only an import key can set
  */
-export function newRow(context: UserContext, input: NewTicket, { categories }: Known): NewTicketRow {
+export function newRow(
+  context: UserContext,
+  input: NewTicket,
+  { categories }: Known,
+  at = context.now(),
+): NewTicketRow {
   checkImportFields(context, NewTicket, input);
-  const now = context.now().toISOString();
+  const now = at.toISOString();
+  const imported = context.isImport === true;
   const { status = 'OPEN', createdAt = now } = input;
   const closedAt = status === 'CLOSED' ? (input.closedAt ?? now) : null;
   const resolvedAt = status === 'CLOSED' || status === 'RESOLVED' ? (input.resolvedAt ?? input.closedAt ?? now) : null;
@@ -85,7 +92,8 @@ export function newRow(context: UserContext, input: NewTicket, { categories }: K
     plannedStartAt: input.plannedStartAt ?? null,
     plannedEndAt: input.plannedEndAt ?? null,
     // The targets don't apply to imported tickets.
-    dueAtSet: input.dueAt !== undefined || context.isImport === true,
+    dueAtSet: input.dueAt !== undefined || imported,
+    imported,
     ...{ status, createdAt, resolvedAt, closedAt },
     updatedAt: now,
   };

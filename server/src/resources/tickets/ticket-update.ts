@@ -90,7 +90,7 @@ export async function writeChanges(
   const byId = new Map(tickets.map((row) => [row.id, presentTicket(row)]));
   const changed = changes.map(({ after }) => byId.get(after.id) as Ticket);
   if (hasSubscribers) {
-    const emissions = changed.map((payload, index) => ({ payload, changes: addDueAt(changes[index], payload) }));
+    const emissions = changed.map((payload, index) => ({ payload, changes: addDueDates(changes[index], payload) }));
     await emitAll(context, 'ticket.updated', emissions);
   }
   return changed;
@@ -99,8 +99,12 @@ export async function writeChanges(
 /** The part of a change that the server writes. */
 export type StoredChange = Pick<Change, 'after' | 'dueAtSet' | 'changes'> & Partial<Pick<Change, 'resetsApprovals'>>;
 
-/** Adds the new due date to the changes if the database has computed it from the new priority. */
-function addDueAt(change: StoredChange | undefined, { dueAt }: Ticket): Changes {
+/** Adds the dates that the database has computed to the changes. */
+function addDueDates(change: StoredChange | undefined, written: Ticket): Changes {
   const { after, changes } = change as StoredChange;
-  return after.dueAt === dueAt ? changes : { ...changes, dueAt: { from: after.dueAt, to: dueAt } };
+  const computed = (['dueAt', 'firstResponseDueAt'] as const).filter((name) => after[name] !== written[name]);
+  return {
+    ...changes,
+    ...Object.fromEntries(computed.map((name) => [name, { from: after[name], to: written[name] }])),
+  };
 }

@@ -113,6 +113,7 @@ export function newTicket(input: NewTicket, { key, references, formKey = null }:
       closedAt: status === 'CLOSED' ? (input.closedAt ?? unknownText) : null,
       dueAt: isDueAtGiven ? (input.dueAt ?? null) : dueByTarget({ priority, createdAt }),
       [isDueAtSet]: isDueAtGiven,
+      firstResponseDueAt: null,
       plannedStartAt: input.plannedStartAt ?? null,
       plannedEndAt: input.plannedEndAt ?? null,
       approvalStatus: 'NONE',

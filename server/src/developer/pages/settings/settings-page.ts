@@ -1,9 +1,9 @@
-import { Priority } from '@itsm-api/contract';
+import { Priority, TargetMinutes } from '@itsm-api/contract';
 import * as z from 'zod';
 import { getKeyPolicy, KeyPolicy, setKeyPolicy } from '../../../auth/api-keys/key-policy.ts';
+import { getBusinessHours, setBusinessHours } from '../../../resources/business-hours/queries.ts';
 import { getStrictMode, setStrictMode } from '../../../resources/custom-fields/strict-mode.ts';
 import { getChangePolicy, setChangePolicy } from '../../../resources/tickets/change-policy.ts';
-import { getResolutionTargets, ResolutionTargets, setResolutionTargets } from '../../../resources/tickets/due-date.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
 import { checkbox, checked, emptyAsNull, renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { html, section } from '../../ui/html.ts';
@@ -12,7 +12,7 @@ const path = '/developer/settings';
 
 /** The schema of a target in a form. Converts text to a number, because browsers send numbers as text. */
 const Target = emptyAsNull(
-  z.preprocess((value) => (typeof value === 'string' ? Number(value) : value), ResolutionTargets.shape.LOW),
+  z.preprocess((value) => (typeof value === 'string' ? Number(value) : value), TargetMinutes.shape.LOW),
 );
 
 /** The page on which an administrator changes the settings of the workspace. */
@@ -21,7 +21,7 @@ export const settings = page({
   menu: 'Settings',
   roles: ['ADMIN'],
   async show(request) {
-    const targets = await getResolutionTargets(request.visit.context.db);
+    const targets = (await getBusinessHours(request.visit.context)).targets.resolution;
     const fields = (sent: FormState | undefined) =>
       html`${Priority.options.toReversed().map((priority) =>
         textField(sent, {
@@ -108,7 +108,7 @@ ${renderForm(request, 'changes', changeFields)}`,
       ),
       audit: 'settings.updated',
       async run({ visit, fields }) {
-        await setResolutionTargets(visit.context, fields);
+        await setBusinessHours(visit.context, { targets: { resolution: fields } });
         return { redirect: path, subject: 'resolution targets' };
       },
     }),
