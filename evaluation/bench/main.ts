@@ -5,11 +5,11 @@ import { parseArgs } from 'node:util';
 import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
 import { benchFairness } from './fairness/fairness.ts';
-import { benchFilterPairs } from './filter-pairs.ts';
 import { benchPacing } from './pacing.ts';
 import { benchPython } from './python-client.ts';
 import { benchRestore } from './restore.ts';
 import { benchSizes } from './sizes.ts';
+import { benchSlowest } from './slowest/slowest.ts';
 import { benchCapacity } from './soak/capacity.ts';
 import { benchSoak } from './soak/soak.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -20,10 +20,10 @@ pnpm bench capacity [--only maximum,example] [--minutes 10] [--tickets 200k] [--
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
-pnpm bench pairs [--tickets 1124k] [--json]
 pnpm bench python [--json]
 pnpm bench restore [--tickets 1m] [--creates 50000] [--json]
 pnpm bench sizes --data folder that is kept [--tickets 10k] [--rounds count] [--seconds of a round] [--json]
+pnpm bench slowest [--tickets 10m] [--data folder to keep] [--seed 1] [--only kind,kind] [--json]
 pnpm bench soak [--minutes 60] [--rate per second] [--tickets 200k] [--json]
 pnpm bench webhooks [--only part,part] [--profile folder] [--json]
 pnpm bench writes [--tickets 200k] [--rounds count] [--json]
@@ -45,6 +45,7 @@ const options = {
   limit: { type: 'string', default: '30' },
   window: { type: 'string', default: '60' },
   profile: { type: 'string' },
+  seed: { type: 'string', default: '1' },
 } as const;
 
 interface Printed {
@@ -71,10 +72,6 @@ const benches: Record<string, () => Promise<Printed>> = {
     }),
   fairness: measureFairness,
   pacing: measurePacing,
-  pairs: () =>
-    inFolder((dataDir) =>
-      benchFilterPairs({ tickets: countOf('tickets', values.tickets ?? '1124k'), dataDir, onProgress }),
-    ),
   python: benchPython,
   restore: () =>
     benchRestore({
@@ -88,6 +85,7 @@ const benches: Record<string, () => Promise<Printed>> = {
     const { tickets, ...sizes } = sizesOf({ tickets: '10k', seconds: '4' });
     return inFolder((fewDir) => benchSizes({ ...sizes, few: tickets, fewDir, manyDir: resolve(data), onProgress }));
   },
+  slowest: measureSlowest,
   soak: () =>
     benchSoak({
       minutes: Number(values.minutes ?? '60'),
@@ -125,6 +123,14 @@ function measurePacing(): Promise<Printed> {
     limit: Number(limit),
     windowSeconds: Number(window),
   });
+}
+
+async function measureSlowest(): Promise<Printed> {
+  const { data, only } = values;
+  const tickets = countOf('tickets', values.tickets ?? '10m');
+  const measure = (dataDir: string) =>
+    benchSlowest({ dataDir, tickets, seed: Number(values.seed), only: only?.split(','), onProgress });
+  return data === undefined ? inFolder(measure) : measure(resolve(data));
 }
 
 /**

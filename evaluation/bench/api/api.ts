@@ -76,7 +76,7 @@ export async function benchApi(options: ApiBenchOptions): Promise<ApiResult> {
     const [api] = servers as [Measured];
     const filters = await measureFilters(api, { data, onProgress: options.onProgress });
     const finding = await measureFinding(api, { data, onProgress: options.onProgress });
-    return { machine: machine(), tickets: options.tickets, paths, filters, finding };
+    return { machine: describeMachine(), tickets: options.tickets, paths, filters, finding };
   } finally {
     for (const server of servers) await server.stop();
     await database.stop();
@@ -162,7 +162,8 @@ async function untilIdle(databaseUrl: string): Promise<void> {
   await client.end();
 }
 
-function machine(): string {
+/** Describes the machine for reports: processors, memory and the version of Node.js. */
+export function describeMachine(): string {
   const [cpu] = cpus();
   return `${cpus().length} × ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}`;
 }

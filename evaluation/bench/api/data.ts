@@ -78,14 +78,18 @@ export async function loadData(
   }
 }
 
-/** Creates API keys for the first user of a tenant. Benchmarks use the keys in turn. */
-export async function addKeys(client: pg.ClientBase, tenantId: number): Promise<string[]> {
+/** Creates API keys for a user of a tenant, by default its first. Benchmarks use the keys in turn. */
+export async function addKeys(
+  client: pg.ClientBase,
+  tenantId: number,
+  userId: number = firstUserOf(tenantId),
+): Promise<string[]> {
   const keys = Array.from({ length: keyCount }, newKey);
   for (const key of keys) {
     await client.query(
       `INSERT INTO api_keys (tenant_id, user_id, name, hash, last_four, scopes, updated_at)
        VALUES ($4, $5, 'bench', $1, $2, $3, now())`,
-      [hashKey(key), key.slice(-4), Object.keys(scopes), tenantId, firstUserOf(tenantId)],
+      [hashKey(key), key.slice(-4), Object.keys(scopes), tenantId, userId],
     );
   }
   return keys;

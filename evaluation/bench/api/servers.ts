@@ -32,6 +32,9 @@ interface ServerOptions {
   nodeOptions?: string[];
 }
 
+/** The key with which measured servers encrypt the secrets of webhooks. */
+export const webhookSecretKey = Buffer.alloc(32, 1).toString('base64');
+
 /**
  * Starts a reference server or the API. The API runs in production mode, with rate limits that the benchmark never
  * reaches.
@@ -50,7 +53,7 @@ export async function startServer(
       NODE_ENV: 'production',
       PORT: String(port),
       DATABASE_URL: databaseUrl,
-      WEBHOOK_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+      WEBHOOK_SECRET_KEY: webhookSecretKey,
       ROLES: 'api',
       STATEMENT_TIMEOUT_MS: '60000',
       RATE_LIMIT_GLOBAL: '1000000000',
@@ -80,7 +83,7 @@ export async function startServer(
  * @throws if the process exits before it responds
  */
 async function untilReady(url: string, child: ChildProcess): Promise<void> {
-  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(50)) {
+  for (const end = Date.now() + 120_000; Date.now() < end; await sleep(50)) {
     if (child.exitCode !== null) throw new Error(`A measured server exited with ${child.exitCode}.`);
     if (
       await fetch(url).then(

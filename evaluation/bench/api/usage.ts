@@ -14,11 +14,32 @@ export function cpuOf(pid: number): number {
  * of the postmaster.
  */
 export function cpuOfFamily(pid: number): number {
-  const children = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => parentOf(name) === pid);
+  const children = childrenOf(pid);
   const own = timesOf(pid).reduce((sum, ticks) => sum + ticks, 0) * microsecondsPerTick;
   return own + children.reduce((sum, name) => sum + cpuOf(Number(name)), 0);
+}
+
+/**
+ * Returns the exact CPU time of a process and its child processes in milliseconds. Doesn't include exited child
+ * processes.
+ */
+export function runTimeOfFamily(pid: number): number {
+  return [String(pid), ...childrenOf(pid)].reduce((sum, name) => sum + runTimeOf(name), 0);
+}
+
+/** Returns the CPU time of all threads of a process in milliseconds. */
+function runTimeOf(pid: string): number {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const times = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
+    return times.reduce((sum, nanoseconds) => sum + Number(nanoseconds) / 1e6, 0);
+  } catch {
+    return 0;
+  }
+}
+
+function childrenOf(pid: number): string[] {
+  return readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === pid);
 }
 
 /**
