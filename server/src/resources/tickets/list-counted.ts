@@ -93,7 +93,8 @@ export async function selectTickets(
   ]);
   const isOfOneValue = values.length === 1 && values[0]?.[1].length === 1;
   const given = Object.fromEntries(isOfOneValue ? values.map(([name, [value]]) => [name, value]) : values);
-  const row = await db.$sql(getPageQuery({ names, sort, isFirstPage: skip === 0, isOfOneValue }), {
+  const choice = { names, sort, isFirstPage: skip === 0, isDeep: skip >= deepSkip, isOfOneValue };
+  const row = await db.$sql(getPageQuery(choice), {
     ...given,
     ...{ skip: Math.min(skip, maxSkip), take },
   });
@@ -114,12 +115,14 @@ const pages = new Map<string, PageStatement>();
 interface Choice extends Pick<TicketQuery, 'sort'> {
   names: FilterName[];
   isFirstPage: boolean;
+  /** Whether the query skips at least `deepSkip` tickets. */
+  isDeep: boolean;
   /** Whether the query has exactly one filter with one value, which is the most frequent case. */
   isOfOneValue: boolean;
 }
 
 function getPageQuery(choice: Choice): PageStatement {
-  const key = [choice.sort, choice.isFirstPage, choice.isOfOneValue, ...choice.names].join();
+  const key = [choice.sort, choice.isFirstPage, choice.isDeep, choice.isOfOneValue, ...choice.names].join();
   const page: PageStatement = pages.get(key) ?? oneAsJson(() => buildPage(choice));
   pages.set(key, page);
   return page;
@@ -129,11 +132,12 @@ const skip = new Parameter('skip');
 const take = new Parameter('take');
 
 /** Builds the statement for a page and the total. */
-function buildPage({ names, sort, isFirstPage, isOfOneValue }: Choice): Sql {
+function buildPage({ names, sort, isFirstPage, isDeep, isOfOneValue }: Choice): Sql {
   const [name] = names;
   const order = orders[sort];
   if (name === undefined) return totalAndPage(tenantTotal, buildPageByOrdinal(order));
-  if (isOfOneValue) return totalAndPage(...buildSingleValue(name, order, isFirstPage));
+  if (isDeep) return totalAndPage(countMatching(names, isOfOneValue), buildDeepPage(names, order, isOfOneValue));
+  if (isOfOneValue) return totalAndPage(countMatching(names, true), buildSingleValue(name, order, isFirstPage));
   const kind = kindColumns(names);
   const page = isFirstPage && names.length === 1 ? buildFirstPage(kind, order) : buildPageByShares(kind, order);
   return sql`WITH kind AS MATERIALIZED (${kinds(names)})
@@ -182,34 +186,62 @@ function kindColumns(names: FilterName[]): string[] {
 function kinds(names: FilterName[]): Sql {
   const all = join(kindColumns(names).map(identifier));
   const allAssignees = names.includes('assigneeId') ? empty : sql`AND assignee_id = 0`;
-  const matching = names.map((name) => {
-    const { column, type } = filterColumns[name];
-    return sql`AND ${identifier(column)} = ANY (${new Parameter(name)}::${type}[])`;
-  });
+  const matching = conditionsOf(names, false).map((condition) => sql`AND ${condition}`);
   return sql`SELECT ${all}, sum(count)::bigint AS count, (sum(sum(count)) OVER ())::bigint AS total FROM ticket_counts
     WHERE tenant_id = ${tenant} ${allAssignees} ${join(matching, ' ')} AND count > 0 GROUP BY ${all}`;
 }
 
+/** Builds the conditions for filters, on tickets or on counters. */
+function conditionsOf(names: FilterName[], isOfOneValue: boolean): Sql[] {
+  return names.map((name) => {
+    const { column, type } = filterColumns[name];
+    const given = new Parameter(name);
+    return sql`${identifier(column)} = ${isOfOneValue ? sql`${given}::${type}` : sql`ANY (${given}::${type}[])`}`;
+  });
+}
+
+/** Builds the query for the total. */
+function countMatching(names: FilterName[], isOfOneValue: boolean): Sql {
+  const allAssignees = names.includes('assigneeId') ? [] : [sql`assignee_id = 0`];
+  const where = join([sql`tenant_id = ${tenant}`, ...allAssignees, ...conditionsOf(names, isOfOneValue)], ' AND ');
+  return sql`SELECT COALESCE(sum(count), 0)::int AS n FROM ticket_counts WHERE ${where}`;
+}
+
+/** From this offset on, reading the ids of several groups and sorting them takes longer than reading an index in order. */
+const deepSkip = 100_000;
+
 /**
- * Builds the queries for the total and the page if there is only one filter with one value. These queries don't need to
- * merge groups.
+ * Builds the query for a page that is far from the start of a long list. The query reads an index in the order of ids
+ * from the nearer end of the list.
  */
-function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: boolean): [total: Sql, page: Sql] {
-  const { column, type } = filterColumns[name];
-  const allAssignees = name === 'assigneeId' ? empty : sql`AND assignee_id = 0`;
-  const isGiven = sql`${identifier(column)} = ${new Parameter(name)}::${type}`;
-  const total = sql`SELECT COALESCE(sum(count), 0)::int AS n FROM ticket_counts
-    WHERE tenant_id = ${tenant} ${allAssignees} AND ${isGiven}`;
+function buildDeepPage(names: FilterName[], order: Order, isOfOneValue: boolean): Sql {
+  const where = join([sql`tenant_id = ${tenant}`, ...conditionsOf(names, isOfOneValue)], ' AND ');
+  const ids = ({ direction }: Order, limit: Sql, offset: Sql) =>
+    sql`(SELECT id FROM tickets WHERE ${where} ORDER BY id ${direction} LIMIT ${limit} OFFSET ${offset}) AS ids`;
+  const rest = sql`GREATEST(total.n - ${skip}::int - ${take}::int, 0)`;
+  const fromStart = ids(order, sql`${take}::int`, sql`${skip}::int`);
+  const opposite = order === orders.id ? orders['-id'] : orders.id;
+  const fromEnd = ids(opposite, sql`LEAST(${take}::int, total.n - ${skip}::int)`, rest);
+  return sql`SELECT ${ticketValues} AS ticket FROM (
+      SELECT id FROM ${fromStart} WHERE ${skip}::int <= ${rest}
+      UNION ALL SELECT id FROM ${fromEnd} WHERE ${skip}::int > ${rest}
+      LIMIT ${maxPageSize}
+    ) AS page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id ORDER BY t.id ${order.direction}`;
+}
+
+/** Builds the query for a page if there is only one filter with one value. This query doesn't need to merge groups. */
+function buildSingleValue(name: FilterName, { direction }: Order, isFirstPage: boolean): Sql {
+  const [isGiven] = conditionsOf([name], true) as [Sql];
   const all = (selected: Sql) =>
     sql`SELECT ${selected} FROM tickets t WHERE t.tenant_id = ${tenant} AND t.${isGiven} ORDER BY t.id ${direction}`;
   if (isFirstPage) {
     const few = sql`SELECT ticket FROM (${all(sql`t.id, ${ticketValues} AS ticket`)} LIMIT ${maxPageSize}) AS few`;
-    return [total, sql`${few} ORDER BY id ${direction} LIMIT ${take}::int`];
+    return sql`${few} ORDER BY id ${direction} LIMIT ${take}::int`;
   }
   // Skips rows with an index-only scan.
   const ids = sql`SELECT id FROM (${all(sql`t.id`)} LIMIT ${take}::int OFFSET ${skip}::int) AS page LIMIT ${maxPageSize}`;
   const page = sql`SELECT ${ticketValues} AS ticket FROM (${ids}) AS page JOIN tickets t ON t.tenant_id = ${tenant} AND t.id = page.id`;
-  return [total, sql`${page} ORDER BY t.id ${direction}`];
+  return sql`${page} ORDER BY t.id ${direction}`;
 }
 
 /**

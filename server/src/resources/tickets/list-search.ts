@@ -79,39 +79,12 @@ interface IdQuery {
   found: Sql;
   /** The SQL condition that is true if `found` selects all matching ids. */
   isComplete: Sql;
-  /**
-   * The SELECT statement for the ids if more match than the query counts. Undefined if `found` selects the ids in their
-   * order without a sort. Otherwise, the query counts the ids in any order, because PostgreSQL would read and sort all
-   * matching tickets.
-   */
-  foundInOrder?: Sql;
 }
 
 const all = sql`true`;
 
 function buildByFilters(filters: TicketFilters, order: Direction): IdQuery {
-  const select = (bound?: Sql) => sql`SELECT id FROM ${matching(filters, order, { bound })}`;
-  const query = { ctes: empty, found: select(), isComplete: all };
-  if (isSorted(filters)) return query;
-  const [first, ...others] = buildBounds(filters, order);
-  if (first === undefined) return { ...query, foundInOrder: query.found };
-  const [nearest, upTo] = order === 'DESC' ? [sql`least`, sql`<=`] : [sql`greatest`, sql`>=`];
-  return {
-    ...query,
-    ctes: sql`bound AS MATERIALIZED (SELECT ${nearest}(${join([first, ...others])}) AS id),`,
-    foundInOrder: select(sql`${upTo} (SELECT id FROM bound)`),
-  };
-}
-
-/**
- * Returns true if one index scan returns the matching tickets in the order of their ids. For `approvalStatus=NONE`, this
- * is a scan of all tickets, most of which match: the index of this column is partial and omits NONE.
- */
-function isSorted(filters: TicketFilters): boolean {
-  const { ofTickets, joined } = toConditions(filters);
-  if (joined.length > 0) return joined.length === 1 && ofTickets.length === 0;
-  const [value, ...others] = Object.values(filters).filter((value) => value !== undefined && value !== false);
-  return others.length === 0 && Array.isArray(value) && new Set(value).size === 1;
+  return { ctes: empty, found: sql`SELECT id FROM ${matching(filters, order)}`, isComplete: all };
 }
 
 function buildByWords(q: string, order: Direction): IdQuery {
@@ -152,38 +125,32 @@ const firstOfEachPlace = sql`SELECT array_agg(first.id ORDER BY place) AS firsts
     ) AS first WHERE s.tenant_id = ${tenant}`;
 
 /**
- * Settings of PostgreSQL's planner. Tickets with similar ids are on the same disk pages. Without this setting,
- * PostgreSQL assumes a random read for each ticket, and reads the table of all tenants instead of an index.
+ * Settings of PostgreSQL's planner. Tickets with similar ids are on the same disk pages. Without `random_page_cost`,
+ * PostgreSQL assumes a random read for each ticket, and reads the table of all tenants instead of an index. It also
+ * underestimates the number of tickets with several values, and would hash all of them instead of merging them in the
+ * order of ids.
  */
-const settings = { random_page_cost: '1.1' };
+const settings = { random_page_cost: '1.1', enable_hashagg: 'off' };
 
 /** Runs the query and reads the tickets on the page. @param max the maximum number of matching rows to count */
 async function runIdQuery(
   db: TenantClient,
-  { ctes, found, foundInOrder, isComplete }: IdQuery,
+  { ctes, found, isComplete }: IdQuery,
   { skip, take, sort }: TicketRange,
   max: number,
 ): Promise<TicketPage> {
   const order = orders[directions[sort]];
   const remaining = Math.max(0, max - skip);
-  const pageOf = (ids: Sql, condition: Sql) => sql`(SELECT id FROM ${ids} WHERE ${condition}
-    ORDER BY id ${order} LIMIT ${Math.min(take, remaining)} OFFSET ${Math.min(skip, max)})`;
-  // Each branch needs its own LIMIT. With a LIMIT above UNION ALL, PostgreSQL would read and sort all matching ids.
-  const hasAll = sql`(SELECT n FROM counted) <= ${max}`;
-  const page =
-    foundInOrder === undefined
-      ? pageOf(sql`found`, all)
-      : sql`${pageOf(sql`found`, hasAll)} UNION ALL ${pageOf(sql`(${foundInOrder}) AS matching`, sql`NOT ${hasAll}`)}`;
   // The array makes PostgreSQL look up the tickets by id. If its statistics are older than an import, it assumes that the
   // tenant has few tickets. A join would then compute the page again for each of them.
   type Row = { count: number; isComplete: boolean; tickets: TicketValues[] | null };
   const statement = dynamic<Row>(
     () => sql`WITH ${ctes} found AS MATERIALIZED (
-      SELECT id FROM (${found}) AS matching ${foundInOrder === undefined ? sql`ORDER BY id ${order}` : empty} LIMIT ${max + 1}
-    ), counted AS MATERIALIZED (
-      SELECT count(*)::int AS n FROM found
-    ), page AS (${page})
-    SELECT (SELECT n FROM counted) AS count, ${isComplete} AS "isComplete",
+      SELECT id FROM (${found}) AS matching ORDER BY id ${order} LIMIT ${max + 1}
+    ), page AS (
+      SELECT id FROM found ORDER BY id ${order} LIMIT ${Math.min(take, remaining)} OFFSET ${Math.min(skip, max)}
+    )
+    SELECT (SELECT count(*) FROM found)::int AS count, ${isComplete} AS "isComplete",
       (SELECT json_agg(ticket) FROM (
         SELECT ${ticketValues} AS ticket FROM tickets t
         WHERE t.tenant_id = ${tenant} AND t.id = ANY (ARRAY(SELECT id FROM page)) ORDER BY t.id ${order}
@@ -202,15 +169,14 @@ async function runIdQuery(
 
 /**
  * Builds the FROM and WHERE clauses for all filters except `q`.
- * @param also `among` is the name of a CTE with the ticket ids to filter, `condition` is an additional condition, and
- * `bound` is an operator with a value for the ids
+ * @param also `among` is the name of a CTE with the ticket ids to filter, and `condition` is an additional condition
  */
 function matching(
   filters: TicketFilters,
   order: Direction,
-  { among, condition, bound }: { among?: string; condition?: Sql; bound?: Sql | undefined } = {},
+  { among, condition }: { among?: string; condition?: Sql } = {},
 ): Sql {
-  const { ofTickets, joined } = toConditions(filters, bound);
+  const { ofTickets, joined } = toConditions(filters);
   const sources = [
     ...(among === undefined ? [] : [identifier(among)]),
     ...(ofTickets.length === 0
@@ -221,10 +187,10 @@ function matching(
     ...sources,
     // Without DISTINCT, a ticket would have one row for each matching value. IN ignores the other rows, and doesn't make
     // PostgreSQL read all of them first.
-    ...joined.map(({ rows, hasDuplicates }, index) =>
-      hasDuplicates && sources.length + index === 0
-        ? sql`(SELECT DISTINCT ${rows} ORDER BY id ${orders[order]})`
-        : sql`(SELECT ${rows})`,
+    ...joined.map(({ rows, ofEachValue }, index) =>
+      ofEachValue.length > 1 && sources.length + index === 0
+        ? sql`(SELECT DISTINCT id FROM (${mergeValues(rows, ofEachValue, order)}) AS rows ORDER BY id ${orders[order]})`
+        : sql`(${rows})`,
     ),
   ] as [Sql, ...Sql[]];
   const where = [...others.map((ids) => sql`id IN ${ids}`), ...(condition === undefined ? [] : [condition])];
@@ -233,22 +199,33 @@ function matching(
 
 /** The ids of the tickets that a join table connects with one of the values of a filter. */
 interface Joined {
-  /** The part of a SELECT statement after SELECT. */
+  /** The SELECT statement for the ids. If the filter has several values, a ticket can have several rows. */
   rows: Sql;
-  /** Whether a ticket can have several rows. */
-  hasDuplicates: boolean;
+  /** A SELECT statement for the ids of each value. */
+  ofEachValue: Sql[];
+}
+
+/** The maximum number of values whose rows PostgreSQL merges in the order of ids. More values would take long to plan. */
+const maxMerged = 10;
+
+/** Selects the rows of all values. An index contains the rows of one value in the order of ids. */
+function mergeValues(rows: Sql, ofEachValue: Sql[], order: Direction): Sql {
+  if (ofEachValue.length > maxMerged) return rows;
+  return join(
+    ofEachValue.map((ids) => sql`(${ids} ORDER BY ticket_id ${orders[order]})`),
+    ' UNION ALL ',
+  );
 }
 
 /** Returns the conditions on columns of the table `tickets`, and the ids for each filter by a join table. */
-function toConditions(filters: TicketFilters, bound?: Sql): { ofTickets: Sql[]; joined: Joined[] } {
+function toConditions(filters: TicketFilters): { ofTickets: Sql[]; joined: Joined[] } {
   const { watcherUserId, assetId, tag, customFields, status } = filters;
   // The tables of assets, tags and custom fields contain the status, so the filters by one of them and status don't need
   // the table of tickets.
   const hasStatus = assetId !== undefined || tag !== undefined || customFields !== undefined;
-  const ofBound = bound === undefined ? [] : [sql`ticket_id ${bound}`];
-  const ofStatus = [...anyOf('status', status, sql`text`), ...ofBound];
+  const ofStatus = anyOf('status', status, sql`text`);
   const joined = [
-    ...selectJoined('ticket_watchers', { column: 'user_id', type: sql`bigint` }, watcherUserId, ofBound),
+    ...selectJoined('ticket_watchers', { column: 'user_id', type: sql`bigint` }, watcherUserId),
     ...selectJoined('ticket_assets', { column: 'asset_id', type: sql`bigint` }, assetId, ofStatus),
     ...selectJoined('tagged_tickets', { column: 'tag', type: sql`text` }, tag, ofStatus),
     ...(customFields ?? []).flatMap(({ key, values }) =>
@@ -258,8 +235,7 @@ function toConditions(filters: TicketFilters, bound?: Sql): { ofTickets: Sql[]; 
       ]),
     ),
   ];
-  const ofTickets = buildConditions(hasStatus ? { ...filters, status: undefined } : filters);
-  return { ofTickets: bound === undefined ? ofTickets : [...ofTickets, sql`t.id ${bound}`], joined };
+  return { ofTickets: buildConditions(hasStatus ? { ...filters, status: undefined } : filters), joined };
 }
 
 /** Returns the SQL conditions on columns of the table `tickets`. */
@@ -301,12 +277,12 @@ function buildConditions(filters: TicketFilters): Sql[] {
   ];
 }
 
-/** The filters by a time. `opposite` is true for the other tickets with a time, if an index finds them. */
+/** The filters by a time. */
 const timeFilters = [
-  { name: 'createdSince', column: sql`t.created_at`, operator: sql`>=`, opposite: sql`<` },
-  { name: 'createdBefore', column: sql`t.created_at`, operator: sql`<`, opposite: sql`>=` },
-  { name: 'dueSince', column: sql`t.due_at`, operator: sql`>=`, opposite: sql`<` },
-  { name: 'dueBefore', column: sql`t.due_at`, operator: sql`<`, opposite: sql`>=` },
+  { name: 'createdSince', column: sql`t.created_at`, operator: sql`>=` },
+  { name: 'createdBefore', column: sql`t.created_at`, operator: sql`<` },
+  { name: 'dueSince', column: sql`t.due_at`, operator: sql`>=` },
+  { name: 'dueBefore', column: sql`t.due_at`, operator: sql`<` },
   { name: 'plannedSince', column: sql`t.planned_end_at`, operator: sql`>` },
   { name: 'plannedBefore', column: sql`t.planned_start_at`, operator: sql`<` },
 ] as const;
@@ -314,29 +290,6 @@ const timeFilters = [
 function compareTime(column: Sql, operator: Sql, time: string | undefined): Sql[] {
   return time === undefined ? [] : [sql`${column} ${operator} ${time}::timestamptz`];
 }
-
-/**
- * Builds SQL for the last ids that can match the filters by a time, in the order of the list. Tickets with low ids are
- * usually older. Without a bound, PostgreSQL would check all newer tickets for each page of `createdBefore`.
- */
-function buildBounds(filters: TicketFilters, order: Direction): Sql[] {
-  const [names, nearest, end] =
-    order === 'DESC' ? [/Before$/, sql`max`, sql`9223372036854775807`] : [/Since$/, sql`min`, sql`0`];
-  return timeFilters.flatMap((filter) => {
-    if (!('opposite' in filter) || !names.test(filter.name)) return [];
-    const [others] = compareTime(filter.column, filter.opposite, filters[filter.name]);
-    // `id + 0` prevents a scan in the order of ids.
-    return compareTime(filter.column, filter.operator, filters[filter.name]).map(
-      (isMatching) => sql`(SELECT CASE WHEN count(*) > ${maxSkipped}
-        THEN (SELECT ${nearest}(t.id + 0) FROM tickets t WHERE t.tenant_id = ${tenant} AND ${isMatching})
-        ELSE ${end} END
-        FROM (SELECT FROM tickets t WHERE t.tenant_id = ${tenant} AND ${others} LIMIT ${maxSkipped + 1}) AS others)`,
-    );
-  });
-}
-
-/** The maximum number of tickets that PostgreSQL checks before the page without a bound. */
-const maxSkipped = 10_000;
 
 /**
  * Builds the SQL condition for a filter. For a single value, uses `=`, so that an index scan returns the tickets in
@@ -363,8 +316,9 @@ function selectJoined(
   also: Sql[] = [],
 ): Joined[] {
   if (values === undefined) return [];
-  const where = join([sql`tenant_id = ${tenant}`, ...anyOf(column, values, type), ...also], ' AND ');
-  return [
-    { rows: sql`ticket_id AS id FROM ${identifier(table)} WHERE ${where}`, hasDuplicates: new Set(values).size > 1 },
-  ];
+  const select = (some: readonly (string | number)[]) => {
+    const where = join([sql`tenant_id = ${tenant}`, ...anyOf(column, some, type), ...also], ' AND ');
+    return sql`SELECT ticket_id AS id FROM ${identifier(table)} WHERE ${where}`;
+  };
+  return [{ rows: select(values), ofEachValue: [...new Set(values)].map((value) => select([value])) }];
 }
