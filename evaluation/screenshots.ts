@@ -65,6 +65,7 @@ const areaPages = {
   'area-tickets': '/developer/tickets',
   'area-ticket': '/developer/tickets/INC-17',
   'area-change': '/developer/tickets/CHG-4',
+  'area-business-hours': '/developer/business-hours',
   'area-settings': '/developer/settings',
   'area-audit': '/developer/audit',
   'area-account': '/developer/account',

@@ -1,14 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { type ActivityAction, type Changes, type Priority, Scope } from '../contract/src/index.ts';
+import { type ActivityAction, type Changes, Scope, Weekday } from '../contract/src/index.ts';
 import type { Prisma, Ticket } from '../server/generated/prisma/client.ts';
 import { invitationDays } from '../server/src/auth/accounts/invitations.ts';
 import { newToken } from '../server/src/auth/accounts/token.ts';
 import { storedOf } from '../server/src/auth/api-keys/api-keys.ts';
 import { newKey } from '../server/src/auth/api-keys/key-format.ts';
 import type { SystemClient } from '../server/src/database/client/prisma.ts';
+import { sql, tenant } from '../server/src/database/client/sql.ts';
+import { command } from '../server/src/database/client/statements.ts';
 import { createUnique } from '../server/src/database/client/unique-violation.ts';
 import type { ActivityResource } from '../server/src/resources/activities/record.ts';
+import { type BusinessHoursPatch, writeBusinessHours } from '../server/src/resources/business-hours/queries.ts';
 import { redactedText } from '../server/src/resources/privacy/redacted-copy.ts';
 import { toNameKey } from '../server/src/resources/shared/name-key.ts';
 import { formatTicketNumber } from '../server/src/resources/shared/ticket-number.ts';
@@ -301,7 +304,6 @@ async function addTickets(
         commentCount: comments.length,
         attachmentCount: demoNumber === 'INC-17' && file ? 1 : 0,
         linkCount: links.filter(([, ...ends]) => ends.includes(demoNumber)).length,
-        dueAt: hoursLater(resolutionTargets[priority] / 60),
         approvalStatus: approvals.some(([number]) => number === demoNumber) ? 'PENDING' : 'NONE',
         plannedStartAt: planned ? hoursLater(planned[0]) : null,
         plannedEndAt: planned ? hoursLater(planned[1]) : null,
@@ -336,10 +338,23 @@ async function addTickets(
   }
   await addActivities(prisma, users, history);
   const { INCIDENT: incident, PROBLEM: problem, CHANGE: change, SERVICE_REQUEST: serviceRequest } = lastNumbers;
-  const sequence = { total: ordinal, incident, problem, change, serviceRequest, resolutionTargets };
+  const sequence = { total: ordinal, incident, problem, change, serviceRequest };
   await prisma.ticketSequence.upsert({ where: { tenantId }, create: { tenantId, ...sequence }, update: sequence });
+  const db = prisma.$tenant(toTenantId(tenantId));
+  await writeBusinessHours({ db, now: () => new Date() }, businessHours);
+  await db.$sql(assignDates, { ids: [...ids.values()] });
   return ids;
 }
+
+/** Assigns the dates that follow from the targets to tickets, and begins the pauses of pending tickets. */
+const assignDates = command<{ ids: bigint[] }>(
+  ({ ids }) => sql`UPDATE tickets SET
+      due_at = (due_dates(${tenant}, created_at, s.resolution_targets, 0) ->> priority::text)::timestamptz,
+      first_response_due_at =
+        (due_dates(${tenant}, created_at, s.first_response_targets, 0) ->> priority::text)::timestamptz,
+      paused_since = CASE WHEN status = 'PENDING' THEN updated_at END
+    FROM ticket_sequences s WHERE s.tenant_id = ${tenant} AND tickets.tenant_id = ${tenant} AND id = ANY (${ids}::bigint[])`,
+);
 
 interface DemoActivity {
   resource: ActivityResource;
@@ -552,5 +567,15 @@ const daysSinceStart = 120;
 /** The number of hours between the resolution of a ticket and its closing. */
 const hoursUntilClosed = 72;
 const warrantyDays = 3 * 365;
-/** The resolution targets of the demo workspace, in minutes. */
-const resolutionTargets: Record<Priority, number> = { CRITICAL: 240, HIGH: 480, MEDIUM: 1440, LOW: 4320 };
+/** The business hours of the demo workspace, and its targets in minutes. */
+const businessHours: BusinessHoursPatch = {
+  calendar: {
+    timeZone: 'Europe/Berlin',
+    intervals: Weekday.options.slice(0, 5).map((weekday) => ({ weekday, opens: '09:00', closes: '17:30' })),
+  },
+  targets: {
+    firstResponse: { CRITICAL: 30, HIGH: 60, MEDIUM: 240, LOW: 510 },
+    resolution: { CRITICAL: 240, HIGH: 480, MEDIUM: 1440, LOW: 4320 },
+  },
+  pausesWhilePending: true,
+};

@@ -13,6 +13,7 @@ interface Part {
 const parts: Record<string, Part> = {
   conformance: { args: ['test', 'openapi/conformance'], env: { CONFORMANCE_RUNS: '1000' } },
   answers: { args: ['test', 'api/request-form-answers'], env: { ANSWER_RUNS: '10000' } },
+  calendars: { args: ['test', 'api/open-hours'], env: { CALENDAR_RUNS: '2000' } },
   names: { args: ['test', 'openapi/hostile-names'], env: { GENERATOR_DOCUMENTS: '100' } },
   packages: { args: ['test:release'] },
   runtimes: { args: ['test', 'client/package'] },

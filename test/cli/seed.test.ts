@@ -113,14 +113,22 @@ describe('seed', () => {
     expect(await findWrongTotals(api.databases.options)).toEqual([]);
   });
 
-  it('gives demo tickets due dates, some of which are overdue', async () => {
-    const due = { LOW: 4320, MEDIUM: 1440, HIGH: 480, CRITICAL: 240 };
-    for (const { title, priority, createdAt, dueAt } of (await call('GET', '/tickets?perPage=100')).data as Ticket[]) {
-      expect((Date.parse(String(dueAt)) - Date.parse(createdAt)) / 60_000, title).toBe(due[priority]);
+  it('gives demo tickets dates in the business hours, some of which are past', async () => {
+    const inBerlin = new Intl.DateTimeFormat('en-GB', {
+      ...{ timeZone: 'Europe/Berlin', weekday: 'short', hour: '2-digit', minute: '2-digit' },
+    });
+    const tickets = (await call('GET', '/tickets?perPage=100')).data as Ticket[];
+    for (const { title, createdAt, dueAt, firstResponseDueAt } of tickets) {
+      for (const date of [dueAt, firstResponseDueAt]) {
+        expect(inBerlin.format(new Date(String(date))), title).toMatch(/^(Mon|Tue|Wed|Thu|Fri)\W+(09|1[0-7]):/);
+        expect(Date.parse(String(date))).toBeGreaterThan(Date.parse(createdAt));
+      }
     }
-    expect((await call('GET', '/tickets?overdue=true')).meta.totalCount).toBeGreaterThan(0);
-    const { createdAt, dueAt } = (await call('POST', '/tickets', { ...ticket, priority: 'LOW' })).data;
-    expect(Date.parse(dueAt) - Date.parse(createdAt)).toBe(due.LOW * 60_000);
+    for (const filter of ['overdue', 'firstResponseOverdue']) {
+      expect((await call('GET', `/tickets?${filter}=true`)).meta.totalCount, filter).toBeGreaterThan(0);
+    }
+    const { calendar } = (await call('GET', '/business-hours')).data;
+    expect(calendar).toMatchObject({ timeZone: 'Europe/Berlin' });
   });
 
   it('creates a paused webhook with pending deliveries, to which the server sends nothing', async () => {

@@ -62,6 +62,7 @@ export const samples: Record<string, Sample> = {
   '/developer/webhooks/:id/replays/:replay': { params: makeReplay },
   '/developer/deliveries': {},
   '/developer/deliveries/:id': { params: async (workspace) => ({ id: (await workspace.createDelivery()).id }) },
+  '/developer/business-hours': {},
   '/developer/settings': {},
   '/developer/audit': {},
   '/developer/account': {},

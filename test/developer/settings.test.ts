@@ -1,27 +1,11 @@
 import { listAudit } from '@itsm-api/server/resources/audit/queries.ts';
-import { getBusinessHours } from '@itsm-api/server/resources/business-hours/queries.ts';
 import { describe, expect } from 'vitest';
 import { admin, api, itAsAdmin as it, workspace } from '../support/fixture.ts';
 import { signIn } from '../support/visitor.ts';
-import { createWorkspace } from '../support/workspace.ts';
 
 const path = '/developer/settings';
-const none = { CRITICAL: '', HIGH: '', MEDIUM: '', LOW: '' };
 
 describe('/developer/settings', () => {
-  it('changes the resolution targets', async () => {
-    const { text } = await admin.submitAndFollow(path, 'targets', { ...none, CRITICAL: '240', LOW: '525600' });
-    expect(text).toContain('value="240"');
-    const expected = { CRITICAL: 240, HIGH: null, MEDIUM: null, LOW: 525_600 };
-    expect((await getBusinessHours(workspace.context)).targets.resolution).toEqual(expected);
-    expect((await workspace.createTicket({ priority: 'CRITICAL' })).dueAt).not.toBeNull();
-    const theirs = await createWorkspace(api);
-    expect((await getBusinessHours(theirs.context)).targets.resolution).toMatchObject({ CRITICAL: null, LOW: null });
-
-    await admin.submit(path, 'targets', none);
-    expect((await getBusinessHours(workspace.context)).targets.resolution).toMatchObject({ CRITICAL: null, LOW: null });
-  });
-
   it('changes the rules for API keys, which limit the lifetimes in the form for a new key', async () => {
     const lifetimes = async () => {
       const { text } = await admin.get('/developer/keys/new');
@@ -39,13 +23,6 @@ describe('/developer/settings', () => {
     const wrong = await admin.submit(path, 'keys', { maxLifetimeDays: '0' });
     expect([wrong.status, wrong.text.includes('id="error-maxLifetimeDays"')]).toEqual([400, true]);
     await admin.submit(path, 'keys', { maxLifetimeDays: '' });
-  });
-
-  it.each(['0', '525601', '1.5', 'soon'])('rejects a target of %s minutes', async (minutes) => {
-    const { status, text } = await admin.submit(path, 'targets', { ...none, HIGH: minutes });
-    expect(status).toBe(400);
-    expect(text).toContain('id="error-HIGH"');
-    expect(text).toContain(`value="${minutes}"`);
   });
 
   it('rejects users who are not administrators', async () => {

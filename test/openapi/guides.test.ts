@@ -204,7 +204,6 @@ it('has a test for the code samples of every guide', async () => {
     'change-status.md',
     'comments-and-activity.md',
     'custom-fields.md',
-    'due-dates.md',
     'first-request.md',
     'handle-errors.md',
     'let-agents-propose.md',
@@ -216,6 +215,7 @@ it('has a test for the code samples of every guide', async () => {
     'rate-limits.md',
     'relate-tickets.md',
     'request-forms.md',
+    'response-targets.md',
     'retry-safely.md',
     'roles.md',
     'route-tickets.md',
@@ -663,12 +663,14 @@ it('runs the code samples in docs/guides/request-forms.md', async () => {
   expect(guide.blocks).toEqual([]);
 });
 
-it('runs the code samples in docs/guides/due-dates.md', async () => {
-  const guide = await readGuide('due-dates');
+it('runs the code samples in docs/guides/response-targets.md', async () => {
+  const guide = await readGuide('response-targets');
   const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
-  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toContain('HIGH 480 min, CRITICAL 240 min');
-  const { createdAt, dueAt } = await workspace.createTicket({ priority: 'HIGH' });
-  expect(Date.parse(String(dueAt)) - Date.parse(createdAt)).toBe(480 * 60_000);
+  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toContain('monday-friday 09:00-17:30');
+  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toContain('CRITICAL 240 min, HIGH 480 min');
+  const { createdAt, firstResponseDueAt, dueAt } = await workspace.createTicket({ priority: 'HIGH' });
+  expect(Date.parse(String(firstResponseDueAt))).toBeGreaterThanOrEqual(Date.parse(createdAt) + 60 * 60_000);
+  expect(Date.parse(String(dueAt))).toBeGreaterThan(Date.parse(String(firstResponseDueAt)));
   expect(JSON.parse(await run('sh', guide.take('sh'))).data.dueAt).toBe('2026-01-31T16:00:00.000Z');
   expect(await run('ts', guide.take('ts'))).toBe('Renew the certificate 2026-01-31T16:00:00.000Z\n');
   await checkPython(guide.take('python'), 'Renew the certificate 2026-01-31T16:00:00.000Z\n');

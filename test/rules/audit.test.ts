@@ -197,7 +197,12 @@ const formSamples: Record<string, FormSample> = {
   '/developer/settings changes': { fields: { isOn: 'yes' } },
   '/developer/settings fields': { fields: { isStrict: 'yes' } },
   '/developer/settings keys': { fields: { maxLifetimeDays: '365' } },
-  '/developer/settings targets': { fields: { ...noTargets, HIGH: '240' } },
+  '/developer/business-hours calendar': {
+    fields: { timeZone: 'UTC', intervals: 'mon-sun 00:00-24:00', holidays: '' },
+  },
+  '/developer/business-hours clear': { fields: {} },
+  '/developer/business-hours firstResponse': { fields: { ...noTargets, HIGH: '60' } },
+  '/developer/business-hours resolution': { fields: { ...noTargets, HIGH: '240' } },
   '/developer/assets/new create': { fields: { ...asset, assetTag: 'LT-1' } },
   '/developer/assets/one change': {
     make: async () => `/developer/assets/one?id=${(await mine.createAsset()).id}`,

@@ -9,6 +9,7 @@ import { article, newArticle } from './pages/articles/detail.ts';
 import { articles } from './pages/articles/list.ts';
 import { asset, newAsset } from './pages/assets/detail.ts';
 import { audit } from './pages/audit/audit-log.ts';
+import { businessHours } from './pages/business-hours/business-hours-page.ts';
 import { delivery } from './pages/deliveries/detail.ts';
 import { deliveries } from './pages/deliveries/list.ts';
 import { oneKey } from './pages/keys/detail.ts';
@@ -44,5 +45,5 @@ export const pages: readonly AnyPage[] = [
   ...[users, newUser, newServiceAccount, user],
   ...[...administered.flat(), newAsset, asset],
   ...[articles, newArticle, article],
-  ...[settings, audit, account, signIn, workspaces, join],
+  ...[businessHours, settings, audit, account, signIn, workspaces, join],
 ];

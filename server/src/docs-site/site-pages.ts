@@ -142,9 +142,9 @@ export const groups: Group[] = [
       guide('sync-assets', 'Sync an asset inventory', 'Create and update assets from an inventory list.'),
       guide('comments-and-activity', 'Comments and activity', 'Add comments, and see who changed what and when.'),
       guide(
-        'due-dates',
-        'Track due dates',
-        'Set resolution targets and due dates, and find overdue tickets.',
+        'response-targets',
+        'Set response targets',
+        'Set business hours, targets for the first response and resolution, and due dates. Find overdue tickets.',
         'SLA, service level agreement, deadline',
       ),
       guide(
@@ -334,6 +334,7 @@ This page does not exist. Check the address, or search with the button at the to
 
 /** The paths of pages that moved, and where their content is. */
 export const redirects: Record<string, string> = {
+  '/docs/guides/due-dates': '/docs/guides/response-targets',
   '/docs/guides/plan-changes': '/docs/guides/approve-changes',
   '/docs/guides/type-your-fields': '/docs/guides/custom-fields',
   '/docs/guides/client-examples': '/docs/examples',

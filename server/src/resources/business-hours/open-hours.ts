@@ -1,5 +1,5 @@
 import { sql, tenant } from '../../database/client/sql.ts';
-import { command, rows } from '../../database/client/statements.ts';
+import { command, oneAsJson, rows } from '../../database/client/statements.ts';
 import type { Context } from '../shared/context.ts';
 
 /* Writes the table `open_hours`, which PostgreSQL derives from the calendar of a workspace. */
@@ -15,4 +15,23 @@ export const extendOpenHours = rows<{ now: Date }, object>(
 export async function rewriteOpenHours({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
   await db.$sql(deleteOpenHours);
   await db.$sql(extendOpenHours, { now: now() });
+}
+
+/** Whether the workspace is open, and until when. */
+export interface Opening {
+  isOpen: boolean;
+  /** A timestamp with an offset. */
+  until: string;
+}
+
+const selectOpening = oneAsJson<{ now: Date }, Opening>(
+  ({
+    now,
+  }) => sql`SELECT opens_at <= ${now} AS "isOpen", CASE WHEN opens_at <= ${now} THEN closes_at ELSE opens_at END AS until
+    FROM open_hours WHERE tenant_id = ${tenant} AND closes_at > ${now} ORDER BY opens_at LIMIT 1`,
+);
+
+/** Returns whether the workspace is open now, and until when. The workspace must have a calendar. */
+export async function findOpening({ db, now }: Pick<Context, 'db' | 'now'>): Promise<Opening> {
+  return (await db.$sql(selectOpening, { now: now() })) as Opening;
 }

@@ -51,3 +51,9 @@ export const ticketRows: Rows<Ticket> = {
 export async function getTicket({ db }: Context, reference: TicketReference): Promise<Ticket> {
   return presentTicket(requireRow(await selectTicket(db, reference), 'ticket'));
 }
+
+/** Returns when the clock of the resolution target stopped for a pending ticket, or null. */
+export async function getPausedSince({ db }: Context, id: number): Promise<string | null> {
+  const ticket = await db.ticket.findFirst({ where: { id }, select: { pausedSince: true } });
+  return ticket?.pausedSince?.toISOString() ?? null;
+}

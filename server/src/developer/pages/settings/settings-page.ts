@@ -1,7 +1,5 @@
-import { Priority, TargetMinutes } from '@itsm-api/contract';
 import * as z from 'zod';
 import { getKeyPolicy, KeyPolicy, setKeyPolicy } from '../../../auth/api-keys/key-policy.ts';
-import { getBusinessHours, setBusinessHours } from '../../../resources/business-hours/queries.ts';
 import { getStrictMode, setStrictMode } from '../../../resources/custom-fields/strict-mode.ts';
 import { getChangePolicy, setChangePolicy } from '../../../resources/tickets/change-policy.ts';
 import { type FormState, form, page } from '../../framework/page.ts';
@@ -10,27 +8,12 @@ import { html, section } from '../../ui/html.ts';
 
 const path = '/developer/settings';
 
-/** The schema of a target in a form. Converts text to a number, because browsers send numbers as text. */
-const Target = emptyAsNull(
-  z.preprocess((value) => (typeof value === 'string' ? Number(value) : value), TargetMinutes.shape.LOW),
-);
-
 /** The page on which an administrator changes the settings of the workspace. */
 export const settings = page({
   path,
   menu: 'Settings',
   roles: ['ADMIN'],
   async show(request) {
-    const targets = (await getBusinessHours(request.visit.context)).targets.resolution;
-    const fields = (sent: FormState | undefined) =>
-      html`${Priority.options.toReversed().map((priority) =>
-        textField(sent, {
-          name: priority,
-          label: `${priority} (minutes)`,
-          type: 'number',
-          value: targets[priority],
-        }),
-      )}${submit('Save')}`;
     const policy = await getKeyPolicy(request.visit.context.db);
     const policyFields = (sent: FormState | undefined) =>
       html`${textField(sent, {
@@ -42,12 +25,6 @@ export const settings = page({
       })}
 ${checkbox('expiryRequired', 'yes', 'API keys must have an expiry', sent ? 'expiryRequired' in sent.values : policy.expiryRequired)}
 ${submit('Save')}`;
-    const targetSection = section(
-      'Resolution targets',
-      html`<p>A new ticket is due this many minutes after its creation, unless a request sets <code>dueAt</code>. If a
- priority has no target, leave the field empty. Existing tickets keep their due dates.</p>
-${renderForm(request, 'targets', fields)}`,
-    );
     const policySection = section(
       'API keys',
       html`<p>These rules apply to new and rotated API keys, and to a later expiry of existing keys.</p>
@@ -72,7 +49,7 @@ ${submit('Save')}`;
  this policy on the page of the ticket. The policy doesn't apply to import keys.</p>
 ${renderForm(request, 'changes', changeFields)}`,
     );
-    return { title: 'Settings', body: html`${targetSection}${policySection}${fieldSection}${changeSection}` };
+    return { title: 'Settings', body: html`${policySection}${fieldSection}${changeSection}` };
   },
   forms: {
     changes: form({
@@ -100,16 +77,6 @@ ${renderForm(request, 'changes', changeFields)}`,
       async run({ visit, fields }) {
         await setKeyPolicy(visit.context, fields);
         return { redirect: path, subject: 'rules for API keys' };
-      },
-    }),
-    targets: form({
-      fields: z.strictObject(
-        Object.fromEntries(Priority.options.map((priority) => [priority, Target])) as Record<Priority, typeof Target>,
-      ),
-      audit: 'settings.updated',
-      async run({ visit, fields }) {
-        await setBusinessHours(visit.context, { targets: { resolution: fields } });
-        return { redirect: path, subject: 'resolution targets' };
       },
     }),
   },

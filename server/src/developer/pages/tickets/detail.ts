@@ -21,7 +21,7 @@ import { readContent, storeUploadedFile } from '../../../resources/tickets/attac
 import { createAttachment, findFile, listAttachments } from '../../../resources/tickets/attachments/queries.ts';
 import { getChangePolicy, isWaiting } from '../../../resources/tickets/change-policy.ts';
 import { listComments } from '../../../resources/tickets/comments/queries.ts';
-import { getTicket } from '../../../resources/tickets/queries.ts';
+import { getPausedSince, getTicket } from '../../../resources/tickets/queries.ts';
 import { updateTicket } from '../../../resources/tickets/ticket-update.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { invalidField } from '../../../shared/errors.ts';
@@ -111,12 +111,13 @@ export const ticket = page({
     const names = await findUserNames(visit.context, people);
     const assets = await findAssetNames(visit.context, ticket.assetIds);
     const team = ticket.teamId === null ? null : await teams.get(visit.context, ticket.teamId);
+    const pausedSince = await getPausedSince(visit.context, ticket.id);
     const text: ShowText = (name, value, length) =>
       renderText(value, length, query.whole === name, withQuery(address, { whole: name }));
     return {
       title: `${ticket.ticketNumber}: ${ticket.title}`,
       body: html`<p><a href="/developer/tickets">All tickets</a></p>
-${renderFacts(visit, ticket, { names, team, assets })}
+${renderFacts(visit, ticket, { names, team, assets, pausedSince })}
 ${await customFieldList(visit, 'TICKET', ticket.customFields, 500)}
 ${section('Description', text('description', ticket.description, longText))}
 ${ticket.resolution && section('Resolution', text('resolution', ticket.resolution, longText))}
@@ -220,10 +221,19 @@ export const attachmentContent = page({
  */
 type ShowText = (name: string, text: string, length: number) => SafeHtml;
 
+/** What the page shows of other rows. */
+interface TicketContext {
+  names: ReadonlyMap<number, string>;
+  team: Team | null;
+  assets: readonly string[];
+  /** When the clock of the resolution target stopped, or null. */
+  pausedSince: string | null;
+}
+
 function renderFacts(
   visit: UserContext,
   ticket: Ticket,
-  { names, team, assets }: { names: ReadonlyMap<number, string>; team: Team | null; assets: readonly string[] },
+  { names, team, assets, pausedSince }: TicketContext,
 ): SafeHtml {
   const person = (id: number | null) => (id === null ? null : (names.get(id) ?? `user ${id}`));
   return facts({
@@ -239,10 +249,15 @@ function renderFacts(
     Assets: assets.join(', ') || null,
     Tags: ticket.tags.join(', ') || null,
     Parent: ticket.parentId && html`<a href="/developer/tickets/${ticket.parentId}">ticket ${ticket.parentId}</a>`,
-    Due:
-      ticket.dueAt && html`${visit.time(ticket.dueAt)} ${isOverdue(visit, ticket) ? badge('overdue', 'warn') : null}`,
-    'Planned window': renderPlannedWindow(visit, ticket),
+    'First response due': dueDate(
+      visit,
+      ticket.firstResponseDueAt,
+      ticket.firstRespondedAt === null && isUnresolved(ticket.status),
+    ),
     'First response': ticket.firstRespondedAt && visit.time(ticket.firstRespondedAt),
+    Due: dueDate(visit, ticket.dueAt, isUnresolved(ticket.status), pausedSince),
+    'Clock stopped': pausedSince && html`since ${visit.time(pausedSince)}, because the ticket is pending`,
+    'Planned window': renderPlannedWindow(visit, ticket),
     Created: visit.time(ticket.createdAt),
     Updated: visit.time(ticket.updatedAt),
     Resolved: ticket.resolvedAt && visit.time(ticket.resolvedAt),
@@ -275,9 +290,15 @@ function approvalTable(visit: UserContext, approvals: readonly Approval[], names
   return table('Approvals', ['Approver', 'Decision', 'Comment', 'Decided', ''], rows, '');
 }
 
-/** Returns true if the filter `overdue` finds the ticket. */
-function isOverdue({ context }: UserContext, { dueAt, status }: Ticket): boolean {
-  return isUnresolved(status) && dueAt !== null && Date.parse(dueAt) < context.now().getTime();
+/**
+ * Renders a date, with a badge if the filter `overdue` or `firstResponseOverdue` finds the ticket.
+ * @param isWaiting whether the ticket still needs what is due
+ * @param at when the clock stopped, by default now
+ */
+function dueDate({ context, time }: UserContext, date: string | null, isWaiting: boolean, at: string | null = null) {
+  if (date === null) return null;
+  const isOverdue = isWaiting && new Date(date) < (at === null ? context.now() : new Date(at));
+  return html`${time(date)} ${isOverdue ? badge('overdue', 'warn') : null}`;
 }
 
 function commentList(

@@ -1,0 +1,114 @@
+import { Priority, TargetMinutes } from '@itsm-api/contract';
+import * as z from 'zod';
+import {
+  formatHolidays,
+  formatIntervals,
+  HolidayLines,
+  IntervalLines,
+} from '../../../resources/business-hours/calendar-text.ts';
+import { findOpening } from '../../../resources/business-hours/open-hours.ts';
+import { getBusinessHours, setBusinessHours } from '../../../resources/business-hours/queries.ts';
+import { type FormState, form, page } from '../../framework/page.ts';
+import type { UserContext } from '../../framework/request-context.ts';
+import { checkbox, checked, emptyAsNull, renderForm, submit, textArea, textField } from '../../ui/form-fields.ts';
+import { html, type SafeHtml, section } from '../../ui/html.ts';
+
+const path = '/developer/business-hours';
+
+/** The schema of a target in a form. Converts text to a number, because browsers send numbers as text. */
+const Target = emptyAsNull(
+  z.preprocess((value) => (typeof value === 'string' ? Number(value) : value), TargetMinutes.shape.LOW),
+);
+const Targets = z.strictObject(
+  Object.fromEntries(Priority.options.map((priority) => [priority, Target])) as Record<Priority, typeof Target>,
+);
+
+/** The forms for targets, by the name of the date that follows from them. */
+const targetForms = {
+  firstResponse: { title: 'First response targets', from: 'until someone should answer' },
+  resolution: { title: 'Resolution targets', from: html`until it is due, unless a request sets <code>dueAt</code>` },
+} as const;
+type Kind = keyof typeof targetForms;
+
+/** The page on which an administrator sets the business hours and the targets of the workspace. */
+export const businessHours = page({
+  path,
+  menu: 'Business hours',
+  roles: ['ADMIN'],
+  async show(request) {
+    const { calendar, targets, pausesWhilePending } = await getBusinessHours(request.visit.context);
+    const calendarFields = (sent: FormState | undefined) => html`
+${textField(sent, { name: 'timeZone', label: 'Time zone', value: calendar?.timeZone, required: true, hint: 'Such as Europe/Berlin.' })}
+${textArea(sent, {
+  ...{ name: 'intervals', label: 'Hours', value: calendar && formatIntervals(calendar.intervals), rows: 7 },
+  hint: 'A line has days and up to four intervals, such as mon-fri 09:00-12:00 13:00-17:30. An interval can end on the next day.',
+})}
+${textArea(sent, {
+  ...{ name: 'holidays', label: 'Holidays', value: calendar && formatHolidays(calendar.holidays) },
+  hint: 'A line has a day and a name, such as 2026-12-25 Christmas. Intervals that begin on this day are closed.',
+})}
+${checkbox('pausesWhilePending', 'yes', 'Stop the clock of the resolution target while a ticket is PENDING', sent ? 'pausesWhilePending' in sent.values : pausesWhilePending)}
+${submit('Save')}`;
+    const targetSection = (kind: Kind) => {
+      const fields = (sent: FormState | undefined) =>
+        html`${Priority.options.toReversed().map((priority) =>
+          textField(sent, {
+            ...{ name: priority, label: `${priority} (minutes)`, type: 'number', value: targets[kind][priority] },
+          }),
+        )}${submit('Save')}`;
+      return section(
+        targetForms[kind].title,
+        html`<p>The business hours from the creation of a ticket ${targetForms[kind].from}. If a priority has no
+ target, leave the field empty. Existing tickets keep their dates until their priority changes.</p>
+${renderForm(request, kind, fields)}`,
+      );
+    };
+    const calendarSection = section(
+      'Hours',
+      html`<p>${calendar === null ? 'Targets count every minute of every day.' : await describeOpening(request.visit)}</p>
+${renderForm(request, 'calendar', calendarFields)}
+${calendar && renderForm(request, 'clear', () => submit('Delete the hours', 'danger'))}`,
+    );
+    const body = html`${calendarSection}${targetSection('firstResponse')}${targetSection('resolution')}`;
+    return { title: 'Business hours', body };
+  },
+  forms: {
+    calendar: form({
+      fields: z.strictObject({
+        ...{ timeZone: z.string(), intervals: IntervalLines, holidays: HolidayLines },
+        pausesWhilePending: checked,
+      }),
+      audit: 'settings.updated',
+      async run({ visit, fields: { pausesWhilePending, ...calendar } }) {
+        await setBusinessHours(visit.context, { calendar, pausesWhilePending });
+        return { redirect: path, subject: 'business hours' };
+      },
+    }),
+    clear: form({
+      fields: z.strictObject({}),
+      audit: 'settings.updated',
+      async run({ visit }) {
+        await setBusinessHours(visit.context, { calendar: null });
+        return { redirect: path, subject: 'business hours' };
+      },
+    }),
+    firstResponse: targetForm('firstResponse'),
+    resolution: targetForm('resolution'),
+  },
+});
+
+function targetForm(kind: Kind) {
+  return form({
+    fields: Targets,
+    audit: 'settings.updated',
+    async run({ visit, fields }) {
+      await setBusinessHours(visit.context, { targets: { [kind]: fields } });
+      return { redirect: path, subject: targetForms[kind].title.toLowerCase() };
+    },
+  });
+}
+
+async function describeOpening({ context, time }: UserContext): Promise<SafeHtml> {
+  const { isOpen, until } = await findOpening(context);
+  return isOpen ? html`Open until ${time(until)}.` : html`Closed. Opens ${time(until)}.`;
+}
