@@ -154,9 +154,10 @@ export function presentProposal(row: ProposalRow, at: Date): Proposal {
   return withEtag(
     row.version,
     {
-      ...{ id: serializeId(row.id), operation, params, body, reason, ifMatch, target, preview, result, note },
+      // The order of the contract, because a replayed response isn't validated, and must equal the first one.
+      ...{ id: serializeId(row.id), operation, params, body, reason, ifMatch },
       status: isExpired ? 'EXPIRED' : row.status,
-      createdId: serializeId(row.createdId),
+      ...{ target, preview, result, createdId: serializeId(row.createdId), note },
       proposedById: serializeId(row.proposedById),
       keyId: serializeId(row.keyId),
       decidedById: serializeId(row.decidedById),
