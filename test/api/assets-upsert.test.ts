@@ -268,6 +268,11 @@ describe('POST /assets/upsert', () => {
       'EXTERNAL_ID_EXISTS',
     ]);
     expect(results[1].error.details[0].id).toBe(results[0].data.id);
+
+    const [free, other] = [unique(), await workspace.createAsset()];
+    const [first, second] = await upsert([existing, other].map(({ assetTag }) => ({ assetTag, externalId: free })));
+    expect(first).toMatchObject({ result: 'UPDATED', data: { externalId: free } });
+    expect(second.error).toMatchObject({ code: 'EXTERNAL_ID_EXISTS', details: [{ id: existing.id }] });
   });
 
   it('finds no asset of another workspace', async () => {

@@ -632,6 +632,9 @@ describe('PATCH /proposals/{id}', () => {
     expect(wrong.status).toBe(412);
     const right = await workspace.call('PATCH', `/proposals/${id}`, { decision: 'REJECTED' }, { 'if-match': etag });
     expect(right.status).toBe(200);
+    // The client may have lost the response, so the repetition needs no current ETag.
+    const again = await workspace.call('PATCH', `/proposals/${id}`, { decision: 'REJECTED' }, { 'if-match': etag });
+    expect(again.body.data).toEqual(right.body.data);
   });
 });
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { createLogger } from '@itsm-api/server/http/logging/logger.ts';
+import { signatureHeaders } from '@itsm-api/server/webhooks/delivery/sign.ts';
 import { createSecretCipher } from '@itsm-api/server/webhooks/secrets/secret-cipher.ts';
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, describe, expect } from 'vitest';
@@ -40,6 +41,15 @@ describe('listen --subscribe', () => {
     const url = /http:\S+\//.exec(firstLine)?.[0] ?? '';
     await fetch(url, { method: 'POST', body: '{"ticket":null,"changes":{"title":null}}' });
     expect((await printed.next()).value).toMatch(/no event {2}SIGNATURE INVALID/);
+    // Both signature headers must be valid, because the id and the timestamp are only in one of the signatures.
+    const { tenantId } = workspace;
+    const { id: subscriptionId, secret } = await api.prisma.webhookSubscription.findFirstOrThrow({
+      where: { tenantId },
+    });
+    const key = createSecretCipher([secretKey]).decrypt(secret, { tenantId, subscriptionId });
+    const headers = signatureHeaders(key, { id: 'evt_1', timestamp: new Date(), body: '{}' });
+    await fetch(url, { method: 'POST', body: '{}', headers: { ...headers, 'webhook-id': 'evt_2' } });
+    expect((await printed.next()).value).toMatch(/SIGNATURE INVALID {2}evt_2/);
     await api.call({
       method: 'PATCH',
       path: `/api/public/v1/tickets/${id}`,

@@ -327,7 +327,7 @@ describe('projects and assets', () => {
     const fields = ['--notes', notes, '--custom-field', 'cost centre=4711', '--custom-field', 'kept\nwhole= as it is '];
     await json(`assets create --tenant Dunder --name Büro --asset-tag A-1 --type OTHER`, ...fields);
     // The export must escape values that spreadsheet programs evaluate as formulas.
-    const formulas = ['--name', '=HYPERLINK("https://example.com")', '--notes', "'+1-1"];
+    const formulas = ['--name', '=HYPERLINK("https://example.com")', '--notes', "'+1-1", '--location', '＝1+1'];
     await json(`assets create --tenant Dunder --asset-tag A-2 --type LAPTOP`, ...formulas);
     const file = join(folder, 'assets.csv');
     expect((await json(`assets export ${file} --tenant Dunder`)).exported).toBe(2);
@@ -335,8 +335,8 @@ describe('projects and assets', () => {
     expect(await json(`assets import ${file} --tenant Mifflin --dry-run`)).toEqual({ importable: 2, imported: 0 });
     expect(await json('assets list --tenant Mifflin')).toEqual([]);
     expect(await json(`assets import ${file} --tenant Mifflin`)).toEqual({ importable: 2, imported: 2 });
-    const given = ({ name, assetTag, notes, customFields, status }: Record<string, unknown>) => {
-      return { name, assetTag, notes, customFields, status };
+    const given = ({ name, assetTag, location, notes, customFields, status }: Record<string, unknown>) => {
+      return { name, assetTag, location, notes, customFields, status };
     };
     const [there, here] = [await json('assets list --tenant Mifflin'), await json('assets list --tenant Dunder')];
     expect(there.map(given)).toEqual(here.map(given));
@@ -358,6 +358,7 @@ describe('projects and assets', () => {
     expect(csv).toContain('customFields.cost centre');
     expect(csv).toContain(`"'=HYPERLINK(""https://example.com"")"`);
     expect(csv).toContain("''+1-1");
+    expect(csv).toContain("'＝1+1");
   });
 });
 

@@ -538,7 +538,11 @@ describe('confidential API key', () => {
     const error = await leaking.tickets.list({ page: 2 }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'CONNECTION_FAILED', cause: { cause: { code: 'ECONNREFUSED' } } });
     expect((error as Error).message).toContain('Bearer [API key]');
-    answers = [(response) => response.writeHead(500).end(apiKey), failure(403, apiKey), failure(401, 'X')];
+    answers = [
+      (response) => response.writeHead(500, { 'x-echo': apiKey }).end(apiKey),
+      failure(403, apiKey),
+      failure(401, 'X'),
+    ];
     const failed = await Promise.allSettled([1, 2, 3].map((id) => client.tickets.get(id, { maxRetries: 0 })));
     const printed = [error, leaking, client, failed, JSON.stringify([error, leaking, failed]), ...log];
     expect(log).toHaveLength(3);

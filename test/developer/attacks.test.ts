@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { createInvitation } from '@itsm-api/server/auth/accounts/invitations.ts';
 import { hashPassword } from '@itsm-api/server/auth/accounts/passwords.ts';
 import { countAttempt } from '@itsm-api/server/auth/accounts/sign-in-throttle.ts';
@@ -467,6 +469,31 @@ describe('ended sessions', () => {
     expect((await make()).status).toBe(403);
     await become('REQUESTER');
     expect((await make()).headers.location).toContain('/developer/sign-in');
+  });
+
+  it('checks the role of the user again after the whole form has arrived', async () => {
+    const { id } = await mine.createUser({ role: 'ADMIN' });
+    const visitor = await signIn(api, { tenantId: mine.tenantId, userId: id });
+    const fields = { name: 'Late', email: `${unique()}@example.com`, role: 'ADMIN' };
+    const body = new URLSearchParams({ _csrf: await visitor.tokenOf('/developer/users/new'), ...fields }).toString();
+    const lookUps = vi.spyOn(api.databases.accounts.pool, 'runPipeline');
+    const sending = request(`${await api.app.listen({ port: 0, host: '127.0.0.1' })}/developer/users/new?form=create`, {
+      method: 'POST',
+      headers: {
+        ...{ host: 'localhost', origin: areaOrigin, 'content-type': formType, 'content-length': body.length },
+        cookie: [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+      },
+    });
+    const received = once(sending, 'response');
+    sending.write(body.slice(0, 10));
+    await expect.poll(() => lookUps.mock.settledResults[0]?.type).toBe('fulfilled');
+    lookUps.mockRestore();
+    await updateUser(mine.context, id, { role: 'AGENT' });
+    sending.end(body.slice(10));
+    const [response] = await received;
+    response.resume();
+    expect(response.statusCode).toBe(403);
+    expect(await api.prisma.user.count({ where: { email: fields.email } })).toBe(0);
   });
 });
 

@@ -332,6 +332,12 @@ describe('since', () => {
     }
   });
 
+  it('returns the changes of the minute before `since`, because the clocks of clients differ', async () => {
+    const ids = [(await workspace.createTicket()).id, (await workspace.createTicket()).id];
+    const since = new Date(Date.now() + 30_000).toISOString();
+    await expect.poll(async () => (await changes('/tickets/changes', { since })).ids).toEqual(ids);
+  });
+
   it('returns an empty change feed page for `since` if no row has ever changed', async () => {
     const since = new Date(Date.now() - 1000).toISOString();
     expect(await changes('/assets/changes', { since })).toMatchObject({ ids: [], hasMore: false });
