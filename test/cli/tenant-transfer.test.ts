@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Weekday } from '@itsm-api/contract';
 import { updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
+import { setBusinessHours } from '@itsm-api/server/resources/business-hours/queries.ts';
 import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter-backfill.ts';
 import { quietAfterMs } from '@itsm-api/server/resources/tenants/maintenance.ts';
 import { deleteTenant } from '@itsm-api/server/resources/tenants/tenant-deletion.ts';
@@ -261,6 +263,41 @@ describe('tenants export and import', () => {
     const text = 'SELECT id FROM attachments WHERE tenant_id = $1';
     return String((await query(target.url, text, [mine.tenantId]))[0]?.id);
   }
+
+  it('keeps the business hours, the targets and the pauses of tickets', async () => {
+    const owner = await createWorkspace(source);
+    const dayMs = 86_400_000;
+    const dateIn = (days: number) => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
+    await setBusinessHours(owner.context, {
+      calendar: {
+        timeZone: 'UTC',
+        intervals: Weekday.options.map((weekday) => ({ weekday, opens: '00:00', closes: '24:00' })),
+        holidays: [2, 3].map((days) => ({ date: dateIn(days), name: null })),
+      },
+      targets: { resolution: { HIGH: 4 * 1440 }, firstResponse: { HIGH: 2 * 1440 } },
+      pausesWhilePending: true,
+    });
+    const later = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString();
+    const before = await owner.createTicket({ priority: 'HIGH' });
+    const pending = await owner.call('PATCH', `/tickets/${before.id}`, { status: 'PENDING' });
+    expect(pending.body.data.dueAt).toBe(later(before.createdAt, 6 * dayMs));
+
+    const path = join(folder, 'hours');
+    await beginMaintenance(owner);
+    await succeed(atSource, `tenants export ${owner.tenantId} ${path}`);
+    await succeed(atTarget, `tenants import ${path}`);
+    const call = (method: string, path: string, body: object) =>
+      targetApi.call({ method, path: `/api/public/v1${path}`, key: owner.key, body });
+
+    const { data: created } = (await call('POST', '/tickets', { ...ticket, priority: 'HIGH' })).body;
+    expect(created).toMatchObject({
+      dueAt: later(created.createdAt, 6 * dayMs),
+      firstResponseDueAt: later(created.createdAt, 4 * dayMs),
+    });
+    const { data: resumed } = (await call('PATCH', `/tickets/${before.id}`, { status: 'IN_PROGRESS' })).body;
+    const pausedMs = Date.parse(resumed.updatedAt) - Date.parse(pending.body.data.updatedAt);
+    expect(resumed.dueAt).toBe(later(before.createdAt, 6 * dayMs + pausedMs));
+  });
 
   it('distinguishes the keys of two tenants that have the same id', async () => {
     // Both databases gave the id 1 to their first key.
