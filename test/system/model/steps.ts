@@ -7,6 +7,7 @@ import {
   resetDecisions,
   type WithApprovals,
 } from './resources/approvals.ts';
+import { settleDates } from './resources/business-hours.ts';
 import type { Added } from './resources/comments.ts';
 import { anyOf } from './resources/lists.ts';
 import { changesBetween, keptChanges, type Mutation, type Outcome, type State } from './resources/rows.ts';
@@ -58,14 +59,18 @@ export function readStep<Row extends object>(sent: Sent, reported: object): Step
   };
 }
 
-/** Adds the values of a response to a state. Returns undefined if the values contradict the state. */
-function applyReported<Row extends object>(state: State<Row>, reported: object): State<Row> | undefined {
+/**
+ * Adds the values of a response to a state. Returns undefined if the values contradict the state.
+ * @param isOwn true if the response is that of the last change
+ */
+function applyReported<Row extends object>(state: State<Row>, reported: object, isOwn = false): State<Row> | undefined {
   const { etag } = reported as { etag?: string };
   if (etag !== undefined && !canHaveETag(state, etag)) return undefined;
   const names = Object.keys(reported) as (keyof Row)[];
   const ofState = Object.fromEntries(names.map((name) => [name, state.row[name]]));
   if (!agrees(ofState, reported)) return undefined;
-  return { ...state, row: { ...state.row, ...reported } };
+  const row = settleDates({ ...state.row, ...reported }, isOwn);
+  return row && { ...state, row };
 }
 
 /** Returns the ETag of a state. The ETag is unknown until a response contains it. */
@@ -148,7 +153,7 @@ export function made<Row extends object>(
         links: [],
         attachments: [],
       };
-      const done = answer === undefined ? begun : applyReported(begun, parseReported(answer, select));
+      const done = answer === undefined ? begun : applyReported(begun, parseReported(answer, select), true);
       if (done === undefined || (answer !== undefined && !hasRequestTimes(done.row, sent))) return undefined;
       const created: Mutation<Row> = { action: 'CREATED', actor, changes: {}, after: done.row, ...placeOf(sent) };
       const comments = added.map((each) => commentedBy({ actor, sent }, { ...each, after: done.row }));
@@ -203,7 +208,7 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
       const isChanged = outcome.row !== state.row;
       const after = { ...state, row: outcome.row, ...(isChanged && { formerTags: formerTagsAfter(state) }) };
       const data = answer && parseReported(answer, select);
-      const done = data === undefined ? after : applyReported(after, data);
+      const done = data === undefined ? after : applyReported(after, data, isChanged);
       if (done === undefined || !isChanged) return done;
       if (data !== undefined && !hasRequestTimes(done.row, sent)) return undefined;
       // Some values, such as the resolution time, are unknown until a response contains them. A value that becomes
@@ -214,7 +219,9 @@ export function changed<Row extends object>(reported: RowResponse, changing: Cha
       };
       const changed = Object.entries(between);
       const changes = Object.fromEntries(
-        changed.map(([name, { from, to }]) => [name, { from, to: done.row[name as keyof Row] ?? to }]),
+        changed
+          .map(([name, { from, to }]) => [name, { from, to: done.row[name as keyof Row] ?? to }] as const)
+          .filter(([, { from, to }]) => from !== to),
       );
       const mutation: Mutation<Row> = { action: 'UPDATED', actor, changes, after: done.row, ...placeOf(sent) };
       return { ...done, mutations: [...state.mutations, mutation] };

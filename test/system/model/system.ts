@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Article, type NewUser, type Scope, scopes, type User } from '@itsm-api/contract';
+import { type Article, type NewUser, type Scope, scopes, type Targets, type User } from '@itsm-api/contract';
 import { createKey, revokeKey } from '@itsm-api/server/auth/api-keys/api-keys.ts';
 import type { Runtime } from '@itsm-api/server/process/runtime.ts';
 import { createArticle, getArticle, updateArticle } from '@itsm-api/server/resources/articles/queries.ts';
@@ -30,9 +30,10 @@ import { startProxy } from '../../support/proxy.ts';
 import { rawClient } from '../../support/raw-client.ts';
 import { type Supervised, supervise } from '../../support/server-process.ts';
 import { addWorkspace, type Workspace as Made } from '../../support/subscribed-workspaces.ts';
+import { Gate } from './gate.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
+import { calendars, type HoursSetting, targets, toBusinessCalendar } from './resources/business-hours.ts';
 import { newForms, retiredForm } from './resources/request-forms.ts';
-import { resolutionTargets } from './resources/tickets.ts';
 import type { Servers } from './turn.ts';
 import { followed, followedLogs, type Key, type Outage, Table, type Walker, type Workspace } from './world.ts';
 
@@ -119,6 +120,7 @@ export async function openSystem(): Promise<System> {
         newKey: (workspace) => addKey(contexts.get(workspace), 'short-lived').catch(() => undefined),
         revokeKey: (workspace, { id }) => revoke(contexts.get(workspace), id),
         setFilter: (workspace, field, isOn) => setFilter(runtime, contexts.get(workspace), field, isOn),
+        setHours: (workspace, setting) => setHours(runtime, contexts.get(workspace), setting),
         withdrawApproval: (workspace, id) => withdraw(contexts.get(workspace), id),
         expireProposal: (workspace, id) => expireProposal(runtime, contexts.get(workspace), id),
         removeApprover: (workspace, userId, how) => removeApprover(contexts.get(workspace), userId, how),
@@ -179,13 +181,13 @@ async function killBackend(postgres: Postgres, { prisma }: Runtime): Promise<voi
   while (!(await isBack()));
 }
 
-async function settled({ prisma }: Runtime): Promise<void> {
+/** @param before counts only statements that began before this time */
+async function settled({ prisma }: Runtime, before = new Date('2999-01-01')): Promise<void> {
   for (;;) {
     const rows = await rawClient(prisma).$queryRaw<{ count: number }[]>`
       SELECT count(*)::int AS count FROM pg_stat_activity
-      WHERE application_name = 'itsm-api requests' AND datname = current_database() AND state <> 'idle'`.catch(
-      () => [],
-    );
+      WHERE application_name = 'itsm-api requests' AND datname = current_database() AND state <> 'idle'
+        AND query_start < ${before}`.catch(() => []);
     if (rows[0]?.count === 0) return;
     await sleep(20);
   }
@@ -234,6 +236,23 @@ async function setFilter(
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Sets the business hours, and repeats this if the database is unavailable. */
+async function setHours(runtime: Runtime, made: Made | undefined, setting: HoursSetting): Promise<void> {
+  if (made === undefined) throw new Error('The workspace belongs to another system.');
+  const calendar = setting.calendar && toBusinessCalendar(setting.calendar);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      // Requests without a response can still take effect.
+      await settled(runtime, new Date());
+      await setBusinessHours(made.context, { ...setting, calendar });
+      return;
+    } catch (error) {
+      if (attempt === 600 || error instanceof ApiError) throw error;
+      await sleep(100);
+    }
   }
 }
 
@@ -324,7 +343,10 @@ async function fill(made: Made, name: string): Promise<Workspace> {
   // Two of the three workspaces have the policy.
   const hasChangePolicy = !name.endsWith('second');
   await setChangePolicy(context, hasChangePolicy);
-  await setBusinessHours(context, { targets: { resolution: resolutionTargets } });
+  const hours = name.endsWith('first')
+    ? { calendar: null, targets: targets[0] as Targets, pausesWhilePending: false }
+    : { calendar: calendars[1] ?? null, targets: targets[2] as Targets, pausesWhilePending: true };
+  await setBusinessHours(context, { ...hours, calendar: hours.calendar && toBusinessCalendar(hours.calendar) });
   const id = Number(context.keyId);
   const first: Key = { id, key, userId, scopes: allScopes, isImport: false, line: [id] };
   const rotated = await addKey(made, 'rotated');
@@ -364,6 +386,8 @@ async function fill(made: Made, name: string): Promise<Workspace> {
     parents: new Map(),
     links: [],
     hasChangePolicy,
+    hours,
+    gate: new Gate(),
     changes: [],
     proposals: [],
     approvals: [],

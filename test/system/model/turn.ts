@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CustomFieldResource, User } from '@itsm-api/contract';
 import { contract } from '@itsm-api/contract/ts-rest';
 import { hasEmail, withEmails } from './addresses.ts';
+import type { HoursSetting } from './resources/business-hours.ts';
 import { scopeOf } from './resources/keys.ts';
 import { isSame } from './resources/rows.ts';
 import type { References } from './resources/users.ts';
@@ -51,6 +52,8 @@ export interface Servers {
     field: { resource: CustomFieldResource; key: string },
     isOn: boolean,
   ): Promise<boolean>;
+  /** Sets the business hours and the targets. Earlier requests of the workspace no longer take effect. */
+  setHours(workspace: Workspace, setting: HoursSetting): Promise<void>;
   /**
    * Withdraws an approval for an administrator, as the developer area does. Resolves to the error code if the server
    * rejects it, and to undefined if the outcome is unknown.
@@ -109,6 +112,7 @@ export class Turn {
     const { users, teams, tickets, assets, categories } = this.workspace;
     return {
       hasChangePolicy: this.workspace.hasChangePolicy && !this.key.isImport,
+      hours: this.workspace.hours,
       isActiveUser: (id) => users.some((user) => user.id === id && user.active),
       isUser: (id) => users.some((user) => user.id === id),
       isApprover: (id) => users.some((user) => user.id === id && user.active && user.role !== 'REQUESTER'),
@@ -147,8 +151,10 @@ export class Turn {
     const scope = scopeOf(operation);
     const scopes = [scope ?? [], hasEmail(options) ? ('users:read' as const) : []].flat();
     if (scopes.some((each) => !this.key.scopes.includes(each))) {
+      // The operation in the body determines the scope, so the server parses the body first.
+      const isInvalid = operation === 'proposals.create' && isRejection(answer, ['VALIDATION_ERROR']);
       this.world.expect(
-        isRejection(answer, ['INSUFFICIENT_SCOPE'], 403),
+        isInvalid || isRejection(answer, ['INSUFFICIENT_SCOPE'], 403),
         'a key without the scope was not rejected',
         sent,
       );

@@ -13,7 +13,9 @@ import type {
   Ticket,
   User,
 } from '@itsm-api/contract';
+import type { Gate } from './gate.ts';
 import type { Step } from './linearize.ts';
+import type { HoursSetting } from './resources/business-hours.ts';
 import type { ListQuery } from './resources/lists.ts';
 import type { State } from './resources/rows.ts';
 import type { Subscription } from './resources/webhooks.ts';
@@ -101,7 +103,8 @@ export interface ListRead<Row> {
   begin: number;
   end: number;
   totalCount: number;
-  isIn(row: Row): boolean;
+  /** Returns undefined if it depends on an unknown time. */
+  isIn(row: Row): boolean | undefined;
 }
 
 /** The number of rows at the start of `known` that commands reference often. */
@@ -227,6 +230,9 @@ export interface Workspace {
   links: { id: number; tickets: readonly [number, number] }[];
   /** Whether work on a change can start only if it is approved and within its window. */
   hasChangePolicy: boolean;
+  hours: HoursSetting;
+  /** Lets the command that sets the business hours run alone. */
+  gate: Gate;
   /** The ids of the tickets of the type CHANGE that responses contained. */
   changes: number[];
   /** The proposals that responses contained, without those about which a command has decided. */

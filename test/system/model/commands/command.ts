@@ -7,6 +7,8 @@ export interface Kind<Input = unknown> {
   weight: number;
   given: Arbitrary<Input>;
   run(turn: Turn, given: Input): Promise<void>;
+  /** True if no other command of the workspace may run at the same time. */
+  isAlone?: boolean;
 }
 
 /** Creates a command type. TypeScript checks that `run` accepts the generated arguments. */

@@ -65,7 +65,7 @@ export const fields = {
     if (!wasOn && isRejection(sent?.answer, ['VALIDATION_ERROR'], 400)) return;
     if (isTicket) {
       const me = turn.key.userId;
-      noteList(turn, turn.workspace.tickets, sent, { query, isIn: (row) => isTicketIn(row, query, me) });
+      noteList(turn, turn.workspace.tickets, sent, { query, isIn: (row, sent) => isTicketIn(row, query, me, sent) });
     } else noteList(turn, turn.workspace.assets, sent, { query, isIn: (row) => isAssetIn(row, query) });
   }),
 };

@@ -6,6 +6,7 @@ import { approvals } from './approvals.ts';
 import { articles } from './articles.ts';
 import { assets } from './assets.ts';
 import { attachments } from './attachments.ts';
+import { businessHours } from './business-hours.ts';
 import { changes } from './changes.ts';
 import type { Kind } from './command.ts';
 import { comments } from './comments.ts';
@@ -45,6 +46,7 @@ const byName: Record<string, Record<string, Kind>> = {
     document,
     ticketCategories,
     requestForms,
+    businessHours,
     proposals,
     webhooks,
     deliveries,
@@ -92,5 +94,7 @@ export function commandsOf(seed: number, count: number): Command[] {
 }
 
 export async function runCommand(world: World, servers: Servers, { number, kind, by, given }: Command): Promise<void> {
-  await kinds.get(kind)?.run(new Turn(world, servers, number, by), given);
+  const turn = new Turn(world, servers, number, by);
+  const { isAlone = false, run } = kinds.get(kind) as Kind;
+  await turn.workspace.gate.run(() => run(turn, given), isAlone);
 }

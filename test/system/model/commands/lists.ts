@@ -5,6 +5,12 @@ import { agrees } from '../values.ts';
 import { isRejection, type Sent, searchOf, type Table } from '../world.ts';
 import { missingId } from './arbitraries.ts';
 
+interface Filtered<Row> {
+  query: ListQuery;
+  /** Returns true if a row matches the query, or undefined if it depends on an unknown time. */
+  isIn(row: Row, sent: Sent): boolean | undefined;
+}
+
 /**
  * Records a list page that was read during concurrent changes. Records each row as a separate read, and stores the
  * total for a later check.
@@ -13,7 +19,7 @@ export function noteList<Row extends { id: number }>(
   { world }: Turn,
   table: Table<Row>,
   sent: Sent | undefined,
-  { query, isIn, select = (row) => row }: { query: ListQuery; isIn(row: Row): boolean; select?(row: never): object },
+  { query, isIn, select = (row) => row }: Filtered<Row> & { select?(row: never): object },
 ): void {
   if (sent?.answer === undefined) return;
   const { answer, begin, end } = sent;
@@ -33,11 +39,11 @@ export function noteList<Row extends { id: number }>(
     'a page has another number or size',
     sent,
   );
-  table.lists.push({ request: sent.request, begin, end, totalCount: meta.totalCount, isIn });
+  table.lists.push({ request: sent.request, begin, end, totalCount: meta.totalCount, isIn: (row) => isIn(row, sent) });
   for (const row of data) {
     const reported = select(row as never);
-    const isMatch = isIn({ ...row, ...reported });
-    world.expect(isMatch, 'a list contains a row that does not match its filters', sent);
+    const isMatch = isIn({ ...row, ...reported }, sent);
+    world.expect(isMatch !== false, 'a list contains a row that does not match its filters', sent);
     table.of(row.id).steps.push(readStep(sent, reported));
   }
 }
@@ -47,10 +53,13 @@ export function expectList<Row extends { id: number }>(
   { world }: Turn,
   rows: readonly Row[],
   sent: Sent | undefined,
-  { query, isIn }: { query: ListQuery; isIn(row: Row): boolean },
+  { query, isIn }: Filtered<Row>,
 ): void {
-  if (sent?.answer === undefined) return;
-  const expected = pageOf(rows.filter(isIn), query);
+  if (sent?.answer === undefined || rows.some((row) => isIn(row, sent) === undefined)) return;
+  const expected = pageOf(
+    rows.filter((row) => isIn(row, sent)),
+    query,
+  );
   const reported = { data: sent.answer.body?.data, meta: sent.answer.body?.meta };
   world.expect(
     agrees(expected, reported),

@@ -19,7 +19,7 @@ import { newBody, newTicketGiven, patchBody, patchGiven } from './tickets.ts';
 /** The fields that a preview does not contain. */
 const hidden = new Set([
   ...['id', 'ticketNumber', 'etag', 'createdAt', 'updatedAt', 'resolvedAt', 'closedAt', 'completedAt'],
-  ...['firstRespondedAt', 'redactedAt', 'commentCount', 'linkCount', 'attachmentCount'],
+  ...['firstResponseDueAt', 'firstRespondedAt', 'redactedAt', 'commentCount', 'linkCount', 'attachmentCount'],
 ]);
 
 type ProposedRequest = Pick<KnownProposal, 'operation' | 'params' | 'body'>;

@@ -40,7 +40,7 @@ import {
   valuesOf,
   words,
 } from './arbitraries.ts';
-import { kind } from './command.ts';
+import { type Kind, kind } from './command.ts';
 import { commentBody, commentGiven, noteTakenComment } from './comments.ts';
 import { askForeign, askList, noteList } from './lists.ts';
 
@@ -166,6 +166,7 @@ const queryGiven = fc.record({
       { dueSince: '2025-01-01T00:00:00.000Z' },
       { dueBefore: '2030-01-01T00:00:00.000Z' },
       { overdue: true },
+      { firstResponseOverdue: true },
       { plannedSince: '2025-01-01T00:00:00.000Z' },
       { plannedBefore: '2025-01-01T00:00:00.000Z' },
       { plannedSince: '2019-01-01T00:00:00.000Z', plannedBefore: '2030-01-01T00:00:00.000Z' },
@@ -274,7 +275,7 @@ export function ticketQuery(turn: Turn, given: QueryInput): ListQuery {
   };
   const names = Object.keys(filters);
   const chosen = names.filter(
-    (name) => kept.some((each) => names[each] === name) || /^(created|due|overdue|planned)/.test(name),
+    (name) => kept.some((each) => names[each] === name) || /^(created|due|overdue|firstResponse|planned)/.test(name),
   );
   return { page, perPage, ...(sort && { sort }), ...Object.fromEntries(chosen.map((name) => [name, filters[name]])) };
 }
@@ -424,12 +425,12 @@ async function create(turn: Turn, { given, sending }: { given: NewTicketInput; s
   if (sent !== undefined) noteNew(turn, { sent, answer: sent.answer }, body, { marker });
 }
 
-export const tickets = {
+export const tickets: Record<string, Kind> & Record<'update', Kind> = {
   list: kind(14, queryGiven, async (turn, given) => {
     const query = ticketQuery(turn, given);
     const sent = await askList(turn, 'tickets.list', query);
     const me = turn.key.userId;
-    noteList(turn, turn.workspace.tickets, sent, { query, isIn: (row) => isTicketIn(row, query, me) });
+    noteList(turn, turn.workspace.tickets, sent, { query, isIn: (row, sent) => isTicketIn(row, query, me, sent) });
   }),
 
   get: kind(
@@ -473,6 +474,13 @@ export const tickets = {
       });
       if (sent !== undefined) notePatch(turn, { sent, answer: sent.answer }, { id, body, ifMatch });
     },
+  ),
+
+  /** Pauses or continues one of the first tickets, so that some of them are paused several times. */
+  pause: kind(
+    20,
+    fc.record({ place, patch: fc.record({ status: fc.constantFrom('PENDING', 'IN_PROGRESS') }) }),
+    (turn, { place, patch }) => tickets.update.run(turn, { place: place * 0.3, patch, byNumber: false, isForeign: 1 }),
   ),
 
   createMany: kind(

@@ -8,7 +8,7 @@ export function scopeOf(operation: string): Scope | undefined {
   if (operation === 'proposals.list' || operation === 'proposals.delete') return undefined;
   const [resource = '', name = ''] = operation.split('.');
   const isWrite = /^(attach|create|decide|update|upsert|delete|replay|submit|test)/.test(name);
-  if (['me', 'fields', 'document'].includes(resource)) return undefined;
+  if (['me', 'fields', 'document', 'businessHours'].includes(resource)) return undefined;
   if (resource === 'requestForms' && !isWrite) return undefined;
   if (resource === 'webhooks' || resource === 'deliveries') return 'webhooks:manage';
   if (resource === 'articles') return 'kb:read';

@@ -1,7 +1,16 @@
 import type * as contract from '@itsm-api/contract';
-import type { Priority, Ticket, TicketStatus, TicketType } from '@itsm-api/contract';
+import type { Ticket, TicketStatus, TicketType } from '@itsm-api/contract';
 import { unknownId, unknownText } from '../values.ts';
 import { approvalsOf, resetDecisions, type WithApprovals } from './approvals.ts';
+import {
+  type Clocked,
+  changeDates,
+  isDueAtSet,
+  isFirstResponseOverdue,
+  isOverdue,
+  newDates,
+  type Period,
+} from './business-hours.ts';
 import { importRejections } from './imports.ts';
 import { anyOf, type ListQuery, matchesFields } from './lists.ts';
 import { ascending, isSame, mergeFields, type Outcome } from './rows.ts';
@@ -21,28 +30,7 @@ const moves: Record<TicketStatus, TicketStatus[]> = {
   CANCELLED: [],
 };
 
-/** The resolution targets of each workspace, in minutes. No ticket reaches its due date during a run. */
-export const resolutionTargets: Record<Priority, number | null> = {
-  LOW: null,
-  MEDIUM: 30_000,
-  HIGH: 20_000,
-  CRITICAL: 10_000,
-};
-
-/**
- * The name of a property that is true if a request set the due date. It is a symbol, because comparisons with responses
- * ignore symbols.
- */
-const isDueAtSet = Symbol('isDueAtSet');
-type TicketState = WithApprovals & { [isDueAtSet]?: boolean };
-
-/** Returns the due date by the target of the priority. It is unknown until a response contains the creation time. */
-function dueByTarget({ priority, createdAt }: Pick<Ticket, 'priority' | 'createdAt'>): string | null {
-  const minutes = resolutionTargets[priority];
-  if (minutes === null) return null;
-  if (createdAt === unknownText) return unknownText;
-  return new Date(Date.parse(createdAt) + minutes * 60_000).toISOString();
-}
+type TicketState = WithApprovals & Clocked;
 
 /** The body of a request that creates a ticket. The body references the parent ticket by id. */
 export type NewTicket = WithParentId<contract.NewTicket>;
@@ -86,7 +74,6 @@ export function newTicket(input: NewTicket, { key, references, formKey = null }:
   if (codes.length > 0) return { codes };
   const { status = 'OPEN', createdAt = unknownText } = input;
   const isResolved = status === 'RESOLVED' || status === 'CLOSED';
-  const isDueAtGiven = input.dueAt !== undefined || key.isImport;
   return {
     row: {
       id: unknownId,
@@ -111,9 +98,10 @@ export function newTicket(input: NewTicket, { key, references, formKey = null }:
       resolution: null,
       resolvedAt: isResolved ? (input.resolvedAt ?? input.closedAt ?? unknownText) : null,
       closedAt: status === 'CLOSED' ? (input.closedAt ?? unknownText) : null,
-      dueAt: isDueAtGiven ? (input.dueAt ?? null) : dueByTarget({ priority, createdAt }),
-      [isDueAtSet]: isDueAtGiven,
-      firstResponseDueAt: null,
+      ...newDates(references.hours, {
+        ...{ priority, createdAt, updatedAt: unknownText },
+        ...{ dueAt: input.dueAt, isImported: key.isImport },
+      }),
       plannedStartAt: input.plannedStartAt ?? null,
       plannedEndAt: input.plannedEndAt ?? null,
       approvalStatus: 'NONE',
@@ -155,11 +143,10 @@ const decisionsOf = ({ approvalStatus, [approvalsOf]: approvals = [] }: WithAppr
 /** Applies a patch to a ticket. Doesn't check for cycles of parents, because quiet.ts checks for them. */
 export function changeTicket(before: TicketState, patch: TicketPatch, references: References): Outcome<TicketState> {
   const { customFields, watcherUserIds, assetIds, tags, addTags, removeTags, title, ...fields } = patch;
-  const isSet = before[isDueAtSet] === true || patch.dueAt !== undefined;
+  const isSet = isDueAtSet(before) || patch.dueAt !== undefined;
   const after: TicketState = {
     ...before,
     ...fields,
-    [isDueAtSet]: isSet,
     ...(title !== undefined && { title: title.trim() }),
     ...(watcherUserIds && { watcherUserIds: ascending(watcherUserIds) }),
     ...(assetIds && { assetIds: ascending(assetIds) }),
@@ -195,18 +182,19 @@ export function changeTicket(before: TicketState, patch: TicketPatch, references
     else if (after.status === 'CLOSED') after.closedAt = unknownText;
     else after.resolvedAt = null;
   }
-  if (!isSet && after.priority !== before.priority) after.dueAt = dueByTarget(after);
-  const isUnchanged = isSame(before, after) && isSet === before[isDueAtSet];
+  const isUnchanged = isSame(before, after) && isSet === isDueAtSet(before);
+  Object.assign(after, changeDates(references.hours, before, after, isSet));
   return {
     row: isUnchanged ? before : { ...after, ...decisionsOf(decided), etag: unknownText, updatedAt: unknownText },
   };
 }
 
 /**
- * Returns true if a ticket matches a list query.
+ * Returns true if a ticket matches a list query, or undefined if it depends on an unknown time.
  * @param me the id of the API key's user
+ * @param period when the server ran the query
  */
-export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolean {
+export function isTicketIn(ticket: Clocked, query: ListQuery, me: number, period: Period): boolean | undefined {
   const assignee = ticket.assigneeId ?? 'none';
   const assignees = (query.assigneeId as (number | string)[] | undefined)?.map((each) => (each === 'me' ? me : each));
   return (
@@ -228,23 +216,26 @@ export function isTicketIn(ticket: Ticket, query: ListQuery, me: number): boolea
     matchesFields(ticket, query.customFields) &&
     (query.createdSince === undefined || ticket.createdAt >= (query.createdSince as string)) &&
     (query.createdBefore === undefined || ticket.createdAt < (query.createdBefore as string)) &&
-    isDueIn(ticket, query) &&
     isPlannedIn(ticket, query) &&
-    (query.q === undefined || holdsWords(query.q as string, [ticket.title, ticket.description], [ticket.ticketNumber]))
+    (query.q === undefined ||
+      holdsWords(query.q as string, [ticket.title, ticket.description], [ticket.ticketNumber])) &&
+    isDueIn(ticket, query) &&
+    // The last filters can depend on unknown times.
+    (query.overdue === undefined || isOverdue(ticket, period)) &&
+    (query.firstResponseOverdue === undefined || isFirstResponseOverdue(ticket, period))
   );
 }
 
 /**
- * Returns true if a ticket matches the filters on the due date. An unknown due date is computed from a target. It is
- * later than the current time, and between the bounds that requests use.
+ * Returns true if a ticket matches the filters on the due date. An unknown due date is computed from a target, so it is
+ * between the bounds that requests use.
  */
-function isDueIn({ dueAt, status }: Ticket, { dueSince, dueBefore, overdue }: ListQuery): boolean {
-  if (dueSince === undefined && dueBefore === undefined && overdue === undefined) return true;
-  if (dueAt === null || dueAt === unknownText) return dueAt !== null && overdue === undefined;
+function isDueIn({ dueAt }: Ticket, { dueSince, dueBefore }: ListQuery): boolean {
+  if (dueSince === undefined && dueBefore === undefined) return true;
+  if (dueAt === null || dueAt === unknownText) return dueAt !== null;
   return (
     (dueSince === undefined || dueAt >= (dueSince as string)) &&
-    (dueBefore === undefined || dueAt < (dueBefore as string)) &&
-    (overdue === undefined || (Date.parse(dueAt) < Date.now() && ['OPEN', 'IN_PROGRESS', 'PENDING'].includes(status)))
+    (dueBefore === undefined || dueAt < (dueBefore as string))
   );
 }
 

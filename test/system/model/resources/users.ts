@@ -1,4 +1,5 @@
 import type { ErrorCode, TicketCategory, User } from '@itsm-api/contract';
+import type { HoursSetting } from './business-hours.ts';
 import { anyOf, type ListQuery } from './lists.ts';
 import { holdsWords } from './search.ts';
 
@@ -16,6 +17,8 @@ export interface References {
   isActiveCategory(id: string): boolean;
   /** Whether the policy for changes applies to the request. */
   hasChangePolicy: boolean;
+  /** The business hours and the targets that apply to the request. */
+  hours: HoursSetting;
   /** Returns the fixed category that a ticket category refines. */
   refinedCategory(id: string | null | undefined): TicketCategory | null;
 }
