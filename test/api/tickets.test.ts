@@ -60,6 +60,7 @@ describe('POST /tickets', () => {
         plannedStartAt: null,
         plannedEndAt: null,
         approvalStatus: 'NONE',
+        firstResponseDueAt: null,
         firstRespondedAt: null,
         redactedAt: null,
         commentCount: 0,
