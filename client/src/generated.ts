@@ -2037,13 +2037,13 @@ export interface BusinessCalendar {
 
 /** The minutes of each priority, or null for a priority without a target. */
 export interface TargetMinutes {
-  /** 1 to 525600. */
+  /** The minutes for LOW tickets, or null for no target. 1 to 525600. */
   LOW: number | null;
-  /** 1 to 525600. */
+  /** The minutes for MEDIUM tickets, or null for no target. 1 to 525600. */
   MEDIUM: number | null;
-  /** 1 to 525600. */
+  /** The minutes for HIGH tickets, or null for no target. 1 to 525600. */
   HIGH: number | null;
-  /** 1 to 525600. */
+  /** The minutes for CRITICAL tickets, or null for no target. 1 to 525600. */
   CRITICAL: number | null;
 }
 

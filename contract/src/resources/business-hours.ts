@@ -99,7 +99,12 @@ const Minutes = z
 /** The minutes of each priority, or null for a priority without a target. */
 export const TargetMinutes = z
   .object(
-    Object.fromEntries(Priority.options.map((priority) => [priority, Minutes])) as Record<Priority, typeof Minutes>,
+    Object.fromEntries(
+      Priority.options.map((priority) => [
+        priority,
+        Minutes.meta({ description: `The minutes for ${priority} tickets, or null for no target.` }),
+      ]),
+    ) as Record<Priority, typeof Minutes>,
   )
   .meta({ id: 'TargetMinutes', description: 'The minutes of each priority, or null for a priority without a target.' });
 export type TargetMinutes = z.output<typeof TargetMinutes>;

@@ -1908,13 +1908,13 @@ class TargetMinutes(TypedDict):
     """The minutes of each priority, or null for a priority without a target."""
 
     LOW: int | None
-    """1 to 525600."""
+    """The minutes for LOW tickets, or null for no target. 1 to 525600."""
     MEDIUM: int | None
-    """1 to 525600."""
+    """The minutes for MEDIUM tickets, or null for no target. 1 to 525600."""
     HIGH: int | None
-    """1 to 525600."""
+    """The minutes for HIGH tickets, or null for no target. 1 to 525600."""
     CRITICAL: int | None
-    """1 to 525600."""
+    """The minutes for CRITICAL tickets, or null for no target. 1 to 525600."""
 
 class Targets(TypedDict):
     """The targets for new tickets, and for tickets whose priority changes."""
