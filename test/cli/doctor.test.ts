@@ -153,7 +153,7 @@ it('lists asset tags that the migration kept, because another asset has the norm
     { tag: 'LT-6', kept: 'LT-6' },
   ];
   const ids: number[] = [];
-  const changed = await workspace.createAsset({ serialNumber: 'PF4N2KD8' });
+  const changed = await workspace.createAsset({ assetTag: 'changed', serialNumber: 'PF4N2KD8' });
   await query(database.url, "UPDATE assets SET serial_number = 'e\u0301-old' WHERE id = $1", [changed.id]);
   for (const { tag } of given) {
     const { id } = await workspace.createAsset({ serialNumber: 'PF4N2KD8' });

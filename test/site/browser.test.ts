@@ -112,7 +112,7 @@ it('ranks pages by rare search words if no page contains all search words', asyn
 });
 
 it.each([
-  ['sla', 'Track due dates'],
+  ['sla', 'Set response targets'],
   ['retire assets', 'Change the status'],
   ['java', 'API reference'],
   ['requests left', 'Stay within the rate limits'],
