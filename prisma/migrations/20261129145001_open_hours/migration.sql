@@ -54,13 +54,16 @@ CREATE FUNCTION due_dates(owner bigint, created timestamptz, targets jsonb, paus
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
   RETURN (
+    -- With the expression of `total` in the condition, row-level security would prevent the use of the index.
+    WITH needed AS MATERIALIZED (
+      SELECT priority, begun + minutes::bigint * 60000 + coalesce(paused, 0) AS total
+      FROM jsonb_each_text(targets) AS target (priority, minutes), (
+        SELECT open_before + (extract(epoch FROM least(created, closes_at) - opens_at) * 1000)::bigint AS begun
+        FROM open_hours WHERE tenant_id = owner AND opens_at <= created ORDER BY opens_at DESC LIMIT 1
+      ) AS creation
+    )
     SELECT jsonb_object_agg(priority, opens_at + (total - open_before) * interval '1 millisecond')
-    FROM (
-      SELECT open_before + (extract(epoch FROM least(created, closes_at) - opens_at) * 1000)::bigint AS begun
-      FROM open_hours WHERE tenant_id = owner AND opens_at <= created ORDER BY opens_at DESC LIMIT 1
-    ) AS creation, jsonb_each_text(targets) AS target (priority, minutes),
-    LATERAL (SELECT begun + minutes::bigint * 60000 + coalesce(paused, 0) AS total) AS needed,
-    LATERAL (
+    FROM needed, LATERAL (
       SELECT opens_at, open_before
       FROM open_hours WHERE tenant_id = owner AND open_before < total ORDER BY open_before DESC LIMIT 1
     ) AS due
