@@ -19,7 +19,7 @@ export interface Beside {
 }
 
 const [connections, rounds, seconds] = [16, 5, 8];
-/** The rate of the other tenant. With 64 keys, it is below the default rate limits. */
+/** The requests of the other tenant per second. With 64 keys, it stays below the default rate limits. */
 const perSecond = 20;
 export const allowedRatio = 3;
 
@@ -31,8 +31,8 @@ interface Options {
 }
 
 /**
- * Measures the other tenant alone and beside the slowest requests, which 16 connections send in turn. The server has its
- * default settings, first with rate limits and then without.
+ * Measures the latency of the other tenant without load, and while 16 connections send the slowest requests in turn.
+ * The server has its default settings, first with rate limits and then without.
  */
 export async function measureBeside({ databaseUrl, data, slowest, onProgress }: Options): Promise<Beside[]> {
   const results: Beside[] = [];

@@ -5,7 +5,7 @@ import { addKeys } from '../api/data.ts';
 import { loadAfterTickets, loadBeforeTickets } from './records.ts';
 import { idsPerTenant, loadSkewedTickets } from './tickets.ts';
 
-/** What a kept data folder contains. */
+/** The description of the loaded data. The data folder contains it as `slowest-data.json`. */
 export interface SkewedData {
   tickets: number;
   seed: number;

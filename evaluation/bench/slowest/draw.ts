@@ -12,7 +12,7 @@ export interface Drawn {
   /** The path and the query, without the number of the page. */
   path: string;
   page?: WantedPage;
-  /** The position from which a feed is read. */
+  /** The position from which the request reads a feed. */
   position?: WantedPage;
   body?: (run: number) => object;
 }
@@ -64,7 +64,7 @@ function valuesOf(path: string, parameters: string[]): [name: string, values: re
     });
 }
 
-/** Draws each filter alone with each value, all pairs of filters, and for tickets random triples. */
+/** Draws each filter alone with each value, all pairs of filters, and random triples for the ticket list. */
 function drawLists(path: string, filters: [string, readonly string[]][], random: Random): Drawn[] {
   const pick = <Value>(values: readonly Value[]) => values[Math.floor(random() * values.length)] as Value;
   const draw = (kind: Drawn['kind'], chosen: string[]): Drawn => {

@@ -9,7 +9,7 @@ export interface Ranked {
   request: string;
   status: number;
   ms: number;
-  /** The CPU time of the server and PostgreSQL in milliseconds. Other programs of the machine don't change it much. */
+  /** The CPU time of the server and PostgreSQL in milliseconds. Other programs hardly change it. */
   cpuMs: number;
   /** The number of runs. `ms` and `cpuMs` are their medians. */
   runs: number;
@@ -17,7 +17,7 @@ export interface Ranked {
   isCapped?: boolean | undefined;
 }
 
-/** The slowest requests run again, because other programs of the machine can delay one run. */
+/** The slowest requests run again, because other programs on the machine can delay one run. */
 const [repeated, repetitions] = [100, 30];
 /** The maximum time for the runs of one request. */
 const maxRepeatMs = 15_000;
@@ -31,8 +31,8 @@ interface Target {
 }
 
 /**
- * Sends each request twice, one at a time. The second run counts, because the first one can read from the disk. Then
- * repeats the slowest requests. Returns all requests, the slowest first.
+ * Sends one request at a time. Before the measurement, sends each request once without its page or cursor, which finds
+ * them and loads data from the disk. Then repeats the slowest requests. Returns all requests, the slowest first.
  */
 export async function rankRequests(drawn: Drawn[], target: Target): Promise<Ranked[]> {
   const { onProgress } = target;

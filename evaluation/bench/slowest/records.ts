@@ -10,7 +10,7 @@ import { idsPerTenant, teamsPerTenant, tenants } from './tickets.ts';
  * as large as the contract allows. PostgreSQL runs the triggers.
  */
 
-/** The largest ticket, and the ticket with the most comments, activities, links and attachments. */
+/** The ids of the largest ticket, and of the ticket with the most comments, activities, links and attachments. */
 export const [largestTicket, busiestTicket] = [3, 1];
 const allTenants = `generate_series(1, ${tenants}) AS t`;
 const own = (perTenant: number, id: string) => `(t - 1) * ${perTenant} + ${id}`;

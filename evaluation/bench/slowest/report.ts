@@ -21,7 +21,7 @@ interface Summary {
   statuses: Record<string, number>;
 }
 
-/** The maximum latencies in milliseconds, alone on a quiet machine. */
+/** The maximum latencies in milliseconds, without other load on a quiet machine. */
 const limits = { p50: 10, p99: 250, max: 500 } as const;
 
 const listed = 10;
@@ -86,7 +86,7 @@ export function tableOf({ ranking, all, kinds }: SlowestResult): string {
   ].join('\n');
 }
 
-/** Formats the latencies of another tenant beside the slowest requests. */
+/** Formats the latencies of another tenant during the slowest requests. */
 export function besideTable(beside: Beside[]): string {
   const rows = beside.map(({ hasRateLimits, reads, p99Alone, p99, ratio, statuses }) =>
     [

@@ -19,14 +19,14 @@ interface Options {
   onProgress: (text: string) => void;
 }
 
-/** The number of slow requests that the largest tenant sends beside another tenant. */
+/** The number of slow requests that the largest tenant sends while another tenant sends its own requests. */
 const worst = 20;
 
 type Printed = { table: string; result: unknown; good: boolean };
 
 /** Searches for the slowest requests that a key can send (evaluation/bench/README.md). */
 export async function benchSlowest({ dataDir, tickets, seed, only, onProgress }: Options): Promise<Printed> {
-  // A quarter of the memory of the machine, as PostgreSQL's manual recommends.
+  // `shared_buffers` is a quarter of 24 GB of memory, as PostgreSQL's manual recommends.
   const settings = { shared_buffers: '6GB', max_wal_size: '16GB' };
   const database = await openEmbedded({ dataDir, holder: { type: 'command' }, settings });
   try {

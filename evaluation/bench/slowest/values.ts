@@ -9,8 +9,8 @@ const unknownId = '999999999';
 const words = ['network', 'zebra', 'INC-17', 'nowhere', 'print', 'connection word17'];
 
 /**
- * Values for the parameters of each list: at least one that matches no row, few rows, and half or all of the rows, as far
- * as the data has such values (records.ts, tickets.ts).
+ * Values for the parameters of each list. If the data has such values (records.ts, tickets.ts), one matches no row, one
+ * matches few rows, and one matches at least half of the rows.
  */
 export const listValues: Readonly<Record<string, Values>> = {
   '/tickets': {
@@ -85,7 +85,7 @@ export const listValues: Readonly<Record<string, Values>> = {
   '/webhooks/:id/deliveries': { state: ['DELIVERED', 'EXHAUSTED', 'PENDING'] },
 };
 
-/** The path parameters of each endpoint with one: the rows with the most or the largest content. */
+/** The path parameters of each endpoint that has one. They name the rows with the most or the largest content. */
 export const pathValues: Readonly<Record<string, readonly string[]>> = {
   '/tickets/:id': [String(largestTicket), String(busiestTicket)],
   '/tickets/:id/attachments': [String(busiestTicket)],
@@ -114,7 +114,7 @@ export const pathValues: Readonly<Record<string, readonly string[]>> = {
 
 const text = 'The connection is lost again. ';
 
-/** The bodies of the bulk writes, with 100 items and as many references as possible. `run` makes a change different. */
+/** The bodies of the bulk writes, with 100 items and as many references as possible. `run` makes requests differ. */
 export const bulkBodies: Readonly<Record<string, (run: number) => object>> = {
   'POST /tickets/bulk': (run) => ({
     tickets: items((i) => ({
