@@ -1024,7 +1024,7 @@ export interface BusinessHours {
   /**
    * Get the business hours and targets.
    *
-   * Administrators set them in the developer area or with the command line.
+   * You set them in the developer area or with the command line.
    *
    * Counts against the rate limit `users`, by default 30 requests per 60 seconds.
    *
@@ -1286,7 +1286,7 @@ export interface Resources<Types extends FieldTypes = FieldTypes> {
   readonly fields: Fields;
   /** Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line. */
   readonly ticketCategories: TicketCategories;
-  /** When the workspace is open, and in which time its tickets are due. You set them in the developer area or with the command line. */
+  /** The hours in which the workspace is open, and the targets for its tickets. You set them in the developer area or with the command line. */
   readonly businessHours: BusinessHours;
   /** Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line. */
   readonly requestForms: RequestForms<FieldsOf<Types, 'ticket'>, FormsOf<Types>>;

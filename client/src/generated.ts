@@ -255,9 +255,9 @@ export interface Ticket<Fields extends object = CustomFields> {
   resolvedAt: string | null;
   /** When the status became CLOSED, or null if it is not closed. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   closedAt: string | null;
-  /** When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the resolution target of the priority and paused time, in the business hours of the workspace. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the resolution target of the priority and the time of pauses, counted in business hours. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   dueAt: string | null;
-  /** When the first response is due, or null: `createdAt` plus the target of the priority, in business hours. It follows the priority until the first response. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
+  /** When the first response is due, or null without a target: `createdAt` plus the target of the priority, counted in business hours. It changes with the priority until the first response. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   firstResponseDueAt: string | null;
   /** When the planned window of a CHANGE starts, or null if no window is planned. A timestamp in ISO 8601, such as `2026-11-20T10:00:00.000Z`. */
   plannedStartAt: string | null;
@@ -2013,7 +2013,7 @@ export interface BusinessInterval {
   weekday: Open<Weekday>;
   /** When the interval begins, in the time zone of the calendar. */
   opens: string;
-  /** When the interval ends. If it is not after `opens`, the interval ends on the next day. */
+  /** When the interval ends. If this time is before `opens`, the interval ends on the next day. */
   closes: string;
 }
 
@@ -2031,7 +2031,7 @@ export interface BusinessCalendar {
   timeZone: string;
   /** The times of the week in which the workspace is open. They can overlap. */
   intervals: BusinessInterval[];
-  /** The days on which the workspace stays closed, in order. At most 400 items. */
+  /** The days on which no interval begins, in order. At most 400 items. */
   holidays: Holiday[];
 }
 
@@ -2061,7 +2061,7 @@ export interface BusinessHoursSettings {
   calendar: BusinessCalendar | null;
   /** The targets for new tickets, and for tickets whose priority changes. */
   targets: Targets;
-  /** Whether the time in which a ticket is PENDING moves its `dueAt` back. Requires a calendar. */
+  /** Whether the server adds the open time in which a ticket is PENDING to its `dueAt`. Requires a calendar. */
   pausesWhilePending: boolean;
   /** The version of the resource, equal to the `ETag` header of its response. Send it back unchanged in `If-Match`. */
   etag: Etag;

@@ -37,7 +37,7 @@ export const tags = {
   ticketCategories:
     'Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line.',
   businessHours:
-    'When the workspace is open, and in which time its tickets are due. You set them in the developer area or with the command line.',
+    'The hours in which the workspace is open, and the targets for its tickets. You set them in the developer area or with the command line.',
   requestForms:
     'Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line.',
   document: 'This document with the custom fields, the ticket categories and the request forms of the workspace.',

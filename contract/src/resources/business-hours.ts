@@ -7,7 +7,7 @@ export const Weekday = z
   .meta({ id: 'Weekday', description: 'A day of the week.' });
 export type Weekday = z.output<typeof Weekday>;
 
-/** The maximum number of intervals that begin on one weekday, and of holidays. */
+/** The maximum number of intervals that begin on one weekday, and the maximum number of holidays. */
 export const [maxIntervalsPerDay, maxHolidays] = [4, 400];
 
 const wallTime = (pattern: RegExp, error: string) => z.string().regex(pattern, error);
@@ -20,7 +20,7 @@ const BusinessInterval = z
       example: '09:00',
     }),
     closes: wallTime(/^(?:(?:[01]\d|2[0-3]):[0-5]\d|24:00)$/, 'must be a time from 00:00 to 24:00').meta({
-      description: 'When the interval ends. If it is not after `opens`, the interval ends on the next day.',
+      description: 'When the interval ends. If this time is before `opens`, the interval ends on the next day.',
       example: '17:30',
     }),
   })
@@ -42,7 +42,7 @@ export const BusinessCalendar = z
     holidays: z
       .array(Holiday)
       .max(maxHolidays, `must contain at most ${maxHolidays} holidays`)
-      .meta({ description: 'The days on which the workspace stays closed, in order.' }),
+      .meta({ description: 'The days on which no interval begins, in order.' }),
   })
   .meta({ id: 'BusinessCalendar', description: 'When the workspace is open.' });
 export type BusinessCalendar = z.output<typeof BusinessCalendar>;
@@ -77,7 +77,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** Returns the number of minutes of a week in at least one interval. */
+/** Returns the number of minutes in a week in which the workspace is open. */
 function countOpenMinutes(intervals: BusinessCalendar['intervals']): number {
   const week = 7 * 1440;
   const minutesOf = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
@@ -128,7 +128,8 @@ export const BusinessHoursSettings = z
     }),
     targets: Targets,
     pausesWhilePending: z.boolean().meta({
-      description: 'Whether the time in which a ticket is PENDING moves its `dueAt` back. Requires a calendar.',
+      description:
+        'Whether the server adds the open time in which a ticket is PENDING to its `dueAt`. Requires a calendar.',
     }),
     etag: Etag,
   })
@@ -156,7 +157,7 @@ export const businessHours = endpoints({
     method: 'GET',
     path: '/business-hours',
     summary: 'Get the business hours and targets',
-    description: 'Administrators set them in the developer area or with the command line.',
+    description: 'You set them in the developer area or with the command line.',
     metadata: meta({ scope: 'any', group: 'users' }),
     responses: { 200: item(BusinessHoursSettings) },
   },

@@ -195,12 +195,12 @@ export const Ticket = z
     dueAt: Timestamp.nullable().meta({
       description:
         'When the ticket is due, or null if it has no due date. Until a request sets it, it is `createdAt` plus the ' +
-        'resolution target of the priority and paused time, in the business hours of the workspace.',
+        'resolution target of the priority and the time of pauses, counted in business hours.',
     }),
     firstResponseDueAt: Timestamp.nullable().meta({
       description:
-        'When the first response is due, or null: `createdAt` plus the target of the priority, in business hours. ' +
-        'It follows the priority until the first response.',
+        'When the first response is due, or null without a target: `createdAt` plus the target of the priority, ' +
+        'counted in business hours. It changes with the priority until the first response.',
     }),
     plannedStartAt: Timestamp.nullable().meta({ description: `${plannedStart}, or null if no window is planned.` }),
     plannedEndAt: Timestamp.nullable().meta({ description: `${plannedEnd}, or null if no window is planned.` }),

@@ -145,7 +145,7 @@ export const groups: Group[] = [
         'response-targets',
         'Set response targets',
         'Set business hours, targets for the first response and resolution, and due dates. Find overdue tickets.',
-        'SLA, service level agreement, deadline',
+        'SLA, service level agreement, deadline, working hours, calendar, holidays',
       ),
       guide(
         'approve-changes',

@@ -1551,12 +1551,12 @@ class TicketCategories(Resource):
         return self._list("GET /ticket-categories tickets:read query", (), {"page": page, "perPage": per_page})
 
 class BusinessHours(Resource):
-    """When the workspace is open, and in which time its tickets are due. You set them in the developer area or with the command line."""
+    """The hours in which the workspace is open, and the targets for its tickets. You set them in the developer area or with the command line."""
 
     def get(self, *, if_none_match: BusinessHoursSettings | None = None) -> BusinessHoursSettings:
         """Get the business hours and targets.
 
-        Administrators set them in the developer area or with the command line.
+        You set them in the developer area or with the command line.
 
         Counts against the rate limit `users`, by default 30 requests per 60 seconds.
 
@@ -1908,7 +1908,7 @@ class Resources:
     ticket_categories: TicketCategories
     """Categories of tickets that the workspace defines. You create and change them in the developer area or with the command line."""
     business_hours: BusinessHours
-    """When the workspace is open, and in which time its tickets are due. You set them in the developer area or with the command line."""
+    """The hours in which the workspace is open, and the targets for its tickets. You set them in the developer area or with the command line."""
     request_forms: RequestForms
     """Forms with which users request something, such as a laptop. A submitted form becomes a ticket. You create and change forms in the developer area or with the command line."""
     document: Document

@@ -8,10 +8,10 @@ export const businessHours = noun({
       examples: ['business-hours show --tenant Acme'],
     },
     set: {
-      summary: 'Set the business hours of a tenant, in which its targets count',
+      summary: 'Set the business hours of a tenant, so that its targets count only open time',
       details:
-        'Options that you omit keep their values. Existing tickets keep their due dates until their priority changes or ' +
-        'a pause ends. To set the targets, use `tenants update`. At least one hour a week must be open.',
+        'Options that you omit keep their values. Existing tickets keep their dates until their priority changes or ' +
+        'a pause ends. To set the targets, use `tenants update`. The tenant must be open for at least one hour a week.',
       options: [
         common.tenant,
         { flags: '--time-zone <name>', about: 'IANA time zone, such as Europe/Berlin' },
@@ -19,7 +19,7 @@ export const businessHours = noun({
           flags: '--intervals <line...>',
           about:
             "days and up to four intervals, such as 'mon-fri 09:00-12:00 13:00-17:30'; repeat the option for all days; " +
-            'an interval that ends at its start or earlier ends on the next day',
+            'an interval whose end is before its start ends on the next day',
         },
         {
           flags: '--holidays <line...>',
@@ -29,7 +29,7 @@ export const businessHours = noun({
         },
         {
           flags: '--pauses-while-pending <pauses>',
-          about: 'true or false: whether the time in which a ticket is PENDING moves its due date back',
+          about: 'true or false: whether the server adds the open time in which a ticket is PENDING to its due date',
           values: ['true', 'false'],
         },
       ],
@@ -40,6 +40,7 @@ export const businessHours = noun({
     },
     clear: {
       summary: 'Delete the business hours of a tenant, so that its targets count every minute',
+      details: 'The status PENDING no longer pauses the resolution target. The tenant keeps its targets.',
       options: [common.tenant],
       examples: ['business-hours clear --tenant Acme'],
     },

@@ -33,10 +33,12 @@ export const tenants = noun({
       ],
     },
     update: {
-      summary: 'Rename a tenant, or change its resolution targets, its rules for API keys, custom fields or changes',
+      summary: 'Rename a tenant, or change its targets, or its rules for API keys, custom fields or changes',
       details:
-        'A target is the time in which tickets with a priority are due after they were created, unless a request sets ' +
-        '`dueAt`. Existing tickets keep their due dates. The ' +
+        'A resolution target is the time from the creation of a ticket until it is due. A first response target is ' +
+        'the time until the first response is due. With business hours, only open time counts. Existing tickets keep ' +
+        'their dates until their priority changes or a pause ends. If a request sets `dueAt`, the resolution target no ' +
+        'longer applies to the ticket. The ' +
         'rules for API keys apply to new and rotated keys. A maximum lifetime also requires an expiry. In the strict mode, ' +
         'the server rejects custom fields without a definition. With the policy for changes, work on a CHANGE can start ' +
         'only if it is approved and within its planned window. ' +

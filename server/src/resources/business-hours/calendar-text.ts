@@ -9,7 +9,7 @@ import * as z from 'zod';
 type Intervals = BusinessCalendar['intervals'];
 type Holidays = BusinessCalendar['holidays'];
 
-/** Lines as one text, or as the values of a repeated option. */
+/** The schema of lines, as one text or as the values of a repeated option. Removes empty lines. */
 const Lines = z.union([z.string(), z.array(z.string()).transform((values) => values.join('\n'))]).transform((text) =>
   text
     .split(/\r\n?|\n/)

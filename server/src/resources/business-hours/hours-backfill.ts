@@ -4,8 +4,8 @@ import { forEachTenant } from '../../database/tenant-maintenance.ts';
 import { extendOpenHours } from './open-hours.ts';
 
 /**
- * Adds the days since the last run to the open hours of each workspace with a calendar, and corrects what new rules of
- * time zones change. PostgreSQL writes only the rows that differ.
+ * Extends the open hours of each workspace with a calendar to three years from now. If the rules of a time zone have
+ * changed, also corrects the existing rows. PostgreSQL writes only the rows that differ.
  */
 export async function backfillOpenHours(prisma: SystemClient): Promise<void> {
   await forEachTenant(prisma, ({ tenantId, inBatches }) => {

@@ -6,21 +6,21 @@ import type { Context } from '../shared/context.ts';
 
 const deleteOpenHours = command(() => sql`DELETE FROM open_hours WHERE tenant_id = ${tenant}`);
 
-/** Adds the days up to three years from now, and corrects rows if the rules of the time zone have changed. */
+/** Extends the open hours to three years from now. Corrects rows if the rules of the time zone have changed. */
 export const extendOpenHours = rows<{ now: Date }, object>(
   ({ now }) => sql`SELECT write_open_hours(${tenant}, ${now})`,
 );
 
-/** Writes the open hours of a new calendar, from two years ago to three years from now. Deletes the others. */
+/** Replaces the open hours with those of the current calendar, from two years ago to three years from now. */
 export async function rewriteOpenHours({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
   await db.$sql(deleteOpenHours);
   await db.$sql(extendOpenHours, { now: now() });
 }
 
-/** Whether the workspace is open, and until when. */
+/** The current state of a workspace with a calendar. */
 export interface Opening {
   isOpen: boolean;
-  /** A timestamp with an offset. */
+  /** When the workspace closes if it is open, or opens if it is closed: a timestamp with an offset. */
   until: string;
 }
 
@@ -31,7 +31,7 @@ const selectOpening = oneAsJson<{ now: Date }, Opening>(
     FROM open_hours WHERE tenant_id = ${tenant} AND closes_at > ${now} ORDER BY opens_at LIMIT 1`,
 );
 
-/** Returns whether the workspace is open now, and until when. The workspace must have a calendar. */
+/** Returns whether the workspace is open now, and when this changes. The workspace must have a calendar. */
 export async function findOpening({ db, now }: Pick<Context, 'db' | 'now'>): Promise<Opening> {
   return (await db.$sql(selectOpening, { now: now() })) as Opening;
 }

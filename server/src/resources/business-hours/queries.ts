@@ -26,7 +26,7 @@ import { rewriteOpenHours } from './open-hours.ts';
 /** The setting without its entity tag. */
 type Setting = Omit<BusinessHoursSettings, 'etag'>;
 
-/** The parts of the setting to change. A calendar that is null ends the business hours and the pauses. */
+/** The parts of the setting to change. If the calendar is null, targets count every minute, and no pause begins. */
 export interface BusinessHoursPatch {
   calendar?: Partial<BusinessCalendar> | null | undefined;
   targets?: { [Kind in keyof Targets]?: Partial<TargetMinutes> } | undefined;
@@ -177,7 +177,7 @@ async function assertKnownZone(db: TenantClient, { timeZone }: BusinessCalendar)
   throw invalidField('VALIDATION_ERROR', 'timeZone', message);
 }
 
-/** Checks that each target ends within the next 365 days. */
+/** @throws ApiError VALIDATION_ERROR if a target exceeds the open time of the next 365 days */
 async function assertReachable({ db, now }: Pick<Context, 'db' | 'now'>, targets: Targets): Promise<void> {
   const since = now();
   const until = new Date(since.getTime() + 365 * 86_400_000);

@@ -2,14 +2,14 @@ import { identifier, type Parameter, type Sql, sql, tenant } from '../../databas
 
 /*
  * Builds SQL for the dates that follow from the targets of a workspace (docs/decisions/tickets.md). Without business
- * hours, every minute counts, and no statement calls a function.
+ * hours, every minute counts, and statements call a function only at the end of a pause.
  */
 
-/** The part of the names of the columns with the targets of each date. */
+/** The prefix of the columns of `ticket_sequences` with the targets for each date. */
 const targetNames = { dueAt: 'resolution', firstResponseDueAt: 'first_response' };
 type DueDate = keyof typeof targetNames;
 
-/** Selects the targets from the row `s` of `ticket_sequences`, and with business hours also their dates. */
+/** Selects the targets from the row `s` of `ticket_sequences`, and with business hours the dates of a new ticket. */
 export function selectTargets(createdAt: Parameter): Sql {
   const dates = (name: string) => sql`CASE WHEN s.business_hours IS NOT NULL
         THEN due_dates(${tenant}, ${createdAt}::timestamptz, ${identifier(`s.${name}_targets`)}, 0) END`;
@@ -17,7 +17,7 @@ export function selectTargets(createdAt: Parameter): Sql {
       s.first_response_targets, ${dates('first_response')} AS first_response_dates`;
 }
 
-/** The date of a new ticket, or null without a target. The row has the columns of `selectTargets`. */
+/** Builds SQL for the date of a new ticket, or null without a target. The row has the columns of `selectTargets`. */
 export function newDueDate(date: DueDate): Sql {
   const [targets, dates] = ['targets', 'dates'].map((suffix) => identifier(`${targetNames[date]}_${suffix}`));
   return sql`CASE WHEN ${dates} IS NULL THEN "createdAt" + make_interval(mins => (${targets} ->> priority)::int)
@@ -25,9 +25,9 @@ export function newDueDate(date: DueDate): Sql {
 }
 
 /**
- * The date of a changed ticket, or null without a target. The row `s` of `ticket_sequences` has the targets, and `given`
- * the new priority.
- * @param paused the paused open time in milliseconds, or null
+ * Builds SQL for the date of a changed ticket, or null without a target. The row `s` of `ticket_sequences` contains the
+ * targets, and the row `given` contains the new priority.
+ * @param paused SQL for the open time of all pauses in milliseconds, or null
  */
 function changedDueDate(date: DueDate, paused: Sql): Sql {
   const targets = identifier(`s.${targetNames[date]}_targets`);
@@ -40,13 +40,13 @@ function changedDueDate(date: DueDate, paused: Sql): Sql {
 const isSamePriority = sql`given.priority = tickets.priority`;
 const isSameStatus = sql`given.status = tickets.status`;
 
-/** The paused open time after a change, which ends a pause if the status is no longer PENDING. */
+/** The open time of all pauses after a change. If the status is no longer PENDING, the change ends a pause. */
 const pausedOpenTime = sql`CASE WHEN ${isSameStatus} OR paused_since IS NULL THEN paused_open_time
         ELSE coalesce(paused_open_time, 0) + open_time_between(${tenant}, paused_since, given."updatedAt") END`;
 
 /**
- * Assigns the dates and the pause of a changed ticket. Computes `dueAt` again after a change of the priority and after a
- * pause, unless a request has set it. If the status becomes PENDING, a pause begins if the workspace pauses the clock.
+ * Assigns the dates and the pause of a changed ticket. If the priority changes or a pause ends, computes `dueAt` again,
+ * unless a request has set it. If the status becomes PENDING and the workspace pauses the clock, a pause begins.
  */
 export const assignDueDates = sql`
       due_at = CASE WHEN given."dueAtSet" OR (${isSamePriority} AND (${isSameStatus} OR paused_since IS NULL))

@@ -23,9 +23,9 @@ const Targets = z.strictObject(
   Object.fromEntries(Priority.options.map((priority) => [priority, Target])) as Record<Priority, typeof Target>,
 );
 
-/** The forms for targets, by the name of the date that follows from them. */
+/** The titles and texts of the forms for targets, by kind of target. */
 const targetForms = {
-  firstResponse: { title: 'First response targets', from: 'until someone should answer' },
+  firstResponse: { title: 'First response targets', from: 'until the first response is due' },
   resolution: { title: 'Resolution targets', from: html`until it is due, unless a request sets <code>dueAt</code>` },
 } as const;
 type Kind = keyof typeof targetForms;
@@ -58,8 +58,9 @@ ${submit('Save')}`;
         )}${submit('Save')}`;
       return section(
         targetForms[kind].title,
-        html`<p>The business hours from the creation of a ticket ${targetForms[kind].from}. If a priority has no
- target, leave the field empty. Existing tickets keep their dates until their priority changes.</p>
+        html`<p>The time from the creation of a ticket ${targetForms[kind].from}. With business hours, only open
+ time counts. If a priority has no target, leave the field empty. Existing tickets keep their dates until their priority
+ changes or a pause ends.</p>
 ${renderForm(request, kind, fields)}`,
       );
     };

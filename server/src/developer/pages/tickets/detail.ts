@@ -292,7 +292,7 @@ function approvalTable(visit: UserContext, approvals: readonly Approval[], names
 
 /**
  * Renders a date, with a badge if the filter `overdue` or `firstResponseOverdue` finds the ticket.
- * @param isWaiting whether the ticket still needs what is due
+ * @param isWaiting true if the first response or the resolution is still missing
  * @param at when the clock stopped, by default now
  */
 function dueDate({ context, time }: UserContext, date: string | null, isWaiting: boolean, at: string | null = null) {
