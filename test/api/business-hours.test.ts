@@ -220,7 +220,7 @@ describe('pauses while PENDING', () => {
     expect((await change(owner, id, { priority: 'MEDIUM' })).dueAt).toBeNull();
   });
 
-  it('leaves the pause with a new priority in a bulk request', async () => {
+  it('ends pauses and changes a priority in one bulk request', async () => {
     const owner = await openWorkspace(paused);
     const [one, two] = [await createAt(owner, created), await createAt(owner, created)];
     now = thursday;
@@ -248,7 +248,7 @@ describe('pauses while PENDING', () => {
     }
   });
 
-  it('counts the pause by the setting at its beginning', async () => {
+  it('applies the setting from the beginning of a pause', async () => {
     const owner = await openWorkspace(paused);
     const begun = await createAt(owner, created);
     await change(owner, begun.id, { status: 'PENDING' }, thursday);
@@ -304,7 +304,7 @@ describe('GET /tickets with overdue and firstResponseOverdue', () => {
     expect(await idsOf(owner, 'overdue')).toEqual([open.id, early.id, late.id]);
   });
 
-  it('lists unresolved tickets without a first response in time', async () => {
+  it('lists unresolved tickets whose first response is overdue', async () => {
     const owner = await openWorkspace({});
     now = daysAgo(10);
     await setBusinessHours(owner.context, settings);
@@ -396,7 +396,7 @@ describe('setBusinessHours', () => {
 });
 
 describe('backfillOpenHours', () => {
-  it('adds days, and writes nothing else', async () => {
+  it('adds days, and changes no complete row', async () => {
     const owner = await openWorkspace({ calendar: calendarOf(office) });
     const select = `SELECT opens_at, closes_at, open_before, xmin FROM open_hours WHERE tenant_id = $1 ORDER BY opens_at`;
     const rows = () => query(api.databaseUrl, select, [owner.tenantId]);

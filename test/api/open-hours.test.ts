@@ -19,7 +19,10 @@ const day = 1440 * minute;
 const now = Date.parse('2026-11-29T12:00:00Z');
 const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
 
-/** Zones whose clocks change by an hour, at midnight, by half an hour, and in the southern and northern winter. */
+/**
+ * Zones whose clocks change by an hour, at midnight or by half an hour, in both hemispheres. The last zone has no clock
+ * changes, and its offset isn't a whole number of hours.
+ */
 const zones = ['Europe/Berlin', 'America/New_York', 'America/Santiago', 'Australia/Lord_Howe', 'Asia/Kathmandu'];
 
 /** The instants at which the clocks of a zone change in the days of the table. */
@@ -41,7 +44,7 @@ interface Open {
   to: number;
 }
 
-/** Returns the open intervals from two years ago to three years from now, merged and in order. */
+/** Returns the open intervals until three years from now, merged and in order. The first one ends two years ago. */
 function openIntervals({ timeZone, intervals, holidays }: BusinessCalendar): Open[] {
   const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone).toPlainDate();
   const [first, last] = [today.subtract({ years: 2 }), today.add({ years: 3 })];
@@ -97,7 +100,7 @@ function merge(intervals: Open[]): Open[] {
   return merged;
 }
 
-/** Returns the instant at which an open time has passed. If the time ends with an interval, returns its end. */
+/** Returns the instant at which an open time has passed: if the time ends with an interval, the end of the interval. */
 function dueAfter(open: Open[], since: number, time: number): number {
   let left = time;
   for (const { from, to } of open) {

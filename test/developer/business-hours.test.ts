@@ -58,7 +58,7 @@ describe('/developer/business-hours', () => {
     expect(wrongZone.text).toContain('id="error-timeZone"');
   });
 
-  it('shows the dates of a ticket, and that its clock stands', async () => {
+  it('shows the dates of a ticket, and when its clock stopped', async () => {
     const mine = await createWorkspace(api);
     await setBusinessHours(mine.context, {
       calendar: { timeZone: 'UTC', intervals: [{ weekday: 'MONDAY', opens: '00:00', closes: '24:00' }] },

@@ -10,8 +10,9 @@ const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 interface Calendar {
   timeZone: string;
   offsetMinutes: number;
-  /** The days from 0 for Sunday, which all have the same intervals, as hours. */
+  /** The days on which `hours` apply, from 0 for Sunday. */
   days: number[];
+  /** The intervals of each day, in hours since midnight. */
   hours: [opens: number, closes: number][];
   holidays: string[];
 }
@@ -129,7 +130,7 @@ interface Clock {
   /** Returns the dates and the clock after the last change, for the times that a response contains. */
   settle?: (times: Times) => Dates;
 }
-/** A ticket, whose clock is unknown if it is from a response. */
+/** A ticket. If it is from a response, its clock is unknown. */
 export type Clocked = Ticket & { [clock]?: Clock };
 
 /** Returns true if a request has set the due date, so that the server doesn't compute it. */
