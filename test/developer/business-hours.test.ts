@@ -43,6 +43,9 @@ describe('/developer/business-hours', () => {
     expect(text).toContain('2099-12-25 Christmas &lt;b&gt;</textarea>');
     expect(text).toMatch(/name="pausesWhilePending" value="yes" checked/);
 
+    const always = await admin.submitAndFollow(path, 'calendar', { ...fields, intervals: 'mon-sun 00:00-24:00' });
+    expect(always.text).toContain('Always open.');
+
     await admin.submit(path, 'clear', {});
     expect(await getBusinessHours(workspace.context)).toMatchObject({ calendar: null, pausesWhilePending: false });
   });

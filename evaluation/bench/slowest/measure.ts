@@ -66,6 +66,7 @@ async function measureTwice(drawn: Drawn, target: Target): Promise<{ ranked: Ran
   const sendTo = (path: string) => sendRequest(target, drawn.method, path, drawn.body?.(run++));
   const first = await sendTo(drawn.path);
   const path = drawn.position === undefined ? withPage(drawn, first) : await withCursor(drawn, sendTo);
+  if (path !== drawn.path) await sendTo(path);
   const { status, ms, cpuMs, meta } = await sendTo(path);
   const { kind, method } = drawn;
   return {

@@ -1,5 +1,5 @@
 -- outside of a transaction
--- Contains the columns of all filters in the order of the ids. A list with several filters reads neither the table nor
+-- Contains the columns of most filters in the order of the ids. A list with several filters reads neither the table nor
 -- tickets after its limit.
 CREATE INDEX CONCURRENTLY IF NOT EXISTS "tickets_filters_idx"
   ON "tickets" ("tenant_id", "id", "status", "priority", "type", "category", "requester_id", "assignee_id", "team_id",

@@ -111,5 +111,7 @@ function targetForm(kind: Kind) {
 
 async function describeOpening({ context, time }: UserContext): Promise<SafeHtml> {
   const { isOpen, until } = await findOpening(context);
+  // In the row after the last day of the calendar, every minute is open until the year 9999.
+  if (isOpen && until.startsWith('9999')) return html`Always open.`;
   return isOpen ? html`Open until ${time(until)}.` : html`Closed. Opens ${time(until)}.`;
 }
