@@ -349,9 +349,8 @@ async function addTickets(
 /** Assigns the dates that follow from the targets to tickets, and begins the pauses of pending tickets. */
 const assignDates = command<{ ids: bigint[] }>(
   ({ ids }) => sql`UPDATE tickets SET
-      due_at = (due_dates(${tenant}, created_at, s.resolution_targets, 0) ->> priority::text)::timestamptz,
-      first_response_due_at =
-        (due_dates(${tenant}, created_at, s.first_response_targets, 0) ->> priority::text)::timestamptz,
+      due_at = (due_dates(${tenant}, created_at, s.resolution_targets, ARRAY[priority], 0))[1],
+      first_response_due_at = (due_dates(${tenant}, created_at, s.first_response_targets, ARRAY[priority], 0))[1],
       paused_since = CASE WHEN status = 'PENDING' THEN updated_at END
     FROM ticket_sequences s WHERE s.tenant_id = ${tenant} AND tickets.tenant_id = ${tenant} AND id = ANY (${ids}::bigint[])`,
 );

@@ -200,7 +200,7 @@ it('reads few pages with row-level security, because its conditions can use the 
   await client.query('BEGIN');
   await client.query("SELECT set_config('itsm.tenant_id', $1, true)", [String(workspace.tenantId)]);
   await client.query('SET LOCAL ROLE itsm_request');
-  const due = `due_dates($1, $2, '{"LOW":4320,"MEDIUM":1440,"HIGH":480,"CRITICAL":240}', 0)`;
+  const due = `due_dates($1, $2, '{"LOW":4320,"MEDIUM":1440,"HIGH":480,"CRITICAL":240}', '{LOW,MEDIUM,HIGH,CRITICAL}', 0)`;
   const between = `open_time_between($1, $2, $2 + interval '300 days')`;
   const statement = `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT ${due}, ${between}`;
   const values = [workspace.tenantId, new Date(now)];
@@ -232,7 +232,7 @@ it('computes the same due dates and open times as Temporal', async () => {
     });
     await writeCalendar(calendar);
     const { rows } = await client.query(
-      `SELECT (due_dates($1, since, '{"LOW":0}', time) ->> 'LOW')::timestamptz AS due,
+      `SELECT (due_dates($1, since, '{"LOW":0}', '{LOW}', time))[1] AS due,
          open_time_between($1, since, due) AS between
        FROM unnest($2::timestamptz[], $3::bigint[], $4::timestamptz[]) AS given (since, time, due)`,
       [

@@ -48,26 +48,26 @@ CREATE FUNCTION write_open_hours(owner bigint, at timestamptz) RETURNS void LANG
   ON CONFLICT (tenant_id, opens_at) DO UPDATE SET closes_at = EXCLUDED.closes_at, open_before = EXCLUDED.open_before
 $$;
 
--- Returns the due date of each priority with a target, by priority: the instant at which the target and the paused time
--- have passed since the creation of a ticket. If they end with an interval, the due date is its end.
-CREATE FUNCTION due_dates(owner bigint, created timestamptz, targets jsonb, paused bigint) RETURNS jsonb
-LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+-- Returns the due date of each priority in the order of the priorities: the instant at which its target and the paused
+-- time have passed since the creation of a ticket. If they end with an interval, the due date is its end. Without a
+-- target, the due date is null.
+CREATE FUNCTION due_dates(owner bigint, created timestamptz, targets jsonb, priorities text[], paused bigint)
+RETURNS timestamptz[] LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+  begun CONSTANT bigint := (
+    SELECT open_before + (extract(epoch FROM least(created, closes_at) - opens_at) * 1000)::bigint
+    FROM open_hours WHERE tenant_id = owner AND opens_at <= created ORDER BY opens_at DESC LIMIT 1);
+  -- With the expression instead of the variable in the condition, row-level security would prevent the use of the index.
+  total bigint;
+  dates timestamptz[];
 BEGIN
-  RETURN (
-    -- With the expression of `total` in the condition, row-level security would prevent the use of the index.
-    WITH needed AS MATERIALIZED (
-      SELECT priority, begun + minutes::bigint * 60000 + coalesce(paused, 0) AS total
-      FROM jsonb_each_text(targets) AS target (priority, minutes), (
-        SELECT open_before + (extract(epoch FROM least(created, closes_at) - opens_at) * 1000)::bigint AS begun
-        FROM open_hours WHERE tenant_id = owner AND opens_at <= created ORDER BY opens_at DESC LIMIT 1
-      ) AS creation
-    )
-    SELECT jsonb_object_agg(priority, opens_at + (total - open_before) * interval '1 millisecond')
-    FROM needed, LATERAL (
-      SELECT opens_at, open_before
-      FROM open_hours WHERE tenant_id = owner AND open_before < total ORDER BY open_before DESC LIMIT 1
-    ) AS due
-  );
+  FOR place IN 1 .. cardinality(priorities) LOOP
+    total := begun + (targets ->> priorities[place])::bigint * 60000 + coalesce(paused, 0);
+    dates[place] := (
+      SELECT opens_at + (total - open_before) * interval '1 millisecond'
+      FROM open_hours WHERE tenant_id = owner AND open_before < total ORDER BY open_before DESC LIMIT 1);
+  END LOOP;
+  RETURN dates;
 END
 $$;
 

@@ -9,19 +9,22 @@ import { identifier, type Parameter, type Sql, sql, tenant } from '../../databas
 const targetNames = { dueAt: 'resolution', firstResponseDueAt: 'first_response' };
 type DueDate = keyof typeof targetNames;
 
-/** Selects the targets from the row `s` of `ticket_sequences`, and with business hours the dates of a new ticket. */
-export function selectTargets(createdAt: Parameter): Sql {
-  const dates = (name: string) => sql`CASE WHEN s.business_hours IS NOT NULL
-        THEN due_dates(${tenant}, ${createdAt}::timestamptz, ${identifier(`s.${name}_targets`)}, 0) END`;
+/**
+ * Selects the targets from the row `s` of `ticket_sequences`, and with business hours the dates of new tickets.
+ * @param priorities the priorities of the tickets
+ */
+export function selectTargets({ createdAt, priorities }: Record<'createdAt' | 'priorities', Parameter>): Sql {
+  const dates = (name: string) => sql`CASE WHEN s.business_hours IS NOT NULL THEN
+        due_dates(${tenant}, ${createdAt}::timestamptz, ${identifier(`s.${name}_targets`)}, ${priorities}::text[], 0) END`;
   return sql`s.resolution_targets, ${dates('resolution')} AS resolution_dates,
       s.first_response_targets, ${dates('first_response')} AS first_response_dates`;
 }
 
 /** Builds SQL for the date of a new ticket, or null without a target. The row has the columns of `selectTargets`. */
-export function newDueDate(date: DueDate): Sql {
+export function newDueDate(date: DueDate, priorities: Parameter): Sql {
   const [targets, dates] = ['targets', 'dates'].map((suffix) => identifier(`${targetNames[date]}_${suffix}`));
   return sql`CASE WHEN ${dates} IS NULL THEN "createdAt" + make_interval(mins => (${targets} ->> priority)::int)
-      ELSE (${dates} ->> priority)::timestamptz END`;
+      ELSE ${dates}[array_position(${priorities}::text[], priority)] END`;
 }
 
 /**
@@ -34,7 +37,7 @@ function changedDueDate(date: DueDate, paused: Sql): Sql {
   return sql`CASE WHEN s.business_hours IS NULL
         THEN created_at + make_interval(mins => (${targets} ->> given.priority)::int)
           + coalesce(${paused}, 0) * interval '1 millisecond'
-        ELSE (due_dates(${tenant}, created_at, ${targets}, ${paused}) ->> given.priority)::timestamptz END`;
+        ELSE (due_dates(${tenant}, created_at, ${targets}, ARRAY[given.priority], ${paused}))[1] END`;
 }
 
 const isSamePriority = sql`given.priority = tickets.priority`;

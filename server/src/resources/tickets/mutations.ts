@@ -31,9 +31,9 @@ type WrittenRow = { ticket: TicketValues };
  * Inserts tickets. The statement first increases the tenant's sequence by the number of
  * tickets. The tickets get the next ordinals and numbers.
  */
-const insert = rows<ActorIds & TicketCounts & { tickets: string; createdAt: string }, WrittenRow>(
+const insert = rows<ActorIds & TicketCounts & { tickets: string; createdAt: string; priorities: string[] }, WrittenRow>(
   (given) => sql`
-  WITH sequence AS (${reserveNumbers(given, selectTargets(given.createdAt))}
+  WITH sequence AS (${reserveNumbers(given, selectTargets(given))}
   ), given AS MATERIALIZED (
     SELECT nextval('tickets_id_seq') AS id, sequence.total + place AS ordinal,
       ${nextNumber} AS number, resolution_targets, resolution_dates, first_response_targets, first_response_dates, given.*
@@ -41,8 +41,8 @@ const insert = rows<ActorIds & TicketCounts & { tickets: string; createdAt: stri
       "dueAt" timestamptz, imported boolean, ${inserted.definitions})
   ), t AS (
     INSERT INTO tickets (id, tenant_id, ordinal, number, due_at, first_response_due_at, imported, ${inserted.targets})
-    SELECT id, ${tenant}, ordinal, number, CASE WHEN "dueAtSet" THEN "dueAt" ELSE ${newDueDate('dueAt')} END,
-      CASE WHEN NOT imported THEN ${newDueDate('firstResponseDueAt')} END, imported, ${inserted.values}
+    SELECT id, ${tenant}, ordinal, number, CASE WHEN "dueAtSet" THEN "dueAt" ELSE ${newDueDate('dueAt', given.priorities)} END,
+      CASE WHEN NOT imported THEN ${newDueDate('firstResponseDueAt', given.priorities)} END, imported, ${inserted.values}
     FROM given ORDER BY ordinal
     RETURNING *
   ), activity AS (${insertActivity({
@@ -70,7 +70,9 @@ export interface Writer extends ActorContext {
 function toInsertStatement(writer: Writer, tickets: readonly NewTicketRow[]) {
   const { positioned, counts } = numberTickets(tickets);
   const createdAt = (tickets[0] as NewTicketRow).createdAt;
-  return writer.db.$bind(insert, { tickets: JSON.stringify(positioned), createdAt, ...counts, ...actorIdsOf(writer) });
+  const priorities = [...new Set(tickets.map(({ priority }) => priority))];
+  const given = { tickets: JSON.stringify(positioned), createdAt, priorities, ...counts, ...actorIdsOf(writer) };
+  return writer.db.$bind(insert, given);
 }
 
 /**
