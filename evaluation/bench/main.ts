@@ -6,6 +6,7 @@ import { benchApi } from './api/api.ts';
 import { tablesOf, writeReport } from './api/report.ts';
 import { benchFairness } from './fairness/fairness.ts';
 import { benchPacing } from './pacing.ts';
+import { benchProcess } from './process.ts';
 import { benchPython } from './python-client.ts';
 import { benchRestore } from './restore.ts';
 import { benchSizes } from './sizes.ts';
@@ -20,6 +21,7 @@ pnpm bench capacity [--only maximum,example] [--minutes 10] [--tickets 200k] [--
 pnpm bench fairness [--tickets 1m] [--rounds count] [--seconds of a part of a round] [--only load,load]
     [--profile folder] [--json]
 pnpm bench pacing [--creates 200] [--clients 1] [--limit 30] [--window 60] [--json]
+pnpm bench process [--tickets 100k] [--rounds count] [--seconds of a load] [--json]
 pnpm bench python [--json]
 pnpm bench restore [--tickets 1m] [--creates 50000] [--json]
 pnpm bench sizes --data folder that is kept [--tickets 10k] [--rounds count] [--seconds of a round] [--json]
@@ -72,6 +74,7 @@ const benches: Record<string, () => Promise<Printed>> = {
     }),
   fairness: measureFairness,
   pacing: measurePacing,
+  process: () => benchProcess({ ...sizesOf({ tickets: '100k', seconds: '10' }), onProgress }),
   python: benchPython,
   restore: () =>
     benchRestore({

@@ -30,6 +30,8 @@ interface ServerOptions {
   /** Environment variables that extend or replace the default settings. */
   env?: Record<string, string>;
   nodeOptions?: string[];
+  /** The options of V8 instead of those in production. */
+  v8Options?: string[];
 }
 
 /** The key with which measured servers encrypt the secrets of webhooks. */
@@ -42,12 +44,12 @@ export const webhookSecretKey = Buffer.alloc(32, 1).toString('base64');
 export async function startServer(
   name: Name,
   databaseUrl: string,
-  { env = {}, nodeOptions = [] }: ServerOptions = {},
+  { env = {}, nodeOptions = [], v8Options: ownOptions }: ServerOptions = {},
 ): Promise<Measured> {
   const port = await steadyPort();
   const { file, options = [], env: defaults } = programs[name];
   const program = fileURLToPath(new URL(file, import.meta.url));
-  const child: ChildProcess = spawn(process.execPath, [...options, ...nodeOptions, program], {
+  const child: ChildProcess = spawn(process.execPath, [...(ownOptions ?? options), ...nodeOptions, program], {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
@@ -63,7 +65,7 @@ export async function startServer(
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  process.once('exit', () => child.kill());
+  stopAtExit(child);
   const url = `http://127.0.0.1:${port}`;
   await untilReady(`${url}/api/public/v1/ping`, child);
   return {
@@ -76,6 +78,13 @@ export async function startServer(
       await exited;
     },
   };
+}
+
+/** Stops a child process when this process exits. */
+export function stopAtExit(child: ChildProcess): void {
+  const stop = () => child.kill();
+  process.once('exit', stop);
+  child.once('exit', () => process.off('exit', stop));
 }
 
 /**

@@ -19,6 +19,18 @@ export function cpuOfFamily(pid: number): number {
   return own + children.reduce((sum, name) => sum + cpuOf(Number(name)), 0);
 }
 
+/** Returns the CPU time of a process, its descendants and their exited child processes, in microseconds. */
+export function cpuOfTree(pid: number): number {
+  const own = timesOf(pid).reduce((sum, ticks) => sum + ticks, 0) * microsecondsPerTick;
+  return childrenOf(pid).reduce((sum, name) => sum + cpuOfTree(Number(name)), own);
+}
+
+/** Returns the CPU time of the exited child processes of a process, in microseconds. */
+export function cpuOfChildren(pid: number): number {
+  const [, , user = 0, system = 0] = timesOf(pid);
+  return (user + system) * microsecondsPerTick;
+}
+
 /**
  * Returns the exact CPU time of a process and its child processes in milliseconds. Doesn't include exited child
  * processes.
