@@ -1,3 +1,4 @@
+import { Priority } from '@itsm-api/contract';
 import { getBusinessHours, setBusinessHours } from '@itsm-api/server/resources/business-hours/queries.ts';
 import { describe, expect } from 'vitest';
 import { admin, api, itAsAdmin as it, workspace } from '../support/fixture.ts';
@@ -5,11 +6,16 @@ import { signIn } from '../support/visitor.ts';
 import { createWorkspace } from '../support/workspace.ts';
 
 const path = '/developer/business-hours';
-const none = { CRITICAL: '', HIGH: '', MEDIUM: '', LOW: '' };
+const targetFields = (kind: 'firstResponse' | 'resolution', given: Record<string, string> = {}) =>
+  Object.fromEntries(Priority.options.map((priority) => [`targets.${kind}.${priority}`, given[priority] ?? '']));
 
 describe('/developer/business-hours', () => {
   it('changes the targets', async () => {
-    const { text } = await admin.submitAndFollow(path, 'resolution', { ...none, CRITICAL: '240', LOW: '525600' });
+    const { text } = await admin.submitAndFollow(
+      path,
+      'resolution',
+      targetFields('resolution', { CRITICAL: '240', LOW: '525600' }),
+    );
     expect(text).toContain('value="240"');
     const expected = { CRITICAL: 240, HIGH: null, MEDIUM: null, LOW: 525_600 };
     expect((await getBusinessHours(workspace.context)).targets.resolution).toEqual(expected);
@@ -17,20 +23,29 @@ describe('/developer/business-hours', () => {
     const theirs = await createWorkspace(api);
     expect((await getBusinessHours(theirs.context)).targets.resolution).toMatchObject({ CRITICAL: null, LOW: null });
 
-    await admin.submit(path, 'firstResponse', { ...none, HIGH: '30' });
+    await admin.submit(path, 'firstResponse', targetFields('firstResponse', { HIGH: '30' }));
     expect((await getBusinessHours(workspace.context)).targets).toMatchObject({
       ...{ firstResponse: { HIGH: 30, LOW: null }, resolution: { LOW: 525_600 } },
     });
-    await admin.submit(path, 'firstResponse', none);
-    await admin.submit(path, 'resolution', none);
+    await admin.submit(path, 'firstResponse', targetFields('firstResponse'));
+    await admin.submit(path, 'resolution', targetFields('resolution'));
     expect((await getBusinessHours(workspace.context)).targets.resolution).toMatchObject({ CRITICAL: null, LOW: null });
   });
 
   it.each(['0', '525601', '1.5', 'soon'])('rejects a target of %s minutes', async (minutes) => {
-    const { status, text } = await admin.submit(path, 'resolution', { ...none, HIGH: minutes });
+    const { status, text } = await admin.submit(path, 'resolution', targetFields('resolution', { HIGH: minutes }));
     expect(status).toBe(400);
-    expect(text).toContain('id="error-HIGH"');
+    expect(text).toContain('id="error-targets.resolution.HIGH"');
     expect(text).toContain(`value="${minutes}"`);
+  });
+
+  it('explains at its field that a target exceeds the open time of a year', async () => {
+    const mine = await createWorkspace(api);
+    const visitor = await signIn(api, mine);
+    await visitor.submit(path, 'calendar', { timeZone: 'UTC', intervals: 'mon 09:00-10:00', holidays: '' });
+    const { status, text } = await visitor.submit(path, 'resolution', targetFields('resolution', { LOW: '9000' }));
+    expect(status).toBe(400);
+    expect(text).toContain('id="error-targets.resolution.LOW"');
   });
 
   it('sets and deletes the hours, and shows when the workspace opens next', async () => {

@@ -61,7 +61,7 @@ it('has a sample request for every page of the developer area', () => {
 });
 
 describe.each(pages)('$path', ({ path, roles }) => {
-  it('serves developer area pages with no-store and a strict content security policy', async () => {
+  it('serves developer area pages with no-store, a strict content security policy and unique ids', async () => {
     const response = await (roles === 'everyone' ? openBrowser(api) : admin).get(await addressOf(path));
     // The page for choosing a workspace redirects a visitor who has no accounts to choose from.
     expect(response.status, response.text).toBe(path === '/developer/workspaces' ? 303 : 200);
@@ -79,6 +79,8 @@ describe.each(pages)('$path', ({ path, roles }) => {
     for (const [form] of response.text.matchAll(/<form .*?<\/form>/gs)) {
       expect(form).toMatch(/<button (?![^>]*type="button")/);
     }
+    const ids = [...response.text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(ids).toEqual([...new Set(ids)]);
   });
 });
 

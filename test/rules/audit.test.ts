@@ -75,7 +75,13 @@ const asset = {
   ...{ location: '', purchaseDate: '', purchaseCost: '', warrantyExpiresAt: '', notes: '', customFields: '' },
 };
 const article = { title: 'Use the scanner', category: '', body: 'Lift the lid.' };
-const noTargets = { CRITICAL: '', HIGH: '', MEDIUM: '', LOW: '' };
+const targetFields = (kind: string, HIGH: string) =>
+  Object.fromEntries(
+    Object.entries({ CRITICAL: '', HIGH, MEDIUM: '', LOW: '' }).map(([key, value]) => [
+      `targets.${kind}.${key}`,
+      value,
+    ]),
+  );
 
 interface FormSample {
   /** Creates the object that the form changes. Returns the path of the page. */
@@ -201,8 +207,8 @@ const formSamples: Record<string, FormSample> = {
     fields: { timeZone: 'UTC', intervals: 'mon-sun 00:00-24:00', holidays: '' },
   },
   '/developer/business-hours clear': { fields: {} },
-  '/developer/business-hours firstResponse': { fields: { ...noTargets, HIGH: '60' } },
-  '/developer/business-hours resolution': { fields: { ...noTargets, HIGH: '240' } },
+  '/developer/business-hours firstResponse': { fields: targetFields('firstResponse', '60') },
+  '/developer/business-hours resolution': { fields: targetFields('resolution', '240') },
   '/developer/assets/new create': { fields: { ...asset, assetTag: 'LT-1' } },
   '/developer/assets/one change': {
     make: async () => `/developer/assets/one?id=${(await mine.createAsset()).id}`,

@@ -19,9 +19,6 @@ const path = '/developer/business-hours';
 const Target = emptyAsNull(
   z.preprocess((value) => (typeof value === 'string' ? Number(value) : value), TargetMinutes.shape.LOW),
 );
-const Targets = z.strictObject(
-  Object.fromEntries(Priority.options.map((priority) => [priority, Target])) as Record<Priority, typeof Target>,
-);
 
 /** The titles and texts of the forms for targets, by kind of target. */
 const targetForms = {
@@ -29,6 +26,11 @@ const targetForms = {
   resolution: { title: 'Resolution targets', from: html`until it is due, unless a request sets <code>dueAt</code>` },
 } as const;
 type Kind = keyof typeof targetForms;
+
+/** Returns the name of a form field, which is the path of the target in errors. */
+function fieldOf(kind: Kind, priority: Priority) {
+  return `targets.${kind}.${priority}` as const;
+}
 
 /** The page on which an administrator sets the business hours and the targets of the workspace. */
 export const businessHours = page({
@@ -53,7 +55,12 @@ ${submit('Save')}`;
       const fields = (sent: FormState | undefined) =>
         html`${Priority.options.toReversed().map((priority) =>
           textField(sent, {
-            ...{ name: priority, label: `${priority} (minutes)`, type: 'number', value: targets[kind][priority] },
+            ...{
+              name: fieldOf(kind, priority),
+              label: `${priority} (minutes)`,
+              type: 'number',
+              value: targets[kind][priority],
+            },
           }),
         )}${submit('Save')}`;
       return section(
@@ -100,10 +107,13 @@ ${calendar && renderForm(request, 'clear', () => submit('Delete the hours', 'dan
 
 function targetForm(kind: Kind) {
   return form({
-    fields: Targets,
+    fields: z.strictObject(Object.fromEntries(Priority.options.map((priority) => [fieldOf(kind, priority), Target]))),
     audit: 'settings.updated',
     async run({ visit, fields }) {
-      await setBusinessHours(visit.context, { targets: { [kind]: fields } });
+      const targets = Object.fromEntries(
+        Priority.options.map((priority) => [priority, fields[fieldOf(kind, priority)]]),
+      );
+      await setBusinessHours(visit.context, { targets: { [kind]: targets } });
       return { redirect: path, subject: targetForms[kind].title.toLowerCase() };
     },
   });
