@@ -72,7 +72,7 @@ ${results.join('\n')}
 ## Failures
 
 Each reason says what a correction would cost users. If a tool finds more than this table allows, \`pnpm external-checks\`
-fails. If the number of allowed failures rises, \`test/rules/external-checks.test.ts\` fails.
+fails. If the number of allowed failures per operation rises, \`test/rules/external-checks.test.ts\` fails.
 
 | tool | rules, and how often they fail | reason |
 | ----- | ------------------------------ | ------ |
