@@ -408,4 +408,16 @@ describe('backfillOpenHours', () => {
     await backfillOpenHours(api.prisma);
     expect(await rows()).toEqual(after);
   });
+
+  it('closes a holiday that the table reaches later, although every earlier minute is open', async () => {
+    const owner = await openWorkspace({});
+    now = new Date(Date.now() - 10 * 86_400_000);
+    const holiday = new Date();
+    holiday.setUTCFullYear(holiday.getUTCFullYear() + 3, holiday.getUTCMonth(), holiday.getUTCDate() - 5);
+    await setBusinessHours(owner.context, { calendar: calendarOf(always, [holiday.toISOString().slice(0, 10)]) });
+    const rows = () => query(api.databaseUrl, 'SELECT FROM open_hours WHERE tenant_id = $1', [owner.tenantId]);
+    expect(await rows()).toHaveLength(1);
+    await backfillOpenHours(api.prisma);
+    expect(await rows()).toHaveLength(2);
+  });
 });

@@ -11,13 +11,13 @@ CREATE INDEX "open_hours_tenant_id_open_before_idx" ON "open_hours" ("tenant_id"
 SELECT protect_table('open_hours', 'SELECT, INSERT, UPDATE, DELETE');
 
 -- Derives the open hours of a tenant from its calendar. Writes only the rows that differ. The first day is two years
--- before the given instant, or the first day of the existing rows. The last day is three years after the instant. In an
--- interval of each end of the table, every minute is open. The day before the first one can have an interval that ends
--- on the first one. If a change of the clocks reverses the ends of an interval, the interval is empty.
+-- before the given instant, or the first day of the existing rows if it is earlier. The last day is three years after
+-- the instant. In an interval of each end of the table, every minute is open. The day before the first one can have an
+-- interval that ends on the first one. If a change of the clocks reverses the ends of an interval, the interval is empty.
 CREATE FUNCTION write_open_hours(owner bigint, at timestamptz) RETURNS void LANGUAGE sql AS $$
   WITH calendar AS MATERIALIZED (
     SELECT business_hours AS hours, business_hours ->> 'timeZone' AS zone,
-      coalesce(
+      least(
         (SELECT closes_at AT TIME ZONE (business_hours ->> 'timeZone') FROM open_hours
           WHERE tenant_id = owner ORDER BY opens_at LIMIT 1),
         at AT TIME ZONE (business_hours ->> 'timeZone') - interval '2 years'
