@@ -361,6 +361,8 @@ describe('setBusinessHours', () => {
     ['timeZone', /IANA time zone/, { calendar: { ...week, timeZone: 'Berlin' } }],
     ['timeZone', /IANA time zone/, { calendar: { ...week, timeZone: '+01:00' } }],
     ['timeZone', /unknown to PostgreSQL/, { calendar: { ...week, timeZone: 'europe/berlin' } }],
+    ['timeZone', /without summer time/, { calendar: { ...week, timeZone: 'CET' } }],
+    ['timeZone', /without summer time/, { calendar: { ...week, timeZone: 'WET' } }],
     ['timeZone', /./, { calendar: { intervals: week.intervals } }],
     ['intervals', /at most 4 intervals on MONDAY/, { calendar: calendarOf({ MONDAY: repeat(5, '09:00-10:00') }) }],
     ['intervals', /at least one hour a week/, { calendar: calendarOf({ MONDAY: '09:00-09:40 09:20-09:59' }) }],

@@ -45,8 +45,10 @@ const writeSetting = command<{ calendar: string; firstResponse: string; resoluti
 );
 
 const isKnownZone = oneAsJson<{ name: string }, { isKnown: boolean }>(
-  // The names are the same for all tenants.
-  ({ name }) => sql`SELECT EXISTS (SELECT FROM pg_timezone_names WHERE name = ${name}) AS "isKnown"
+  // The names are the same for all tenants. `AT TIME ZONE` interprets the four rejected names as abbreviations with a
+  // fixed offset.
+  ({ name }) => sql`SELECT EXISTS (SELECT FROM pg_timezone_names
+      WHERE name = ${name} AND name NOT IN ('CET', 'EET', 'MET', 'WET')) AS "isKnown"
     WHERE ${tenant}::bigint IS NOT NULL`,
 );
 
@@ -173,7 +175,8 @@ function toAudited({ targets: { firstResponse, resolution }, pausesWhilePending 
 async function assertKnownZone(db: TenantClient, { timeZone }: BusinessCalendar): Promise<void> {
   const { isKnown } = (await db.$sql(isKnownZone, { name: timeZone })) ?? { isKnown: false };
   if (isKnown) return;
-  const message = 'is unknown to PostgreSQL. Choose another name, such as Europe/Berlin.';
+  const message =
+    'is unknown to PostgreSQL, or an abbreviation without summer time. Choose another name, such as Europe/Berlin.';
   throw invalidField('VALIDATION_ERROR', 'timeZone', message);
 }
 
