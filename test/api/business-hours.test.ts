@@ -395,6 +395,17 @@ describe('setBusinessHours', () => {
     await expect(set(dates.slice(0, 400))).rejects.toThrow('targets.resolution.LOW must be at most');
     await set(dates.slice(0, 10));
   });
+
+  it('checks the targets only if they or the calendar change', async () => {
+    const owner = await openWorkspace({});
+    const set = (patch: BusinessHoursPatch) => setBusinessHours(owner.context, patch);
+    // The 365 days from a Monday have 53 Mondays, and the days from a Tuesday have 52.
+    now = new Date('2026-11-23T00:00:00.000Z');
+    await set({ calendar: calendarOf({ MONDAY: '09:00-10:00' }), targets: { resolution: { LOW: 53 * 60 } } });
+    now = new Date('2026-11-24T00:00:00.000Z');
+    expect(await set({ pausesWhilePending: true })).toMatchObject({ pausesWhilePending: true });
+    await expect(set({ targets: { resolution: { HIGH: 60 } } })).rejects.toThrow('must be at most 3120 minutes');
+  });
 });
 
 describe('backfillOpenHours', () => {

@@ -133,11 +133,12 @@ export async function writeBusinessHours(
       resolution: JSON.stringify(after.targets.resolution),
     },
   });
-  if (!isDeepStrictEqual(after.calendar, before.calendar)) {
+  const isNewCalendar = !isDeepStrictEqual(after.calendar, before.calendar);
+  if (isNewCalendar) {
     if (after.calendar !== null) await assertKnownZone(db, after.calendar);
     await rewriteOpenHours(context);
   }
-  await assertReachable(context, after.targets);
+  if (isNewCalendar || !isDeepStrictEqual(after.targets, before.targets)) await assertReachable(context, after.targets);
   return {
     ...auditChanges(before.calendar ?? {}, { ...after.calendar }, ['timeZone', 'intervals', 'holidays']),
     ...auditChanges(toAudited(before), toAudited(after), [
