@@ -69,6 +69,8 @@ it.each([
   [['--time-zone', 'UTC'], 'intervals'],
   [['--time-zone', 'UTC', '--intervals', 'mo 09:00-17:00'], 'mon-fri 09:00-12:00 13:00-17:30'],
   [['--time-zone', 'UTC', '--intervals', 'mon 9-17'], 'mon-fri 09:00-12:00 13:00-17:30'],
+  [['--time-zone', 'UTC', '--intervals', 'fri- 09:00-17:00'], 'mon-fri 09:00-12:00 13:00-17:30'],
+  [['--time-zone', 'UTC', '--intervals', 't-f 09:00-17:00'], 'mon-fri 09:00-12:00 13:00-17:30'],
   [['--time-zone', 'UTC', '--intervals', 'mon'], 'mon-fri 09:00-12:00 13:00-17:30'],
   [['--holidays', 'Christmas'], '2026-12-25 Christmas'],
   [['--pauses-while-pending', 'true'], 'requires business hours'],

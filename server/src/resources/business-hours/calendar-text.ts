@@ -36,10 +36,12 @@ export const HolidayLines = linesOf(parseHoliday, '2026-12-25 Christmas');
 
 function parseIntervals(line: string): Intervals | undefined {
   const [days = '', ...times] = line.split(/[\s,;]+/);
-  const ends = days.split('-').map((name) => Weekday.options.findIndex((day) => day.startsWith(name.toUpperCase())));
+  const ends = days
+    .split('-')
+    .map((name) => Weekday.options.findIndex((day) => name.length > 2 && day.startsWith(name.toUpperCase())));
   const [first = -1, last = first, ...others] = ends;
   const intervals = times.map((time) => /^(\d?\d:\d\d)-(\d?\d:\d\d)$/.exec(time));
-  const isValid = days.length > 2 && Math.min(first, last) >= 0 && others.length === 0 && times.length > 0;
+  const isValid = Math.min(first, last) >= 0 && others.length === 0 && times.length > 0;
   if (!isValid || intervals.includes(null)) return undefined;
   // A range such as sat-mon passes the end of the week.
   const weekdays = Array.from(
