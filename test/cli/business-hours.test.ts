@@ -73,6 +73,7 @@ it.each([
   [['--time-zone', 'UTC', '--intervals', 't-f 09:00-17:00'], 'mon-fri 09:00-12:00 13:00-17:30'],
   [['--time-zone', 'UTC', '--intervals', 'mon'], 'mon-fri 09:00-12:00 13:00-17:30'],
   [['--holidays', 'Christmas'], '2026-12-25 Christmas'],
+  [['--holidays', '2027-02-28\n2027-02-29 Leap day'], 'has the line 2027-02-29 Leap day'],
   [['--pauses-while-pending', 'true'], 'requires business hours'],
   [[], 'Choose what to change'],
 ])('rejects %j', async (options, message) => {

@@ -1,4 +1,4 @@
-import { type BusinessCalendar, Priority, type TargetMinutes, Weekday } from '@itsm-api/contract';
+import { type BusinessCalendar, CalendarDate, Priority, type TargetMinutes, Weekday } from '@itsm-api/contract';
 import * as z from 'zod';
 
 /*
@@ -57,8 +57,9 @@ function parseIntervals(line: string): Intervals | undefined {
 }
 
 function parseHoliday(line: string): Holidays | undefined {
-  const [, date, name] = /^(\d{4}-\d\d-\d\d)(?:\s+(.+))?$/.exec(line) ?? [];
-  return date === undefined ? undefined : [{ date, name: name ?? null }];
+  const [, date, name = null] = /^(\S+)(?:\s+(.+))?$/.exec(line) ?? [];
+  const { data } = CalendarDate.safeParse(date);
+  return data === undefined ? undefined : [{ date: data, name }];
 }
 
 /** Formats the intervals as lines that `IntervalLines` can parse. Successive days with the same intervals share a line. */
