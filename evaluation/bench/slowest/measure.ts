@@ -17,6 +17,9 @@ export interface Ranked {
   isCapped?: boolean | undefined;
 }
 
+/** The maximum latencies in milliseconds, without other load on a quiet machine. */
+export const limits = { p50: 10, p99: 250, max: 500 } as const;
+
 /** The slowest requests run again, because other programs on the machine can delay one run. */
 const [repeated, repetitions] = [100, 30];
 /** The maximum time for the runs of one request. */
@@ -39,7 +42,9 @@ export async function rankRequests(drawn: Drawn[], target: Target): Promise<Rank
   const measured: { ranked: Ranked; send: () => Promise<Response> }[] = [];
   for (const [i, request] of drawn.entries()) {
     if (i % 100 === 0) onProgress(`requests: ${i} of ${drawn.length}`);
-    measured.push(await measureTwice(request, target));
+    const each = await measureTwice(request, target);
+    if (each.ranked.ms > limits.max) onProgress(`${each.ranked.ms.toFixed(0)} ms: ${each.ranked.request}`);
+    measured.push(each);
   }
   measured.sort((a, b) => b.ranked.ms - a.ranked.ms);
   for (const [i, { ranked, send }] of measured.slice(0, repeated).entries()) {

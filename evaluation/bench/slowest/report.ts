@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { type Percentiles, percentiles } from '../../../test/support/percentiles.ts';
 import { describeMachine } from '../api/api.ts';
 import type { Beside } from './beside.ts';
-import type { Ranked } from './measure.ts';
+import { limits, type Ranked } from './measure.ts';
 
 /** The result of the search. */
 export interface SlowestResult extends Summary {
@@ -20,9 +20,6 @@ interface Summary {
   /** The number of responses with each status. */
   statuses: Record<string, number>;
 }
-
-/** The maximum latencies in milliseconds, without other load on a quiet machine. */
-const limits = { p50: 10, p99: 250, max: 500 } as const;
 
 const listed = 10;
 

@@ -127,10 +127,15 @@ const firstOfEachPlace = sql`SELECT array_agg(first.id ORDER BY place) AS firsts
 /**
  * Settings of PostgreSQL's planner. Tickets with similar ids are on the same disk pages. Without `random_page_cost`,
  * PostgreSQL assumes a random read for each ticket, and reads the table of all tenants instead of an index. It also
- * underestimates the number of tickets with several values, and would hash all of them instead of merging them in the
- * order of ids.
+ * underestimates the number of tickets that match several filters. It would hash all tickets that match each filter,
+ * with several processes, instead of merging them in the order of ids up to the limit.
  */
-const settings = { random_page_cost: '1.1', enable_hashagg: 'off' };
+const settings = {
+  random_page_cost: '1.1',
+  enable_hashagg: 'off',
+  enable_hashjoin: 'off',
+  max_parallel_workers_per_gather: '0',
+};
 
 /** Runs the query and reads the tickets on the page. @param max the maximum number of matching rows to count */
 async function runIdQuery(
