@@ -144,7 +144,7 @@ it.each([
 async function explain(configs: pg.QueryConfig[]): Promise<Plan> {
   const client = new pg.Client({ connectionString: api.databaseUrl });
   await client.connect();
-  await client.query(`SET ROLE itsm_request; SET max_parallel_workers_per_gather = 0; BEGIN;
+  await client.query(`SET ROLE itsm_request; BEGIN;
     SELECT set_config('itsm.tenant_id', '${workspace.tenantId}', true)`);
   for (const { text, values } of configs.slice(0, -1)) await client.query(text, values);
   const [last] = configs.slice(-1);

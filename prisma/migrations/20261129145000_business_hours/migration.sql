@@ -11,9 +11,12 @@ ALTER TABLE "ticket_sequences"
   ADD COLUMN IF NOT EXISTS "business_hours" jsonb,
   ADD COLUMN IF NOT EXISTS "pauses_while_pending" boolean NOT NULL DEFAULT false;
 
--- With the start of the pause in the index, the filter `overdue` reads no rows of the table to count tickets.
-CREATE INDEX CONCURRENTLY IF NOT EXISTS "tickets_overdue_pause_idx"
-  ON "tickets" ("tenant_id", "due_at" DESC, "id" DESC, "status", "paused_since")
+-- With the start of the pause and the columns of the other filters in the index, the filter `overdue` reads no rows of
+-- the table to count tickets.
+CREATE INDEX CONCURRENTLY IF NOT EXISTS "tickets_overdue_filters_idx"
+  ON "tickets" ("tenant_id", "due_at" DESC, "id" DESC, "status", "paused_since", "priority", "type", "category",
+    "requester_id", "assignee_id", "team_id", "created_at", "category_config_id", "form_key", "approval_status",
+    "planned_start_at", "planned_end_at", "parent_id")
   WHERE "due_at" IS NOT NULL AND "status" IN ('OPEN', 'IN_PROGRESS', 'PENDING');
 DROP INDEX CONCURRENTLY IF EXISTS "tickets_overdue_idx";
 
