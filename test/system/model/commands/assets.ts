@@ -52,7 +52,7 @@ const fields = {
   customFields,
 };
 const upsertFields = { name: words, ...fields, tags, externalId: fc.option(externalId) };
-const patchGiven = some({ name: words, ...fields, tagChanges, externalId: fc.option(externalId) });
+export const assetPatchGiven = some({ name: words, ...fields, tagChanges, externalId: fc.option(externalId) });
 const newFields = { name: words, ...fields, tags, externalId: seldom(externalId) };
 const newGiven = fc.record(newFields, { requiredKeys: ['name', 'type'], noNullPrototype: true });
 const queryGiven = fc.record({
@@ -67,6 +67,12 @@ const queryGiven = fc.record({
 
 function withHolder<Input extends { holder?: Parameters<typeof userId>[1] }>(turn: Turn, { holder, ...body }: Input) {
   return { ...body, ...(holder && { assignedToId: userId(turn, holder) }) };
+}
+
+type AssetPatchInput = typeof assetPatchGiven extends fc.Arbitrary<infer Input> ? Input : never;
+
+export function assetPatch(turn: Turn, { tagChanges, ...fields }: AssetPatchInput): AssetPatch {
+  return { ...(withHolder(turn, fields) as AssetPatch), ...tagChanges };
 }
 
 const withTag = fc.option(fc.nat(2), { nil: undefined, freq: 3 });
@@ -189,7 +195,7 @@ export const assets = {
 
   update: kind(
     8,
-    fc.record({ place, patch: patchGiven, tag: withTag, isForeign: fc.nat(29) }),
+    fc.record({ place, patch: assetPatchGiven, tag: withTag, isForeign: fc.nat(29) }),
     async (turn, { place, patch, tag, isForeign }) => {
       if (isForeign === 0) {
         return askForeign(turn, 'assets.update', { id: turn.other.assets.pick(place), body: { name: 'Seized' } });
@@ -197,8 +203,7 @@ export const assets = {
       const { assets } = turn.workspace;
       const id = assets.pick(place);
       if (id === undefined) return;
-      const { tagChanges, ...fields } = patch;
-      const body = { ...withHolder(turn, fields), ...tagChanges } as AssetPatch;
+      const body = assetPatch(turn, patch);
       const ifMatch = tagOf(assets.of(id), tag);
       const sent = await turn.ask('assets.update', {
         params: { id },

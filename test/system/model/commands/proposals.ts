@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Proposal, type ProposalPreview, ProposalStatus, type Ticket } from '@itsm-api/contract';
 import fc from 'fast-check';
+import { changeAsset } from '../resources/assets.ts';
 import { changesBetween, isSame, type Outcome } from '../resources/rows.ts';
 import { changeTask } from '../resources/tasks.ts';
 import { changeTicket, type NewTicket, newTicket } from '../resources/tickets.ts';
@@ -11,6 +12,7 @@ import type { PostMode, RequestOptions, Turn } from '../turn.ts';
 import { agrees } from '../values.ts';
 import { isRejection, type KnownProposal, type Sent, type Workspace } from '../world.ts';
 import { answered, paging, place, sending, valuesOf, words } from './arbitraries.ts';
+import { assetPatch, assetPatchGiven } from './assets.ts';
 import { kind } from './command.ts';
 import { askForeign, askList } from './lists.ts';
 import { taskPatchGiven, withAssignee } from './tasks.ts';
@@ -56,6 +58,7 @@ interface Change {
 /** The proposed changes of rows: the history of the row, and the effect on the row. */
 const changes: Record<string, Change> = {
   tickets_update: { history: ({ tickets }, { id = 0 }) => tickets.of(id), change: changeTicket as Change['change'] },
+  assets_update: { history: ({ assets }, { id = 0 }) => assets.of(id), change: changeAsset as Change['change'] },
   tasks_update: { history: ({ tasks }, { taskId = 0 }) => tasks.of(taskId), change: changeTask as Change['change'] },
 };
 
@@ -188,6 +191,19 @@ export const proposals = {
       const { parentId: _, externalId: __, ...body } = patchBody(turn, patch, `p${turn.number}`);
       if (Object.keys(body).length === 0) return;
       await propose(turn, { operation: 'tickets_update', params: { id }, body }, given);
+    },
+  ),
+
+  createForAsset: kind(
+    4,
+    fc.record({ place, patch: assetPatchGiven, ...sendingGiven }),
+    async (turn, { place, patch, ...given }) => {
+      const id = turn.workspace.assets.pick(place);
+      if (id === undefined) return;
+      // Whether the server accepts an external id depends on other assets.
+      const { externalId: _, ...body } = assetPatch(turn, patch);
+      if (Object.keys(body).length === 0) return;
+      await propose(turn, { operation: 'assets_update', params: { id }, body }, given);
     },
   ),
 
