@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
 import { type Percentiles, percentiles } from '../../../test/support/percentiles.ts';
-import { describeMachine } from '../api/api.ts';
+import { describeRun, writeSection } from '../performance-page.ts';
 import type { Beside } from './beside.ts';
 import { limits, type Ranked } from './measure.ts';
 
@@ -42,24 +40,16 @@ export function isGood({ all, statuses }: Summary): boolean {
   return isFast && Object.keys(statuses).every((status) => status === '200');
 }
 
-/** Replaces the section of the page about performance. */
-export async function writeSection(result: SlowestResult): Promise<void> {
-  const page = new URL('../../../docs/performance.md', import.meta.url);
-  const text = await readFile(page, 'utf8');
-  const [before = '', after = ''] = text.split(/^## Slowest requests\n[\s\S]*?(?=^## )/m);
-  await writeFile(page, `${before}${sectionOf(result)}\n${after}`);
-}
-
-function sectionOf(result: SlowestResult): string {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-  const date = new Date().toISOString().slice(0, 10);
-  return `## Slowest requests
-
-\`pnpm bench slowest\` draws requests from the contract, and sends them one at a time
+/** Writes the section of the page about performance. */
+export function writeResult(result: SlowestResult): Promise<void> {
+  return writeSection(
+    'Slowest requests',
+    `\`pnpm bench slowest\` draws requests from the contract, and sends them one at a time
 ([method](../evaluation/bench/README.md#slowest-requests)). The database contains ${result.tickets.toLocaleString('en')} tickets
-with skewed values. This run was on ${date} at commit ${commit}, on ${describeMachine()}:
+with skewed values. This run was ${describeRun()}:
 
-${tableOf(result)}`;
+${tableOf(result)}`,
+  );
 }
 
 /** Formats the distribution and the ranking as Markdown. */

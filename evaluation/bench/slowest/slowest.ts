@@ -8,7 +8,7 @@ import { allowedRatio, measureBeside } from './beside.ts';
 import { loadSkewedData } from './data.ts';
 import { type Drawn, drawRequests } from './draw.ts';
 import { type Ranked, rankRequests } from './measure.ts';
-import { besideTable, isGood, summarize, tableOf, writeSection } from './report.ts';
+import { besideTable, isGood, summarize, tableOf, writeResult } from './report.ts';
 
 interface Options {
   dataDir: string;
@@ -42,7 +42,7 @@ export async function benchSlowest({ dataDir, tickets, seed, only, onProgress }:
     const drawn = drawRequests(seed).filter(({ kind }) => only?.includes(kind) ?? true);
     const ranking = await measure(drawn, { dataDir, databaseUrl: database.url, key: data.keys[0] ?? '', onProgress });
     const result = { tickets, seed, ...summarize(ranking), ranking };
-    if (only === undefined) await writeSection(result);
+    if (only === undefined) await writeResult(result);
     await writeFile(kept, JSON.stringify(ranking));
     return { table: tableOf(result), result, good: isGood(result) };
   } finally {
