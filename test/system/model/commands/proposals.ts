@@ -199,7 +199,7 @@ export const proposals = {
     fc.record({ place, patch: assetPatchGiven, ...sendingGiven }),
     async (turn, { place, patch, ...given }) => {
       const id = turn.workspace.assets.pick(place);
-      if (id === undefined) return;
+      if (id === undefined || turn.key.isImport) return;
       // Whether the server accepts an external id depends on other assets.
       const { externalId: _, ...body } = assetPatch(turn, patch);
       if (Object.keys(body).length === 0) return;
