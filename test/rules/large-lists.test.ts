@@ -20,12 +20,12 @@ it.beforeAll(async () => {
     INSERT INTO custom_field_definitions (tenant_id, resource, key, type, label, options, filterable, backfilled, updated_at)
       VALUES (${tenantId}, 'TICKET', 'site', 'SELECT', 'Site', '[{"value": "hq", "label": "hq", "active": true}]', true, true, now());
     INSERT INTO tickets (tenant_id, ordinal, number, type, title, description, status, priority, category, requester_id,
-        assignee_id, team_id, form_key, category_config_id, tags, watcher_ids, asset_ids, custom_fields, approval_status,
+        parent_id, assignee_id, team_id, form_key, category_config_id, tags, watcher_ids, asset_ids, custom_fields, approval_status,
         created_at, due_at, planned_start_at, planned_end_at, updated_at)
       SELECT ${tenantId}, i, i, kind, 'Ticket', repeat('It is broken. ', 20),
         CASE WHEN i > ${0.9 * tickets} OR i % 50 = 0 THEN 'OPEN' ELSE 'CLOSED' END,
         CASE WHEN i % 10 < 6 THEN 'MEDIUM' ELSE 'LOW' END, CASE WHEN i % 20 < 9 THEN 'NETWORK' ELSE 'ACCESS' END,
-        CASE WHEN i % 7 < 2 THEN ${userId} ELSE 1000 + i % 5000 END, CASE WHEN i % 11 < 4 THEN ${userId} END,
+        CASE WHEN i % 7 < 2 THEN ${userId} ELSE 1000 + i % 5000 END, CASE WHEN i % 10 = 1 THEN 1 END, CASE WHEN i % 11 < 4 THEN ${userId} END,
         CASE WHEN i % 13 < 6 THEN 1 ELSE 2 + i % 40 END, CASE WHEN i % 17 < 5 THEN 'access' END,
         'cat-' || i % 4, CASE WHEN i % 2 = 0 THEN ARRAY['common'] ELSE '{}' END || CASE WHEN ${old} THEN ARRAY['old'] ELSE '{}' END,
         CASE WHEN i % 19 < 8 THEN ARRAY[${userId}] ELSE '{}' END, CASE WHEN i % 23 < 9 THEN ARRAY[1] ELSE '{}' END,
@@ -80,6 +80,17 @@ it.each([
   'requesterId=me&watcherUserId=me',
   'assetId=1&tag=common&status=OPEN',
   'customFields[site]=hq&watcherUserId=me&assetId=1',
+  'customFields[site]=hq&watcherUserId=me&createdSince=2021-01-01T00:00:00Z',
+  'customFields[site]=hq&teamId=1&requesterId=me',
+  'tag=common,old&approvalStatus=NONE&createdSince=2021-01-01T00:00:00Z',
+  'tag=common&plannedBefore=2023-01-01T00:00:00Z',
+  'type=CHANGE&overdue=true',
+  'requesterId=me&overdue=true',
+  'tag=common&overdue=true',
+  'approvalStatus=PENDING&category=NETWORK',
+  'plannedBefore=2023-01-01T00:00:00Z&approvalStatus=PENDING',
+  'parentId=1&formKey=access',
+  'parentId=1&customFields[site]=hq',
 ])(
   'counts the tickets with %s in indexes, up to the limit, and reads only the tickets of the page',
   async (filters) => {
