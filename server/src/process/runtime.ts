@@ -197,7 +197,13 @@ export async function findDatabase({ DATABASE_URL, DATA_DIR }: Settings, holder:
   return { url: DATABASE_URL, stop: async () => undefined };
 }
 
+/** Opens the databases without checking the schema, for commands that show the state of a database. */
+export function openForDiagnosis(url: string, settings: Settings): Databases {
+  const timeouts = timeoutsOf(settings);
+  return openDatabases({ url, requestConnections: 1, timeouts, worker: false, onConnectionError: () => undefined });
+}
+
 /** Returns the timeouts for PostgreSQL sessions from the settings. */
-export function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
+function timeoutsOf({ STATEMENT_TIMEOUT_MS, LOCK_TIMEOUT_MS }: Settings): Timeouts {
   return { statementMs: STATEMENT_TIMEOUT_MS, lockMs: LOCK_TIMEOUT_MS };
 }

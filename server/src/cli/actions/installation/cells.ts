@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { type Cell, readCells } from '../../../config/cells.ts';
 import type { Settings } from '../../../config/env.ts';
-import { type Databases, openDatabases } from '../../../database/client/databases.ts';
-import { timeoutsOf } from '../../../process/runtime.ts';
+import type { Databases } from '../../../database/client/databases.ts';
+import { openForDiagnosis } from '../../../process/runtime.ts';
 import { type CellStatus, findTenantInCell, readCellStatus } from '../../../resources/tenants/cell-status.ts';
 import { activeLabel, statusLabel } from '../../lib/output.ts';
 import { createAction, readSetting } from '../../lib/run-command.ts';
@@ -24,13 +24,7 @@ async function readEach<Found extends object>(
   read: (databases: Databases) => Promise<Found | undefined>,
 ): Promise<OfCells<Found>> {
   const readOne = async ({ name, url }: Cell): Promise<OfCells<Found>> => {
-    const databases = openDatabases({
-      url,
-      requestConnections: 1,
-      timeouts: timeoutsOf(settings),
-      worker: false,
-      onConnectionError: () => undefined,
-    });
+    const databases = openForDiagnosis(url, settings);
     try {
       const found = await read(databases);
       return { found: found === undefined ? [] : [{ cell: name, ...found }], errors: [] };

@@ -1,8 +1,7 @@
 import { styleText } from 'node:util';
 import * as z from 'zod';
 import type { Settings } from '../../../config/env.ts';
-import { openDatabases } from '../../../database/client/databases.ts';
-import { findDatabase, timeoutsOf } from '../../../process/runtime.ts';
+import { findDatabase, openForDiagnosis } from '../../../process/runtime.ts';
 import { printable } from '../../lib/cli-errors.ts';
 import { checks, type Finding, type Installation } from '../../lib/doctor-checks.ts';
 import { assertDatabaseExists, createAction } from '../../lib/run-command.ts';
@@ -29,13 +28,7 @@ export const run = createAction({
 async function openInstallation(settings: Settings): Promise<Installation & { close(): Promise<void> }> {
   await assertDatabaseExists(settings);
   const { url, stop } = await findDatabase(settings, { type: 'command' });
-  const databases = openDatabases({
-    url,
-    requestConnections: 1,
-    timeouts: timeoutsOf(settings),
-    worker: false,
-    onConnectionError: () => undefined,
-  });
+  const databases = openForDiagnosis(url, settings);
   return {
     settings,
     databases,
