@@ -45,12 +45,12 @@ export interface Check {
   name: string;
   /** Whether `itsm doctor` skips the later checks if this check finds a problem. */
   essential?: boolean;
-  check(installation: Installation): Promise<Finding[]>;
+  check(installation: Installation): Promise<Finding | Finding[]>;
 }
 
 const ok = (message: string): Finding => ({ level: 'ok', message });
 const note = (message: string, advice: string): Finding => ({ level: 'note', message, advice });
-const wrong = (message: string, advice: string): Finding => ({ level: 'wrong', message, advice });
+export const wrong = (message: string, advice: string): Finding => ({ level: 'wrong', message, advice });
 
 /** All checks of `itsm doctor`, in the order in which they run. The checks don't change the database. */
 export const checks: Check[] = [
@@ -61,13 +61,13 @@ export const checks: Check[] = [
     async check({ databases }) {
       try {
         await checkConnection(databases.options.url, databases.options.timeouts);
-        return [ok('PostgreSQL delivers notifications, for example about revoked keys and new deliveries.')];
+        return ok('PostgreSQL delivers notifications, for example about revoked keys and new deliveries.');
       } catch (error) {
         const advice =
           error instanceof PoolerError
             ? 'Servers do not start until the problem is solved.'
             : 'Check that PostgreSQL is running and accepts connections from this machine with the role of DATABASE_URL.';
-        return [wrong((error as Error).message, advice)];
+        return wrong((error as Error).message, advice);
       }
     },
   },
@@ -106,14 +106,12 @@ export const checks: Check[] = [
     async check({ databases }) {
       const missing = await findMissingRoles(databases.options.url);
       if (missing.length === 0)
-        return [ok('The role of DATABASE_URL can use the roles for requests and for the system.')];
+        return ok('The role of DATABASE_URL can use the roles for requests and for the system.');
       const statements = missing.map((statement) => `${statement};`).join(' ');
-      return [
-        wrong(
-          'The roles that isolate tenants are missing, or the role of DATABASE_URL is not a member of them.',
-          `Run \`itsm migrate\`, or ask a PostgreSQL administrator to run: ${statements}`,
-        ),
-      ];
+      return wrong(
+        'The roles that isolate tenants are missing, or the role of DATABASE_URL is not a member of them.',
+        `Run \`itsm migrate\`, or ask a PostgreSQL administrator to run: ${statements}`,
+      );
     },
   },
   {
@@ -122,15 +120,13 @@ export const checks: Check[] = [
     async check({ databases }) {
       try {
         const { ahead } = await checkSchema(databases.options.url);
-        if (ahead.length === 0) return [ok('The database is up to date.')];
-        return [
-          note(
-            `The database is newer than this version of the program. A newer version has applied ${ahead.join(', ')}.`,
-            'Update all processes to the newer version.',
-          ),
-        ];
+        if (ahead.length === 0) return ok('The database is up to date.');
+        return note(
+          `The database is newer than this version of the program. A newer version has applied ${ahead.join(', ')}.`,
+          'Update all processes to the newer version.',
+        );
       } catch (error) {
-        if (error instanceof SchemaOutdatedError) return [wrong(error.summary, error.advice)];
+        if (error instanceof SchemaOutdatedError) return wrong(error.summary, error.advice);
         throw error;
       }
     },
@@ -140,10 +136,10 @@ export const checks: Check[] = [
     async check({ databases }) {
       try {
         await databases.requests.pool.lend(assertTenantIsolation);
-        return [ok(`Without a tenant, the role ${requestRole} can't read any rows.`)];
+        return ok(`Without a tenant, the role ${requestRole} can't read any rows.`);
       } catch (error) {
         if (error instanceof TenantIsolationError)
-          return [wrong(error.message, 'Servers do not start until the problem is solved.')];
+          return wrong(error.message, 'Servers do not start until the problem is solved.');
         throw error;
       }
     },
@@ -152,8 +148,8 @@ export const checks: Check[] = [
     name: 'data files',
     async check({ databases }) {
       const damage = await findDamage(databases.system.pool);
-      if (damage === undefined) return [ok('PostgreSQL has not reported damaged pages.')];
-      return [wrong(damage, 'See docs/operations/monitor-and-repair.md, "When data files are damaged".')];
+      if (damage === undefined) return ok('PostgreSQL has not reported damaged pages.');
+      return wrong(damage, 'See docs/operations/monitor-and-repair.md, "When data files are damaged".');
     },
   },
   {
@@ -167,7 +163,7 @@ export const checks: Check[] = [
     name: 'Redis',
     async check({ settings: { RATE_LIMIT_STORE, REDIS_URL } }) {
       if (RATE_LIMIT_STORE !== 'redis' || REDIS_URL === undefined) {
-        return [ok('Redis is not configured. Each process counts rate limits on its own.')];
+        return ok('Redis is not configured. Each process counts rate limits on its own.');
       }
       // Imports the Redis client only if Redis is configured, because the client is 8 MB.
       const { openRedisCounter } = await import('../../http/rate-limit/redis-windows.ts');
@@ -178,20 +174,16 @@ export const checks: Check[] = [
       const redis = await openRedisCounter({ url: REDIS_URL, onUnavailable, onAvailable: () => undefined });
       redis.close();
       if (!redis.server) {
-        return [
-          wrong(
-            `Redis can't count rate limits: ${reason}`,
-            'See docs/operations/monitor-and-repair.md, "When Redis is away". Until Redis is available, each process counts on its own.',
-          ),
-        ];
+        return wrong(
+          `Redis can't count rate limits: ${reason}`,
+          'See docs/operations/monitor-and-repair.md, "When Redis is away". Until Redis is available, each process counts on its own.',
+        );
       }
       const [server, version = ''] = redis.server.split(' ');
       if (server === 'redis' && Number.parseInt(version, 10) < minRedisMajor) {
-        return [
-          wrong(`The version is ${version}.`, `Upgrade to Redis ${minRedisMajor} or newer, or switch to Valkey.`),
-        ];
+        return wrong(`The version is ${version}.`, `Upgrade to Redis ${minRedisMajor} or newer, or switch to Valkey.`);
       }
-      return [ok(`Redis is available: ${redis.server}.`)];
+      return ok(`Redis is available: ${redis.server}.`);
     },
   },
   {
@@ -200,53 +192,50 @@ export const checks: Check[] = [
       const { clockAheadMs } = await readServerInfo(databases.options);
       const seconds = Math.abs(clockAheadMs / 1000).toFixed(1);
       const message = `The clock of this machine is ${seconds} s ${clockAheadMs < 0 ? 'behind' : 'ahead of'} the clock of the database.`;
-      if (Math.abs(clockAheadMs) <= clockToleranceMs) return [ok(message)];
-      return [
-        wrong(
-          message,
-          'Synchronize both clocks with NTP. The clock of this machine determines the expiry of keys and the timestamps of ' +
-            'webhook signatures, and receivers reject timestamps that are minutes off.',
-        ),
-      ];
+      if (Math.abs(clockAheadMs) <= clockToleranceMs) return ok(message);
+      return wrong(
+        message,
+        'Synchronize both clocks with NTP. The clock of this machine determines the expiry of keys and the timestamps of ' +
+          'webhook signatures, and receivers reject timestamps that are minutes off.',
+      );
     },
   },
   {
     name: 'deliveries',
     async check({ databases }) {
       const oldest = await findOldestDue(databases.system.prisma);
-      if (oldest === undefined) return [ok('No deliveries are due.')];
+      if (oldest === undefined) return ok('No deliveries are due.');
       const { tenantId, subscriptionId, seconds } = oldest;
       const message = `The oldest due delivery, to subscription ${subscriptionId} of tenant ${tenantId}, has been due for ${Math.round(seconds)} s.`;
-      if (seconds <= dueToleranceSeconds) return [ok(message)];
-      return [
-        wrong(
-          message,
-          'Check that a process with ROLES=worker is running, and read its log. If one is running, it is overloaded or the ' +
-            `endpoint is slow: run \`itsm deliveries list --tenant ${tenantId} --subscription ${subscriptionId}\`.`,
-        ),
-      ];
+      if (seconds <= dueToleranceSeconds) return ok(message);
+      return wrong(
+        message,
+        'Check that a process with ROLES=worker is running, and read its log. If one is running, it is overloaded or the ' +
+          `endpoint is slow: run \`itsm deliveries list --tenant ${tenantId} --subscription ${subscriptionId}\`.`,
+      );
     },
   },
   {
     name: 'circuits',
     async check({ databases }) {
       const open = await findOpenCircuits(databases.system.prisma);
-      if (open.length === 0) return [ok('No circuits are open.')];
+      if (open.length === 0) return ok('No circuits are open.');
       const count =
         open.length === 1 ? '1 subscription has an open circuit' : `${open.length} subscriptions have open circuits`;
       const advice = 'To see the reason and the next attempt, run `itsm webhooks show <id> --tenant <tenant>`.';
-      return [note(`${count}: ${formatList(open)}.`, advice)];
+      return note(`${count}: ${formatList(open)}.`, advice);
     },
   },
   {
     name: 'quota',
     async check({ databases }) {
       const overQuota = await findOverQuota(databases.system.prisma);
-      if (overQuota.length === 0) return [ok('No subscription has reached WEBHOOK_MAX_PENDING_DELIVERIES.')];
+      if (overQuota.length === 0) return ok('No subscription has reached WEBHOOK_MAX_PENDING_DELIVERIES.');
       const message = `WEBHOOK_MAX_PENDING_DELIVERIES prevents new deliveries for ${formatList(overQuota)}.`;
-      return [
-        wrong(message, 'See docs/operations/monitor-and-repair.md, "A workspace has too many pending deliveries".'),
-      ];
+      return wrong(
+        message,
+        'See docs/operations/monitor-and-repair.md, "A workspace has too many pending deliveries".',
+      );
     },
   },
   {
@@ -263,16 +252,16 @@ export const checks: Check[] = [
           await storage.delete(await storage.writeTemporary(Readable.from([]), 0));
         } else await access(existingPartOf(directory), constants.W_OK);
       } catch (error) {
-        if (error instanceof StoreMismatchError) return [wrong(error.message, storeAdvice)];
+        if (error instanceof StoreMismatchError) return wrong(error.message, storeAdvice);
         const { message, cause } = error as Error;
         const reason = cause instanceof Error ? cause.message : message;
         const name = attachmentsDirectory(settings) ?? `the bucket ${settings.ATTACHMENTS_S3_BUCKET}`;
-        return [wrong(`Attachments can't be stored in ${name}: ${reason}`, storeAdvice)];
+        return wrong(`Attachments can't be stored in ${name}: ${reason}`, storeAdvice);
       }
       const { directory, notice } = store;
       const notices = notice === undefined ? [] : [note(notice, 'To choose another folder, set ATTACHMENTS_DIR.')];
       if (directory === undefined) {
-        return [ok(`Attachments can be stored in the bucket ${settings.ATTACHMENTS_S3_BUCKET}.`)];
+        return ok(`Attachments can be stored in the bucket ${settings.ATTACHMENTS_S3_BUCKET}.`);
       }
       const { bavail, bsize } = await statfs(existingPartOf(directory));
       const message = `Attachments can be stored in ${directory}: ${Math.floor((bavail * bsize) / 2 ** 20)} MiB are free.`;
@@ -284,7 +273,7 @@ export const checks: Check[] = [
     name: 'exports',
     async check({ databases }) {
       const found = await findPartialExports(databases.system.pool);
-      if (found.length === 0) return [ok('No temporary file of an export exists on this machine.')];
+      if (found.length === 0) return ok('No temporary file of an export exists on this machine.');
       return found.map((path) => note(partialExport.message(path), partialExport.advice));
     },
   },
@@ -292,7 +281,7 @@ export const checks: Check[] = [
     name: 'sequences',
     async check({ databases }) {
       const found = await findHighSequences(databases.system.pool);
-      if (found.length === 0) return [ok('No sequence of ids is above 2^48.')];
+      if (found.length === 0) return ok('No sequence of ids is above 2^48.');
       return found.map((sequence) => wrong(highSequence.message(sequence), highSequence.advice));
     },
   },
@@ -300,7 +289,7 @@ export const checks: Check[] = [
     name: 'asset tags',
     async check({ databases }) {
       const found = await findUnnormalizedTags(databases.options, maxTags + 1);
-      if (found.length === 0) return [ok('All asset tags are normalized.')];
+      if (found.length === 0) return ok('All asset tags are normalized.');
       const advice = 'See docs/operations/monitor-and-repair.md, "When two asset tags look the same".';
       const notes = found.slice(0, maxTags).map(({ tenantId, assetId, assetTag, otherId }) => ({
         ...note(
@@ -318,7 +307,7 @@ export const checks: Check[] = [
     name: 'totals',
     async check({ databases }) {
       const found = await findWrongTotals(databases.options);
-      if (found.length === 0) return [ok('All stored totals are correct.')];
+      if (found.length === 0) return ok('All stored totals are correct.');
       return found.map(({ tenantId, ...total }) => ({
         ...wrong(
           `Tenant ${tenantId}: ${total.what}: stored ${total.kept}, counted ${total.counted}.`,

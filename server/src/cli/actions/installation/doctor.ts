@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Settings } from '../../../config/env.ts';
 import { findDatabase, openForDiagnosis } from '../../../process/runtime.ts';
 import { printable } from '../../lib/cli-errors.ts';
-import { checks, type Finding, type Installation } from '../../lib/doctor-checks.ts';
+import { checks, type Finding, type Installation, wrong } from '../../lib/doctor-checks.ts';
 import { assertDatabaseExists, createAction } from '../../lib/run-command.ts';
 
 interface Report {
@@ -46,16 +46,11 @@ async function openInstallation(settings: Settings): Promise<Installation & { cl
 async function runChecks(installation: Installation): Promise<Report> {
   const findings: Report['findings'] = [];
   for (const { name, essential, check } of checks) {
-    const found = await check(installation).catch((error: unknown): Finding[] => {
+    const result = await check(installation).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      return [
-        {
-          level: 'wrong',
-          message: `The check failed: ${reason}`,
-          advice: 'Correct the cause and run `itsm doctor` again.',
-        },
-      ];
+      return wrong(`The check failed: ${reason}`, 'Correct the cause and run `itsm doctor` again.');
     });
+    const found = [result].flat();
     findings.push(...found.map((finding) => ({ check: name, ...finding })));
     if (essential && found.some(({ level }) => level === 'wrong')) break;
   }
