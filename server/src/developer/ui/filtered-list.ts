@@ -3,8 +3,8 @@ import * as z from 'zod';
 import type { Page } from '../../resources/shared/lists.ts';
 import { ApiError } from '../../shared/errors.ts';
 import type { FormState } from '../framework/page.ts';
-import { submit, textField } from './form-fields.ts';
-import { type Cell, html, maxUncountedPage, type SafeHtml } from './html.ts';
+import { type Option, selectField, submit, textField } from './form-fields.ts';
+import { type Cell, html, maxUncountedPage, pager, type SafeHtml, table } from './html.ts';
 
 /*
  * Functions for lists with full-text search and filters. The search text and the filters are query parameters of the
@@ -59,21 +59,37 @@ export async function searchList<Row>(
   }
 }
 
-/** Returns the text for an empty list: the error of the search text, or `none` if the search text is valid. */
-export function renderEmptyList({ errors }: FormState, none: Cell): Cell {
-  return errors.q === undefined ? none : html`<p>Search: ${errors.q}</p>`;
+interface SearchView {
+  path: string;
+  /** The path and the query of the page. */
+  address: string;
+  /** The text that names the fields that the search covers. */
+  placeholder: string;
+  filters: SafeHtml[];
+  caption: string;
+  heads: readonly string[];
+  rows: readonly (readonly Cell[])[];
+  /** The text for an empty list. If the search text is invalid, the page shows its error instead. */
+  none: Cell;
 }
 
-/**
- * Renders the search form of a list.
- * @param placeholder the text that names the fields that the search covers
- */
-export function searchForm(path: string, words: FormState, placeholder: string, filters: SafeHtml[] = []): SafeHtml {
+/** Renders the search form of a list and the rows that match. */
+export function renderSearch({ list, words }: SearchResult<unknown>, view: SearchView): SafeHtml {
+  const { path, address, placeholder, filters, caption, heads, rows, none } = view;
+  const empty = words.errors.q === undefined ? none : html`<p>Search: ${words.errors.q}</p>`;
   return html`<form class="filters" role="search" method="get" action="${path}" data-live="found">
-${textField(words, { name: 'q', label: 'Search', type: 'search', placeholder })}${filters}${submit('Search', 'plain')}</form>`;
+${textField(words, { name: 'q', label: 'Search', type: 'search', placeholder })}${filters}${submit('Search', 'plain')}</form>
+<div id="found">${table(caption, heads, rows, empty)}
+${pager(list.meta, address)}</div>`;
 }
 
-/** Returns a select option for each value, preceded by an option that matches all values. */
-export function withAnyOption(values: readonly string[], any: string): { value: string; label: string }[] {
-  return [{ value: '', label: any }, ...values.map((value) => ({ value, label: value }))];
+/** Renders a filter of a list. Its first option matches all values. */
+export function filterField(
+  name: string,
+  label: string,
+  value: string | number | undefined,
+  options: readonly (string | Option)[],
+): SafeHtml {
+  const all = options.map((option) => (typeof option === 'string' ? { value: option, label: option } : option));
+  return selectField(undefined, { name, label, value, options: [{ value: '', label: 'Any' }, ...all] });
 }

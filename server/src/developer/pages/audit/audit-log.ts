@@ -5,8 +5,8 @@ import { type AuditEntry, findActor, listAudit } from '../../../resources/audit/
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { UncountedPageNumber, withAnyOption } from '../../ui/filtered-list.ts';
-import { optional, selectField, submit, textField } from '../../ui/form-fields.ts';
+import { filterField, UncountedPageNumber } from '../../ui/filtered-list.ts';
+import { optional, submit, textField } from '../../ui/form-fields.ts';
 import { html, type SafeHtml, table, uncountedPager, withQuery } from '../../ui/html.ts';
 import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
 
@@ -81,7 +81,7 @@ function filters(query: Query, visit: UserContext): SafeHtml {
   return html`<form class="filters" method="get" action="${path}" role="search">
 ${timeRangeFields(query, visit)}
 ${textField(undefined, { name: 'actor', label: 'Actor', placeholder: 'Email or ID', value: actor })}
-${selectField(undefined, { name: 'targetType', label: 'Target', value: targetType, options: withAnyOption(auditTargetTypes, 'Any') })}
+${filterField('targetType', 'Target', targetType, auditTargetTypes)}
 ${textField(undefined, { name: 'targetId', label: 'Target ID', type: 'number', value: targetId })}
 ${submit('Filter', 'plain')}</form>`;
 }

@@ -4,8 +4,8 @@ import { DeliveryFilter, findDeliveries } from '../../../resources/deliveries/qu
 import { listWebhooks, type TrackedWebhook } from '../../../resources/webhooks/queries.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { UncountedPageNumber } from '../../ui/filtered-list.ts';
-import { type Option, optional, selectField, submit } from '../../ui/form-fields.ts';
+import { filterField, UncountedPageNumber } from '../../ui/filtered-list.ts';
+import { type Option, optional, submit } from '../../ui/form-fields.ts';
 import { html, linkButton, type SafeHtml, uncountedPager } from '../../ui/html.ts';
 import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
 import { deliveryTable, isPending, pendingReload } from './delivery-table.ts';
@@ -63,18 +63,17 @@ export function getOwnerFilter({ user, context }: UserContext): bigint | undefin
 }
 
 function filters(query: Query, webhooks: readonly TrackedWebhook[], visit: UserContext): SafeHtml {
-  const all = { value: '', label: 'Any' };
   const options = (named: readonly Option[], chosen: string | number | undefined) => {
     const isListed = chosen === undefined || named.some(({ value }) => value === String(chosen));
-    return [all, ...named, ...(isListed ? [] : [{ value: String(chosen), label: String(chosen) }])];
+    return [...named, ...(isListed ? [] : [{ value: String(chosen), label: String(chosen) }])];
   };
   const each = (value: string): Option => ({ value, label: value.toLowerCase() });
   const subscriptions = webhooks.map(({ id, url }) => ({ value: String(id), label: `${id}: ${shortenUrl(url)}` }));
   const { subscription, event, state } = query;
   return html`<form class="filters" method="get" action="/developer/deliveries" data-live="found" role="search">
-${selectField(undefined, { name: 'subscription', label: 'Webhook', value: subscription, options: options(subscriptions, subscription) })}
-${selectField(undefined, { name: 'event', label: 'Event', value: event, options: options(EventType.options.map(each), event) })}
-${selectField(undefined, { name: 'state', label: 'Status', value: state, options: options(DeliveryState.options.map(each), state) })}
+${filterField('subscription', 'Webhook', subscription, options(subscriptions, subscription))}
+${filterField('event', 'Event', event, options(EventType.options.map(each), event))}
+${filterField('state', 'Status', state, options(DeliveryState.options.map(each), state))}
 ${timeRangeFields(query, visit)}
 ${submit('Filter', 'plain')}</form>`;
 }

@@ -5,7 +5,8 @@ import { type KeyStatus, keyStatuses } from '../../../auth/api-keys/key-status.t
 import { requestsByKey } from '../../../resources/usage/queries.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { selectField, textField, withoutBlanks } from '../../ui/form-fields.ts';
+import { filterField } from '../../ui/filtered-list.ts';
+import { textField, withoutBlanks } from '../../ui/form-fields.ts';
 import { badge, html, linkButton, notice, pager, type SafeHtml, table, withQuery } from '../../ui/html.ts';
 import { sparkLine } from '../../ui/spark-line.ts';
 
@@ -75,20 +76,13 @@ export function summarizeScopes({ scopes, isProposing }: Pick<Key, 'scopes' | 'i
 }
 
 function filters(query: KeyQuery, users: readonly { id: number; email: string }[]): SafeHtml {
-  const any = (label: string) => ({ value: '', label });
-  const states = Object.keys(keyStatuses).map((state) => ({ value: state, label: state }));
-  const scopes = Scope.options.map((scope) => ({ value: scope, label: scope }));
   const owners = users.map(({ id, email }) => ({ value: String(id), label: email }));
   const sort = query.sort && html`<input type="hidden" name="sort" value="${query.sort}">`;
   return html`<form class="filters" role="search" aria-label="Filter" data-live="found">${sort}
 ${textField(undefined, { name: 'q', label: 'Name or last 4 characters', type: 'search', value: query.q })}
-${selectField(undefined, { name: 'state', label: 'Status', value: query.state, options: [any('Any'), ...states] })}
-${selectField(undefined, { name: 'scope', label: 'Scope', value: query.scope, options: [any('Any'), ...scopes] })}
-${
-  owners.length > 1
-    ? selectField(undefined, { name: 'user', label: 'User', value: query.user, options: [any('Any'), ...owners] })
-    : null
-}
+${filterField('state', 'Status', query.state, Object.keys(keyStatuses))}
+${filterField('scope', 'Scope', query.scope, Scope.options)}
+${owners.length > 1 ? filterField('user', 'User', query.user, owners) : null}
 <button type="submit" class="button plain">Filter</button></form>`;
 }
 

@@ -3,7 +3,6 @@ import type { Operations } from '../../../administration/noun.ts';
 import type { RequestField } from '../../../administration/noun-fields.ts';
 import type { Context } from '../../../resources/shared/context.ts';
 import type { FormState } from '../../framework/page.ts';
-import { withAnyOption } from '../../ui/filtered-list.ts';
 import {
   checkbox,
   checkboxes,
@@ -76,7 +75,7 @@ function renderField(
   }
   if (choices !== undefined) {
     const options = choices.map((value) => ({ value, label: value }));
-    return selectField(sent, { ...input, options: isNullable ? withAnyOption(choices, 'None') : options });
+    return selectField(sent, { ...input, options: isNullable ? [{ value: '', label: 'None' }, ...options] : options });
   }
   if (lines !== undefined) return textArea(sent, { ...input, rows: lines });
   return textField(sent, { ...input, type: isDate === true ? 'date' : 'text' });

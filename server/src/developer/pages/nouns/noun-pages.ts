@@ -6,16 +6,8 @@ import { findUserNames, findUsersById } from '../../../resources/users/queries.t
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
 import { type AnyPage, form, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import {
-  PageNumber,
-  perPage,
-  renderEmptyList,
-  SearchText,
-  searchForm,
-  searchList,
-  withAnyOption,
-} from '../../ui/filtered-list.ts';
-import { optional, renderForm, selectField, submit } from '../../ui/form-fields.ts';
+import { filterField, PageNumber, perPage, renderSearch, SearchText, searchList } from '../../ui/filtered-list.ts';
+import { optional, renderForm, submit } from '../../ui/form-fields.ts';
 import {
   badge,
   type Cell,
@@ -75,24 +67,26 @@ function listPage({ noun, operations, path, fields }: Parts): AnyPage {
     async show({ visit, query: { page, ...given }, address }) {
       const { q = '', ...chosen }: Partial<Record<string, string>> = given;
       const filters = Object.entries(chosen).filter(([, value]) => value !== undefined);
-      const { list, words } = await searchList(q, schemas.query.shape.q ?? z.undefined(), (q) =>
+      const found = await searchList(q, schemas.query.shape.q ?? z.undefined(), (q) =>
         operations.list(visit.context, {
           ...Object.fromEntries(filters.map(([name, value]) => [name, [value]])),
           ...{ page, perPage: isShort ? 100 : perPage, q },
         }),
       );
-      const { titles, rows } = await renderRows(visit, noun, list.data);
-      const found = table(capitalize(many), titles, rows, renderEmptyList(words, none(q !== '' || filters.length > 0)));
-      const pages = isShort ? null : pager(list.meta, address);
-      const inputs = filtered.map(({ name, label, choices = [] }) =>
-        selectField(undefined, { name, label, value: chosen[name], options: withAnyOption(choices, 'Any') }),
-      );
+      const { titles, rows } = await renderRows(visit, noun, found.list.data);
+      const shown = { caption: capitalize(many), heads: titles, rows, none: none(q !== '' || filters.length > 0) };
+      const pages = isShort ? null : pager(found.list.meta, address);
+      const inputs = filtered.map(({ name, label, choices = [] }) => filterField(name, label, chosen[name], choices));
       return {
         title: capitalize(many),
         body: html`<p class="lead">${withCode(noun.lead)}</p>
 ${hasFiles ? noun.csvColumns?.((csv) => importedNotice(csv, visit.flash)) : null}
 <p class="actions">${linkButton(`${path}/new`, `New ${one}`, 'main')}${hasFiles ? html` ${linkButton(`${path}/import`, 'Import CSV')} ${linkButton(`${path}/export`, 'Export CSV')}` : null}</p>
-${search === undefined ? html`${found}${pages}` : html`${searchForm(path, words, search, inputs)}<div id="found">${found}${pages}</div>`}`,
+${
+  search === undefined
+    ? html`${table(shown.caption, titles, rows, shown.none)}${pages}`
+    : renderSearch(found, { path, address, placeholder: search, filters: inputs, ...shown })
+}`,
       };
     },
   });

@@ -5,8 +5,8 @@ import { listProposals } from '../../../resources/proposals/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { ApiError } from '../../../shared/errors.ts';
 import { form, page } from '../../framework/page.ts';
-import { PageNumber, perPage, withAnyOption } from '../../ui/filtered-list.ts';
-import { checkbox, optional, renderError, renderForm, selectField, several, submit } from '../../ui/form-fields.ts';
+import { filterField, PageNumber, perPage } from '../../ui/filtered-list.ts';
+import { checkbox, optional, renderError, renderForm, several, submit } from '../../ui/form-fields.ts';
 import { html, pager, table } from '../../ui/html.ts';
 import { Decision, decisionFields, statusBadge, targetLink } from './decision-fields.ts';
 
@@ -57,8 +57,8 @@ export const proposals = page({
       title: 'Proposals',
       body: html`<p class="lead">Requests of API keys that can only propose changes, newest first. The server runs a request only if you accept it.</p>
 <form class="filters" method="get" action="${path}" role="search">
-${selectField(undefined, { name: 'status', label: 'Status', value: status, options: withAnyOption(ProposalStatus.options, 'Any') })}
-${selectField(undefined, { name: 'operation', label: 'Operation', value: operation, options: withAnyOption(ProposalOperation.options, 'Any') })}
+${filterField('status', 'Status', status, ProposalStatus.options)}
+${filterField('operation', 'Operation', operation, ProposalOperation.options)}
 ${submit('Filter', 'plain')}</form>
 ${hasPending ? renderForm(request, 'decide', (sent) => html`<div id="field-ids">${renderError(sent, 'ids')}${found}</div>${decisionFields(sent)}`) : found}
 ${pager(list.meta, address)}`,

@@ -12,7 +12,8 @@ import type { NamedKey } from '../../../resources/usage/queries.ts';
 import { loggedErrorCodes } from '../../../usage/logged-error-codes.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { type Option, optional, selectField, submit, textField } from '../../ui/form-fields.ts';
+import { filterField } from '../../ui/filtered-list.ts';
+import { optional, submit, textField } from '../../ui/form-fields.ts';
 import { badge, type Cell, facts, html, linkButton, type SafeHtml, table, withQuery } from '../../ui/html.ts';
 import { parseTimeRange, timeRangeFields, timeRangeQuery } from '../../ui/time-range.ts';
 import { formatKeyName, isAdmin, listVisibleKeys } from '../usage/usage-page.ts';
@@ -87,17 +88,11 @@ function renderCode(code: string): SafeHtml {
 
 function filters(query: Query, keys: NamedKey[], visit: UserContext): SafeHtml {
   const { requestId, key, error } = query;
-  const any: Option = { value: '', label: 'Any' };
-  const keyOptions = [any, ...keys.map((each) => ({ value: String(each.id), label: formatKeyName(each) }))];
-  const errorOptions = [
-    any,
-    { value: 'any', label: 'All errors' },
-    ...loggedErrorCodes.map((value) => ({ value, label: value })),
-  ];
+  const keyOptions = keys.map((each) => ({ value: String(each.id), label: formatKeyName(each) }));
   return html`<form class="filters" method="get" action="${here}" data-live="found" role="search">
 ${textField(undefined, { name: 'requestId', label: 'Request id', type: 'search', value: requestId })}
-${selectField(undefined, { name: 'key', label: 'API key', value: key, options: keyOptions })}
-${selectField(undefined, { name: 'error', label: 'Error', value: error, options: errorOptions })}
+${filterField('key', 'API key', key, keyOptions)}
+${filterField('error', 'Error', error, [{ value: 'any', label: 'All errors' }, ...loggedErrorCodes])}
 ${timeRangeFields(query, visit)}
 ${submit('Filter', 'plain')}</form>`;
 }

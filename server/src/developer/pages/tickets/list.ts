@@ -5,17 +5,9 @@ import { listTickets } from '../../../resources/tickets/queries.ts';
 import { findUserNames } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import {
-  PageNumber,
-  perPage,
-  renderEmptyList,
-  SearchText,
-  searchForm,
-  searchList,
-  withAnyOption,
-} from '../../ui/filtered-list.ts';
-import { type Option, optional, selectField } from '../../ui/form-fields.ts';
-import { html, pager, table } from '../../ui/html.ts';
+import { filterField, PageNumber, perPage, renderSearch, SearchText, searchList } from '../../ui/filtered-list.ts';
+import { type Option, optional } from '../../ui/form-fields.ts';
+import { html } from '../../ui/html.ts';
 import { statusBadge } from './status-badge.ts';
 
 const path = '/developer/tickets';
@@ -24,7 +16,6 @@ const path = '/developer/tickets';
 const maxTeams = 100;
 
 const assignees = [
-  { value: '', label: 'Any' },
   { value: 'me', label: 'Me' },
   { value: 'none', label: 'Unassigned' },
 ] as const;
@@ -50,7 +41,7 @@ export const tickets = page({
     const { context } = visit;
     const { page, q = '', ...chosen } = query;
     const filters = Object.entries(chosen).filter(([, value]) => value !== undefined);
-    const { list, words } = await searchList(q, TicketQuery.shape.q, (q) =>
+    const found = await searchList(q, TicketQuery.shape.q, (q) =>
       listTickets(context, {
         ...Object.fromEntries(filters.map(([name, value]) => [name, [value]])),
         ...{ page, perPage, q, sort: '-id' },
@@ -58,9 +49,9 @@ export const tickets = page({
     );
     const names = await findUserNames(
       context,
-      list.data.map(({ assigneeId }) => assigneeId),
+      found.list.data.map(({ assigneeId }) => assigneeId),
     );
-    const rows = list.data.map(({ id, ticketNumber, title, status, priority, assigneeId, dueAt, updatedAt }) => [
+    const rows = found.list.data.map(({ id, ticketNumber, title, status, priority, assigneeId, dueAt, updatedAt }) => [
       html`<a href="${path}/${id}">${ticketNumber}</a>`,
       title,
       statusBadge(status),
@@ -77,25 +68,23 @@ export const tickets = page({
     return {
       title: 'Tickets',
       body: html`<p class="lead">The tickets of this workspace, newest first. The page of a ticket shows its comments, attachments and activity.</p>
-${searchForm(path, words, 'Number, title or text', [
-  choice('status', 'Status', query.status, withAnyOption(TicketStatus.options, 'Any')),
-  choice('priority', 'Priority', query.priority, withAnyOption(Priority.options, 'Any')),
-  choice('type', 'Type', query.type, withAnyOption(TicketType.options, 'Any')),
-  choice('assigneeId', 'Assignee', query.assigneeId, assignees),
-  choice('teamId', 'Team', query.teamId, await teamOptions(visit)),
-])}
-<div id="found">${table('Tickets', heads, rows, renderEmptyList(words, none))}
-${pager(list.meta, address)}</div>`,
+${renderSearch(found, {
+  ...{ path, address, placeholder: 'Number, title or text' },
+  filters: [
+    filterField('status', 'Status', query.status, TicketStatus.options),
+    filterField('priority', 'Priority', query.priority, Priority.options),
+    filterField('type', 'Type', query.type, TicketType.options),
+    filterField('assigneeId', 'Assignee', query.assigneeId, assignees),
+    filterField('teamId', 'Team', query.teamId, await teamOptions(visit)),
+  ],
+  ...{ caption: 'Tickets', heads, rows, none },
+})}`,
     };
   },
 });
 
-function choice(name: string, label: string, value: string | number | undefined, options: readonly Option[]) {
-  return selectField(undefined, { name, label, value: value === undefined ? '' : String(value), options });
-}
-
 async function teamOptions({ context }: UserContext): Promise<Option[]> {
   const { data } = await teams.list(context, { page: 1, perPage: maxTeams, active: [true] });
   const options = data.map(({ id, name }) => ({ value: String(id), label: name }));
-  return [{ value: '', label: 'Any' }, { value: 'none', label: 'No team' }, ...options];
+  return [{ value: 'none', label: 'No team' }, ...options];
 }

@@ -3,17 +3,9 @@ import * as z from 'zod';
 import { findSignInStatus, listInvitedUsers } from '../../../auth/accounts/sign-in-status.ts';
 import { listUsers } from '../../../resources/users/queries.ts';
 import { page } from '../../framework/page.ts';
-import {
-  PageNumber,
-  perPage,
-  renderEmptyList,
-  SearchText,
-  searchForm,
-  searchList,
-  withAnyOption,
-} from '../../ui/filtered-list.ts';
-import { optional, selectField } from '../../ui/form-fields.ts';
-import { badge, html, linkButton, pager, table } from '../../ui/html.ts';
+import { filterField, PageNumber, perPage, renderSearch, SearchText, searchList } from '../../ui/filtered-list.ts';
+import { optional } from '../../ui/form-fields.ts';
+import { badge, html, linkButton } from '../../ui/html.ts';
 import { canSignIn, renderStatus } from './detail.ts';
 
 const path = '/developer/users';
@@ -36,44 +28,37 @@ export const users = page({
     const { q, role, status, page } = query;
     const invited = status === 'invited' ? { ids: await listInvitedUsers(accounts, tenantId) } : {};
     const active = status === undefined ? undefined : [status !== 'inactive'];
-    const { list, words } = await searchList(q, UserQuery.shape.q, (q) =>
+    const found = await searchList(q, UserQuery.shape.q, (q) =>
       listUsers(context, { page, perPage, q, role: role && [role], active }, invited),
     );
     const signIns = await findSignInStatus(
       accounts,
       tenantId,
-      list.data.map(({ id }) => id),
+      found.list.data.map(({ id }) => id),
     );
-    const rows = list.data.map((user) => [
+    const rows = found.list.data.map((user) => [
       html`<a href="${path}/${user.id}">${user.name}</a> ${user.kind === 'SERVICE' ? badge('service account') : null}<br><small>${user.email}</small>`,
       user.role,
       renderStatus(user, signIns.get(user.id)),
       canSignIn(user) ? time(signIns.get(user.id)?.lastSignInAt ?? null) : null,
       time(user.createdAt),
     ]);
-    const filters = [
-      selectField(undefined, {
-        name: 'role',
-        label: 'Role',
-        value: role,
-        options: withAnyOption(UserRole.options, 'Any'),
-      }),
-      selectField(undefined, { name: 'status', label: 'Status', value: status, options: statuses }),
-    ];
     return {
       title: 'Users',
       body: html`<p class="lead">The users of this workspace, newest first.</p>
 <p class="actions">${linkButton(`${path}/new`, 'Invite a user', 'main')}
 ${linkButton(`${path}/new-service-account`, 'Create a service account')}</p>
-${searchForm(path, words, 'Name or email', filters)}
-<div id="found">${table('Users', ['User', 'Role', 'Status', 'Last sign-in', 'Created'], rows, renderEmptyList(words, html`No users match your search. <a href="${path}">Show all users</a>`))}
-${pager(list.meta, address)}</div>`,
+${renderSearch(found, {
+  ...{ path, address, placeholder: 'Name or email' },
+  filters: [filterField('role', 'Role', role, UserRole.options), filterField('status', 'Status', status, statuses)],
+  ...{ caption: 'Users', heads: ['User', 'Role', 'Status', 'Last sign-in', 'Created'], rows },
+  none: html`No users match your search. <a href="${path}">Show all users</a>`,
+})}`,
     };
   },
 });
 
 const statuses = [
-  { value: '', label: 'Any' },
   { value: 'active', label: 'active' },
   { value: 'inactive', label: 'inactive' },
   { value: 'invited', label: 'invited, not joined' },
