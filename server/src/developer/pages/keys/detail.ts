@@ -14,6 +14,7 @@ import {
 import { getKeyPolicy, type KeyPolicy } from '../../../auth/api-keys/key-policy.ts';
 import { checkGrant, grantableScopes } from '../../../auth/api-keys/key-rights.ts';
 import { keyStatuses } from '../../../auth/api-keys/key-status.ts';
+import type { Context } from '../../../resources/shared/context.ts';
 import { requestsByKey } from '../../../resources/usage/queries.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { form, type PageRequest, page } from '../../framework/page.ts';
@@ -33,8 +34,6 @@ type KeyRequest = PageRequest<UserContext, z.output<typeof Params>>;
  * once.
  */
 const ShownOnce = z.object({ id: z.int(), key: z.string() });
-
-const managers = ['ADMIN'] as const;
 
 /** The page of an API key, with the forms that change or revoke it. Agents can rotate and revoke their own keys. */
 export const oneKey = page({
@@ -56,35 +55,12 @@ ${renderForms(request, key, await getKeyPolicy(visit.context.db))}`,
     };
   },
   forms: {
-    rename: form({
-      params: Params,
-      fields: z.strictObject({ name: NewKey.shape.name }),
-      audit: 'key.changed',
-      roles: managers,
-      run: async ({ visit: { context }, params: { id }, fields }) => toResult(await updateKey(context, id, fields)),
-    }),
-    end: form({
-      params: Params,
-      fields: z.strictObject({ expiresInDays: Lifetime }),
-      audit: 'key.changed',
-      roles: managers,
-      run: async ({ visit: { context }, params: { id }, fields }) => toResult(await updateKey(context, id, fields)),
-    }),
-    networks: form({
-      params: Params,
-      fields: z.strictObject({ allowedNetworks: NewKey.shape.allowedNetworks.unwrap() }),
-      audit: 'key.changed',
-      roles: managers,
-      run: async ({ visit: { context }, params: { id }, fields }) => toResult(await updateKey(context, id, fields)),
-    }),
-    narrow: form({
-      params: Params,
-      fields: z.strictObject({ scopes: several(NewKey.shape.scopes) }),
-      audit: 'key.changed',
-      roles: managers,
-      run: async ({ visit: { context }, params: { id }, fields: { scopes } }) =>
-        toResult(await narrowKey(context, id, scopes)),
-    }),
+    rename: changeForm(z.strictObject({ name: NewKey.shape.name }), updateKey),
+    end: changeForm(z.strictObject({ expiresInDays: Lifetime }), updateKey),
+    networks: changeForm(z.strictObject({ allowedNetworks: NewKey.shape.allowedNetworks.unwrap() }), updateKey),
+    narrow: changeForm(z.strictObject({ scopes: several(NewKey.shape.scopes) }), (context, id, { scopes }) =>
+      narrowKey(context, id, scopes),
+    ),
     rotate: form({
       params: Params,
       fields: KeyRotation,
@@ -111,6 +87,20 @@ ${renderForms(request, key, await getKeyPolicy(visit.context.db))}`,
     }),
   },
 });
+
+/** Defines a form with which administrators change a key. */
+function changeForm<Fields>(
+  fields: z.ZodType<Fields>,
+  change: (context: Context, id: number, fields: Fields) => Promise<Key>,
+) {
+  return form({
+    params: Params,
+    fields,
+    audit: 'key.changed',
+    roles: ['ADMIN'],
+    run: async ({ visit: { context }, params: { id }, fields }) => toResult(await change(context, id, fields)),
+  });
+}
 
 /**
  * Replaces line breaks and repeated spaces with one space, because a single-line text field can't contain line breaks.
