@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { FormState, PageRequest, UploadedFile } from '../framework/page.ts';
 import type { RequestContext } from '../framework/request-context.ts';
-import { html, type SafeHtml } from './html.ts';
+import { folded, html, type SafeHtml } from './html.ts';
 
 /* Functions that render forms and form fields. A field has a label, a hint and an error, and keeps the typed value. */
 
@@ -25,6 +25,16 @@ export function renderForm(
   return html`<form method="post" action="${action}" ${upload ? html`enctype="multipart/form-data"` : ''} id="form-${name}">
 <input type="hidden" name="_csrf" value="${visit.csrf}">${credential}
 ${errors}${renderedFields}</form>`;
+}
+
+/** Renders a form in a collapsible section, which is open if the page shows the submitted form again. */
+export function foldedForm(
+  request: Parameters<typeof renderForm>[0],
+  title: string,
+  name: string,
+  fields: (sent: FormState | undefined) => SafeHtml,
+): SafeHtml {
+  return folded(title, request.sent[name] !== undefined, renderForm(request, name, fields));
 }
 
 /**

@@ -11,8 +11,8 @@ import { canDecide, decisionBadge, renderPlannedWindow } from '../../ui/approval
 import { attachmentTable } from '../../ui/attachment-table.ts';
 import { customFieldList } from '../../ui/custom-field-list.ts';
 import { PageNumber, perPage } from '../../ui/filtered-list.ts';
-import { emptyAsNull, renderForm, submit, textArea, unixLines } from '../../ui/form-fields.ts';
-import { facts, folded, html, pager, type SafeHtml, section } from '../../ui/html.ts';
+import { emptyAsNull, foldedForm, renderForm, submit, textArea, unixLines } from '../../ui/form-fields.ts';
+import { facts, html, pager, type SafeHtml, section } from '../../ui/html.ts';
 
 const path = '/developer/approvals';
 const { decision, comment } = Decision.shape;
@@ -69,15 +69,7 @@ ${
       )
     : null
 }
-${
-  canWithdraw
-    ? folded(
-        'Withdraw',
-        request.sent.withdraw !== undefined,
-        renderForm(request, 'withdraw', () => withdrawalFields(approval)),
-      )
-    : null
-}`,
+${canWithdraw ? foldedForm(request, 'Withdraw', 'withdraw', () => withdrawalFields(approval)) : null}`,
     };
   },
   forms: {

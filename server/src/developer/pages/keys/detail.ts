@@ -17,9 +17,9 @@ import { keyStatuses } from '../../../auth/api-keys/key-status.ts';
 import type { Context } from '../../../resources/shared/context.ts';
 import { requestsByKey } from '../../../resources/usage/queries.ts';
 import { invalidField } from '../../../shared/errors.ts';
-import { form, type PageRequest, page } from '../../framework/page.ts';
+import { type FormState, form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { renderForm, selectField, several, submit, textArea, textField } from '../../ui/form-fields.ts';
+import { foldedForm, renderForm, selectField, several, submit, textArea, textField } from '../../ui/form-fields.ts';
 import { code, facts, folded, html, type SafeHtml } from '../../ui/html.ts';
 import { allowedEndpoints, scopeTable } from '../../ui/scope-table.ts';
 import { sparkLine } from '../../ui/spark-line.ts';
@@ -187,12 +187,11 @@ function renderForms(request: KeyRequest, key: Key, policy: KeyPolicy): SafeHtml
   const isAlive = key.state === 'active' || key.state === 'expiring';
   const isRotatable = isAlive && key.scopes.every((scope) => grantableScopes(role).includes(scope));
   const hint = 'You can only remove scopes. To add scopes, create another API key.';
-  const part = (title: string, name: string, body: SafeHtml) => folded(title, request.sent[name] !== undefined, body);
   const scopes = folded('Scopes', false, allowedEndpoints(key.scopes));
   if (key.state === 'revoked') return [scopes];
   const last = [
-    ...(isRotatable ? [part('Rotate', 'rotate', rotateForm(request))] : []),
-    part('Revoke', 'revoke', revokeForm(request, key)),
+    ...(isRotatable ? [foldedForm(request, 'Rotate', 'rotate', rotateFields)] : []),
+    foldedForm(request, 'Revoke', 'revoke', (sent) => revokeFields(sent, key)),
   ];
   if (role !== 'ADMIN') return [scopes, ...last];
   const narrow = renderForm(
@@ -203,67 +202,52 @@ function renderForms(request: KeyRequest, key: Key, policy: KeyPolicy): SafeHtml
 ${submit('Remove the other scopes', 'plain')}`,
   );
   return [
-    part(
+    foldedForm(
+      request,
       'Name',
       'rename',
-      renderForm(
-        request,
-        'rename',
-        (sent) =>
-          html`${textField(sent, { name: 'name', label: 'Name', value: key.name, required: true })}
+      (sent) =>
+        html`${textField(sent, { name: 'name', label: 'Name', value: key.name, required: true })}
 ${submit('Rename', 'plain')}`,
-      ),
     ),
-    part(
+    foldedForm(
+      request,
       'Expiry',
       'end',
-      renderForm(
-        request,
-        'end',
-        (sent) =>
-          html`${selectField(sent, {
-            ...{ name: 'expiresInDays', label: 'Expiry, counted from now', value: initialLifetime(policy) },
-            options: lifetimeOptions(policy),
-          })}
+      (sent) =>
+        html`${selectField(sent, {
+          ...{ name: 'expiresInDays', label: 'Expiry, counted from now', value: initialLifetime(policy) },
+          options: lifetimeOptions(policy),
+        })}
 ${submit('Set expiry', 'plain')}`,
-      ),
     ),
-    part(
+    foldedForm(
+      request,
       'Allowed networks',
       'networks',
-      renderForm(
-        request,
-        'networks',
-        (sent) =>
-          html`${textArea(sent, { ...networksField, value: key.allowedNetworks.join('\n') })}
+      (sent) =>
+        html`${textArea(sent, { ...networksField, value: key.allowedNetworks.join('\n') })}
 ${submit('Set networks', 'plain')}`,
-      ),
     ),
-    part('Scopes', 'narrow', html`<div class="pair">${narrow}${allowedEndpoints(key.scopes)}</div>`),
+    folded(
+      'Scopes',
+      request.sent.narrow !== undefined,
+      html`<div class="pair">${narrow}${allowedEndpoints(key.scopes)}</div>`,
+    ),
     ...last,
   ];
 }
 
-function rotateForm(request: KeyRequest): SafeHtml {
+function rotateFields(sent: FormState | undefined): SafeHtml {
   const hint = 'How long the old API key keeps working: 0 to 720 hours. With 0, it stops working immediately.';
-  return renderForm(
-    request,
-    'rotate',
-    (sent) =>
-      html`<p>Creates a new API key with the same name, scopes, networks and lifetime, which replaces this one.</p>
+  return html`<p>Creates a new API key with the same name, scopes, networks and lifetime, which replaces this one.</p>
 ${textField(sent, { name: 'overlapHours', label: 'Overlap in hours', hint, type: 'number', value: 24 })}
-${submit('Rotate', 'plain')}`,
-  );
+${submit('Rotate', 'plain')}`;
 }
 
-function revokeForm(request: KeyRequest, { name }: Key): SafeHtml {
+function revokeFields(sent: FormState | undefined, { name }: Key): SafeHtml {
   const hint = `Type ${name} to confirm.`;
-  return renderForm(
-    request,
-    'revoke',
-    (sent) =>
-      html`<p>The API key stops working within a second. You can't undo this.</p>
+  return html`<p>The API key stops working within a second. You can't undo this.</p>
 ${textField(sent, { name: 'confirmation', label: 'Name of the key', hint, required: true })}
-${submit('Revoke', 'danger')}`,
-  );
+${submit('Revoke', 'danger')}`;
 }

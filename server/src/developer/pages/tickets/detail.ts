@@ -36,6 +36,7 @@ import {
   checkboxes,
   FileInForm,
   fileField,
+  foldedForm,
   type Option,
   renderForm,
   selectField,
@@ -47,7 +48,6 @@ import {
   badge,
   emptyState,
   facts,
-  folded,
   html,
   linkButton,
   pager,
@@ -125,22 +125,10 @@ ${approvals.data.length > 0 ? section(`Approvals (${approvals.data.length})`, ap
 ${section(`Attachments (${attachments.meta.totalCount})`, html`${attachmentTable(visit, attachments.data, names)}${pager(attachments.meta, address, { name: 'attachments', label: 'Pages of attachments' })}${renderForm(request, 'attach', (sent) => html`${fileField(sent, { name: 'file', label: 'File', required: true })}${submit('Attach file', 'plain')}`, { upload: true })}`)}
 ${section(`Comments (${comments.meta.totalCount})`, html`${commentList(visit, comments.data, { names, text })}${pager(comments.meta, address, { name: 'comments', label: 'Pages of comments' })}`)}
 ${section('Activity', html`${await activityTable(visit, activities.data)}${pager(activities.meta, address, { label: 'Pages of activity' })}`)}
-${
-  (await canOverride(visit, ticket))
-    ? folded(
-        'Override the policy for changes',
-        request.sent.override !== undefined,
-        renderForm(request, 'override', overrideFields),
-      )
-    : null
-}
+${(await canOverride(visit, ticket)) ? foldedForm(request, 'Override the policy for changes', 'override', overrideFields) : null}
 ${
   visit.user.account.role === 'ADMIN'
-    ? folded(
-        'Redact',
-        request.sent.redact !== undefined,
-        renderForm(request, 'redact', (sent) => redactionFields(sent, ticket, comments.data, attachments.data)),
-      )
+    ? foldedForm(request, 'Redact', 'redact', (sent) => redactionFields(sent, ticket, comments.data, attachments.data))
     : null
 }`,
     };

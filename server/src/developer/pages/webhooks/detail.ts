@@ -9,9 +9,9 @@ import { detailsOf, validationError } from '../../../shared/validation.ts';
 import { newSecret } from '../../../webhooks/secrets/new-secret.ts';
 import { formatLocalTime, getZoneName, LocalTime, parseLocalTime } from '../../framework/local-datetime.ts';
 import { changeIfUnchanged, Etag, etagField } from '../../framework/optimistic-lock.ts';
-import { form, type PageRequest, page } from '../../framework/page.ts';
+import { type FormState, form, type PageRequest, page } from '../../framework/page.ts';
 import type { UserContext } from '../../framework/request-context.ts';
-import { checkboxes, optional, renderForm, submit, textField } from '../../ui/form-fields.ts';
+import { checkboxes, foldedForm, optional, renderForm, submit, textField } from '../../ui/form-fields.ts';
 import { code, facts, folded, html, linkButton, notice, type SafeHtml, section } from '../../ui/html.ts';
 import { deliveryTable, isPending, pendingReload } from '../deliveries/delivery-table.ts';
 import { renderResult } from '../deliveries/detail.ts';
@@ -58,7 +58,7 @@ ${section('Deliveries', lastDeliveries(visit, webhook, last))}
 ${
   webhook.active
     ? html`${part('Replay failed deliveries', 'replay', await replays(request))}
-${part('Edit webhook', 'change', change(request, webhook))}${part('Rotate signing secret', 'secret', rotation(request))}${part('Deactivate webhook', 'delete', deletion(request))}`
+${foldedForm(request, 'Edit webhook', 'change', (sent) => html`${etagField(webhook)}${webhookFields(sent, webhook)}${submit('Save', 'plain')}`)}${part('Rotate signing secret', 'secret', rotation(request))}${foldedForm(request, 'Deactivate webhook', 'delete', deletionFields)}`
     : null
 }`,
     };
@@ -220,25 +220,13 @@ ${renderForm(request, 'replay', (sent) => html`${textField(sent, field)}${submit
 ${items.length === 0 ? null : html`<ul>${items}</ul>`}`;
 }
 
-function change(request: WebhookRequest, webhook: TrackedWebhook): SafeHtml {
-  return renderForm(
-    request,
-    'change',
-    (sent) => html`${etagField(webhook)}${webhookFields(sent, webhook)}${submit('Save', 'plain')}`,
-  );
-}
-
 function rotation(request: WebhookRequest): SafeHtml {
   return html`<p>The previous secret also signs deliveries for ${secretOverlapHours} hours, in <code>webhook-signature</code>.</p>
 ${renderForm(request, 'secret', (sent) => html`${secretField(sent)}${submit('Rotate secret', 'plain')}`)}`;
 }
 
-function deletion(request: WebhookRequest): SafeHtml {
+function deletionFields(sent: FormState | undefined): SafeHtml {
   const label = 'Yes, deactivate this webhook. It stops receiving events, and pending deliveries are cancelled.';
   const box = { name: 'sure', label: 'Confirmation', options: [{ value: 'yes', label }] };
-  return renderForm(
-    request,
-    'delete',
-    (sent) => html`${checkboxes(sent, box)}${submit('Deactivate webhook', 'danger')}`,
-  );
+  return html`${checkboxes(sent, box)}${submit('Deactivate webhook', 'danger')}`;
 }
