@@ -124,8 +124,10 @@ async function sendRequest(
   });
   const text = await response.text();
   const ms = performance.now() - began;
-  const { meta } = text.startsWith('{') ? (JSON.parse(text) as Partial<Response>) : {};
-  return { status: response.status, ms, cpuMs: cpuOf(pids) - cpuBefore, meta };
+  const { meta, data } = text.startsWith('{') ? (JSON.parse(text) as Partial<Response> & { data?: unknown }) : {};
+  // A bulk write is as good as its items.
+  const failed = method !== 'GET' && Array.isArray(data) ? data.find((item) => item.status >= 400) : undefined;
+  return { status: failed?.status ?? response.status, ms, cpuMs: cpuOf(pids) - cpuBefore, meta };
 }
 
 function cpuOf(pids: number[]): number {

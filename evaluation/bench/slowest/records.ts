@@ -65,15 +65,15 @@ export async function loadAfterTickets(client: pg.Client): Promise<void> {
   await client.query(`
     UPDATE tickets SET description = (SELECT string_agg(md5(n::text), ' ') FROM generate_series(1, 1900) n),
         watcher_ids = ARRAY(SELECT generate_series(1, 100)), asset_ids = ARRAY(SELECT generate_series(1, 50)),
-        tags = ARRAY(SELECT 'tag ' || n FROM generate_series(1, 20) n), custom_fields = (
+        tags = ARRAY(SELECT 'tag-' || n FROM generate_series(1, 20) n), custom_fields = (
           SELECT jsonb_object_agg('field' || n, jsonb_build_array('option 1', 'option 2')) FROM generate_series(1, 47) n)
       WHERE tenant_id = 1 AND id = ANY (ARRAY(SELECT 1 + 2 * generate_series(1, 100)));
     INSERT INTO comments (tenant_id, ticket_id, author_id, body, visibility)
       SELECT 1, ${someTicket}, 10, repeat('It works again. ', CASE WHEN g % 100 = 0 THEN 1000 ELSE 2 END), 'PUBLIC' FROM ${ids(200_000)};
     INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, changes)
-      SELECT 1, 'tickets', ${someTicket}, 'ticket.updated', now(), 2, '{"status": {"from": "OPEN", "to": "PENDING"}}' FROM ${ids(200_000)};
+      SELECT 1, 'TICKET', ${someTicket}, 'UPDATED', now(), 2, '{"status": {"from": "OPEN", "to": "PENDING"}}' FROM ${ids(200_000)};
     INSERT INTO activities (tenant_id, resource, resource_id, action, at, actor_user_id, changes)
-      SELECT 1, 'assets', 1 + g % 100, 'asset.updated', now(), 2, '{"status": {"from": "IN_STOCK", "to": "IN_USE"}}' FROM ${ids(50_000)};
+      SELECT 1, 'ASSET', 1 + g % 100, 'UPDATED', now(), 2, '{"status": {"from": "IN_STOCK", "to": "IN_USE"}}' FROM ${ids(50_000)};
     INSERT INTO attachments (tenant_id, ticket_id, name, content_type, size, sha256, storage_key, uploader_id)
       SELECT 1, ${busiestTicket}, 'photo ' || g || '.png', 'image/png', 1000, md5(g::text) || md5(g::text), '1/' || gen_random_uuid(), 2 FROM ${ids(500)};
     INSERT INTO ticket_links (tenant_id, type, ticket_id, target_id)
@@ -103,6 +103,7 @@ export async function loadAfterTickets(client: pg.Client): Promise<void> {
       SELECT 1, (SELECT min(id) FROM deliveries), g, now(), 100, 200, repeat('x', 1000) FROM ${ids(15)};
     INSERT INTO proposals (tenant_id, operation, params, body, reason, status, target, preview, proposed_by_id, key_id, expires_at, updated_at)
       SELECT 1, 'tickets_update', '{"id": 1}', '{"status": "PENDING"}', 'It waits.', CASE WHEN g % 10 = 0 THEN 'PENDING' ELSE 'REJECTED' END,
-        'tickets/' || g, '{}', 2, (SELECT min(id) FROM api_keys WHERE tenant_id = 1), now() + interval '7 days', now() FROM ${ids(20_000)}`);
+        'TICKET:' || g, jsonb_build_array(jsonb_build_object('target', 'TICKET:' || g, 'status', 'OPEN',
+          'changes', '{"status": {"from": "OPEN", "to": "PENDING"}}'::jsonb)), 2, (SELECT min(id) FROM api_keys WHERE tenant_id = 1), now() + interval '7 days', now() FROM ${ids(20_000)}`);
   await client.query('VACUUM (ANALYZE)');
 }

@@ -78,7 +78,7 @@ export const listValues: Readonly<Record<string, Values>> = {
   '/proposals': {
     status: ['REJECTED', 'PENDING', 'STALE'],
     operation: ['tickets_update', 'tasks_create'],
-    target: ['tickets/17'],
+    target: ['TICKET:17'],
     proposedById: ['2', unknownId],
   },
   '/tickets/:id/comments': { externalId: ['none-such'] },
@@ -153,7 +153,7 @@ function references(i: number): object {
     teamId: 1 + (i % 50),
     watcherUserIds: items((n) => 11 + n + (i % 7)),
     assetIds: items((n) => 11 + n + (i % 7)).slice(0, 50),
-    tags: items((n) => `tag ${n + (i % 7)}`).slice(0, 10),
+    tags: items((n) => `tag-${n + (i % 7)}`).slice(0, 10),
     parentId: busiestTicket,
     customFields: { site: 'hq', stage: 'test' },
   };
