@@ -233,7 +233,7 @@ function sectionOf(starts: Start[], memory: Record<string, Memory>): string {
 ${tableOf(starts, memory)}
 The young generation of the heap contains new objects. A larger one needs more memory, and less CPU time for garbage
 collections. \`--max-semi-space-size\` limits it to twice this number of MB. For a container with 256 MB, set
-\`NODE_OPTIONS=${smallOptions.join(' ')}\`, and expect more CPU time per request.`;
+\`NODE_OPTIONS='${smallOptions.join(' ')}'\`. Requests then need more CPU time.`;
 }
 
 function tableOf(starts: Start[], memory: Record<string, Memory>): string {
