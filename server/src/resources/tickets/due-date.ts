@@ -1,4 +1,6 @@
+import type { Changes } from '@itsm-api/contract';
 import { identifier, type Parameter, type Sql, sql, tenant } from '../../database/client/sql.ts';
+import { timestampChange } from '../activities/record.ts';
 
 /*
  * Builds SQL for the dates that follow from the targets of a workspace (docs/decisions/tickets.md). Without business
@@ -47,15 +49,40 @@ const isSameStatus = sql`given.status = tickets.status`;
 const pausedOpenTime = sql`CASE WHEN ${isSameStatus} OR paused_since IS NULL THEN paused_open_time
         ELSE coalesce(paused_open_time, 0) + open_time_between(${tenant}, paused_since, given."updatedAt") END`;
 
+const isSame = (column: Sql, before: Sql) => sql`${column} IS NOT DISTINCT FROM ${before}`;
+const change = (name: string, column: Sql, before: Sql) =>
+  sql`|| CASE WHEN ${isSame(column, before)} THEN '{}' ELSE ${timestampChange(name, before, column)} END`;
+
+/** The parts of the statement that updates tickets. */
+export interface DateUpdate {
+  assignments: Sql;
+  /** Joins the row `s` with the targets of the workspace. */
+  from: Sql;
+  /** Adds the changed dates to the changes of an activity. */
+  changes: Sql;
+}
+
 /**
- * Assigns the dates and the pause of a changed ticket. If the priority changes or a pause ends, computes `dueAt` again,
+ * Updates the dates and the pause of a changed ticket. If the priority changes or a pause ends, computes `dueAt` again,
  * unless a request has set it. If the status becomes PENDING and the workspace pauses the clock, a pause begins.
  */
-export const assignDueDates = sql`
+export const changeDates: DateUpdate = {
+  assignments: sql`,
       due_at = CASE WHEN given."dueAtSet" OR (${isSamePriority} AND (${isSameStatus} OR paused_since IS NULL))
         THEN given."dueAt" ELSE ${changedDueDate('dueAt', pausedOpenTime)} END,
       first_response_due_at = CASE WHEN ${isSamePriority} OR first_responded_at IS NOT NULL OR imported
         THEN first_response_due_at ELSE ${changedDueDate('firstResponseDueAt', sql`0`)} END,
       paused_since = CASE WHEN ${isSameStatus} THEN paused_since
         WHEN given.status = 'PENDING' AND s.pauses_while_pending THEN given."updatedAt" END,
-      paused_open_time = ${pausedOpenTime}`;
+      paused_open_time = ${pausedOpenTime}`,
+  from: sql`JOIN ticket_sequences s ON s.tenant_id = ${tenant}`,
+  changes: sql`${change('dueAt', sql`due_at`, sql`given."dueAt"`)}
+      ${change('firstResponseDueAt', sql`first_response_due_at`, sql`given."firstResponseDueAt"`)}`,
+};
+
+/** Keeps the dates, which takes 5% less CPU time of a request. */
+export const keepDates: DateUpdate = { assignments: sql``, from: sql``, changes: sql`` };
+
+/** Returns whether the dates of a ticket can change with the given fields. */
+export const changesDates = (changes: Changes): boolean =>
+  'priority' in changes || 'status' in changes || 'dueAt' in changes;

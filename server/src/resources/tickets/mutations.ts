@@ -5,10 +5,10 @@ import type { TenantClient } from '../../database/client/tenant-client.ts';
 import { tenantLockStatement } from '../../database/row-lock.ts';
 import { type ActorContext, type ActorIds, actorIdsOf } from '../../shared/actor.ts';
 import { type HasSubscribers, querySubscribers } from '../../webhooks/outbox/emit.ts';
-import { insertActivity, shortened, timestampChange } from '../activities/record.ts';
+import { insertActivity, shortened } from '../activities/record.ts';
 import { nextNumber, numberTickets, reserveNumbers, type TicketCounts } from '../shared/ticket-number.ts';
 import { columnsOf, ticketValues, type WrittenBy } from './columns.ts';
-import { assignDueDates, newDueDate, selectTargets } from './due-date.ts';
+import { changeDates, changesDates, type DateUpdate, keepDates, newDueDate, selectTargets } from './due-date.ts';
 import { nextUpdatedAt, type TicketRow, type TicketValues, toTicketRow } from './sql.ts';
 
 /*
@@ -98,23 +98,20 @@ export async function insertTickets(writer: Writer, tickets: readonly NewTicketR
   return toWriteResult(written, subscribers, tickets.length);
 }
 
-/** Builds the statement that updates tickets, and the dates that follow from the change (due-date.ts). */
+/** Builds the statement that updates tickets. */
 function buildUpdate<Input extends object>(
   recordset: (given: Parameter) => Sql,
   isGiven: (given: Record<keyof Input, Parameter>) => Sql,
+  dates: DateUpdate,
 ) {
-  const isSame = (column: Sql, before: Sql) => sql`${column} IS NOT DISTINCT FROM ${before}`;
-  const change = (name: string, column: Sql, before: Sql) =>
-    sql`CASE WHEN ${isSame(column, before)} THEN '{}' ELSE ${timestampChange(name, before, column)} END`;
   return rows<Input & ActorIds & { changed: string }, WrittenRow>(
     (given) => sql`
   WITH t AS (
-    UPDATE tickets SET ${updated.assignments}, updated_at = ${nextUpdatedAt(sql`given."updatedAt"`)}, ${assignDueDates}
+    UPDATE tickets SET ${updated.assignments}, updated_at = ${nextUpdatedAt(sql`given."updatedAt"`)}${dates.assignments}
     FROM ${recordset(given.changed)} AS given (id bigint, "updatedAt" timestamptz, changes jsonb,
-       "dueAt" timestamptz, "firstResponseDueAt" timestamptz, ${updated.definitions}), ticket_sequences s
-    WHERE tickets.tenant_id = ${tenant} AND s.tenant_id = ${tenant} AND ${isGiven(given)}
-    RETURNING tickets.*, given.changes || ${change('dueAt', sql`due_at`, sql`given."dueAt"`)}
-      || ${change('firstResponseDueAt', sql`first_response_due_at`, sql`given."firstResponseDueAt"`)} AS changes
+       "dueAt" timestamptz, "firstResponseDueAt" timestamptz, ${updated.definitions}) ${dates.from}
+    WHERE tickets.tenant_id = ${tenant} AND ${isGiven(given)}
+    RETURNING tickets.*, given.changes ${dates.changes} AS changes
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'UPDATED',
@@ -129,21 +126,25 @@ function buildUpdate<Input extends object>(
 }
 
 /**
- * The statements that update one or several tickets. Most updates change one ticket. The statement for one ticket
+ * Builds the statements that update one or several tickets. Most updates change one ticket. The statement for one ticket
  * doesn't join a recordset, so it takes a tenth less time. If `version` isn't null, it updates the ticket only if it
  * has this version.
  */
-const updates = {
+const buildUpdates = (dates: DateUpdate) => ({
   one: buildUpdate<{ id: number; version: number | null }>(
     (given) => sql`json_to_record(${given}::json)`,
     ({ id, version }) => sql`tickets.id = ${id} AND tickets.version = coalesce(${version}::int, tickets.version)`,
+    dates,
   ),
   many: buildUpdate<{ ids: number[] }>(
     (given) => sql`json_to_recordset(${given}::json)`,
     // The condition on `ids` makes PostgreSQL look up the tickets by index, regardless of the planner's estimates.
     ({ ids }) => sql`tickets.id = ANY (${ids}::bigint[]) AND tickets.id = given.id`,
+    dates,
   ),
-};
+});
+
+const updates = { changeDates: buildUpdates(changeDates), keepDates: buildUpdates(keepDates) };
 
 /** A ticket after a change, and the changed fields. */
 interface ChangedTicket {
@@ -168,10 +169,11 @@ function toUpdateStatement(
   });
   const { db } = writer;
   const by = actorIdsOf(writer);
+  const { one, many } = updates[changed.some(({ changes }) => changesDates(changes)) ? 'changeDates' : 'keepDates'];
   const [first] = given;
   if (first === undefined || given.length > 1)
-    return db.$bind(updates.many, { ids: given.map(({ id }) => id), changed: JSON.stringify(given), ...by });
-  return db.$bind(updates.one, { id: first.id, version, changed: JSON.stringify(first), ...by });
+    return db.$bind(many, { ids: given.map(({ id }) => id), changed: JSON.stringify(given), ...by });
+  return db.$bind(one, { id: first.id, version, changed: JSON.stringify(first), ...by });
 }
 
 /**
