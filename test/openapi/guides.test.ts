@@ -18,6 +18,7 @@ import { backfillFilters } from '@itsm-api/server/resources/custom-fields/filter
 import { startWebhooks } from '@itsm-api/server/webhooks/start-webhooks.ts';
 import { afterAll, describe, expect } from 'vitest';
 import { parse } from 'yaml';
+import { writeShellProgram } from '../cli/shell-program.ts';
 import { type Api, startApi } from '../support/api.ts';
 import { compiled } from '../support/compiled.ts';
 import { api, it as itBase, workspace } from '../support/fixture.ts';
@@ -33,7 +34,6 @@ import { createWorkspace } from '../support/workspace.ts';
 
 /** Runs the code blocks of all guides against a server, and checks their results. */
 const guides = new URL('../../docs/guides/', import.meta.url);
-const itsm = fileURLToPath(new URL('../../itsm', import.meta.url));
 const secret = 'a secret of the guides, long enough';
 const secretKey = randomBytes(32).toString('base64');
 
@@ -43,6 +43,9 @@ let origin: string;
 let limitedOrigin: string;
 let folder: string;
 let stopDelivery: () => Promise<void>;
+/** The path of the program that runs commands. */
+let itsm: string;
+let closeCommands: () => void;
 /** The process that runs the Python programs, or undefined if Python is missing. */
 let pythonPrograms: PythonProcess<{ status: number; output: string; errors: string }> | undefined;
 
@@ -66,10 +69,14 @@ it.beforeAll(async () => {
   stopDelivery = await startWebhooks({ ...api, logger: createLogger('error') });
   folder = await mkdtemp(join(tmpdir(), 'itsm-guides-'));
   await symlink(fileURLToPath(new URL('../node_modules', import.meta.url)), join(folder, 'node_modules'));
+  ({ path: itsm, close: closeCommands } = await writeShellProgram(folder, api.databaseUrl, {
+    WEBHOOK_SECRET_KEY: secretKey,
+  }));
   if (python) pythonPrograms = startPythonProcess(join(import.meta.dirname, 'python-programs.py'), folder);
 });
 afterAll(async () => {
   await pythonPrograms?.stop();
+  closeCommands();
   await stopDelivery();
   await limited.close();
   await rm(folder, { recursive: true });
@@ -342,9 +349,8 @@ it('runs the code samples in docs/guides/let-agents-propose.md', async () => {
   const guide = await readGuide('let-agents-propose');
   const own = await createWorkspace(api);
   const { email } = await own.createUser();
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
   const create = guide.take('sh').replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(own.tenantId));
-  const key = (await run('sh', create.replace('jonas.weber@acme.example', email), env)).trim();
+  const key = (await run('sh', create.replace('jonas.weber@acme.example', email))).trim();
   await run('sh', guide.take('sh'));
   const connect = `claude() { printf '%s\\n' "$@"; }\n${guide.take('sh')}`;
   expect(await run('sh', connect, { ITSM_KEY: key })).toContain(`Authorization: Bearer ${key}`);
@@ -446,10 +452,9 @@ it('runs the code samples in docs/guides/sync-assets.md', async () => {
   const twin = 'inventory:4713: assetTag LT-0312 is a duplicate of the item with index 0.\n';
   expect(errors()).toContain(twin);
   if (python) await expect(run('python', syncInPython)).rejects.toThrow(twin);
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
   const edit = "sed -i '/LT-0312/s/Hamburg/Munich/' assets.csv";
   const importing = inWorkspace(guide.take('sh')).replace('# Edit the file.', edit);
-  expect(await run('sh', importing, env)).toContain('Imported 4 assets (0 new, 1 changed, 3 unchanged).\n');
+  expect(await run('sh', importing)).toContain('Imported 4 assets (0 new, 1 changed, 3 unchanged).\n');
   expect((await workspace.call('GET', '/assets?assetTag=LT-0312')).body.data[0].location).toBe('Munich');
   expect(guide.blocks).toEqual([]);
 });
@@ -457,22 +462,19 @@ it('runs the code samples in docs/guides/sync-assets.md', async () => {
 it('runs the code samples in docs/guides/api-keys.md', async () => {
   const guide = await readGuide('api-keys');
   const { email } = await workspace.createUser();
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
   const create = inWorkspace(guide.take('sh')).replace('ada.okafor@acme.example', email);
-  const key = (await run('sh', create, env)).trim();
-  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toMatch(
-    /^Created the service account .*\nitsm_\w{38}\n$/,
-  );
-  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toContain('Expiry of API keys: at most 365 days.');
+  const key = (await run('sh', create)).trim();
+  expect(await run('sh', inWorkspace(guide.take('sh')))).toMatch(/^Created the service account .*\nitsm_\w{38}\n$/);
+  expect(await run('sh', inWorkspace(guide.take('sh')))).toContain('Expiry of API keys: at most 365 days.');
   const { data } = JSON.parse(await run('sh', guide.take('sh'), { ITSM_KEY: key }));
   expect(data).toMatchObject({
     key: { name: 'nightly export', scopes: ['tickets:read', 'users:read'] },
     user: { email },
   });
-  expect(await run('sh', inWorkspace(guide.take('sh')), env)).not.toContain('nightly export');
+  expect(await run('sh', inWorkspace(guide.take('sh')))).not.toContain('nightly export');
   const withId = (code: string) => inWorkspace(code).replace(' 7', ` ${data.key.id}`);
-  expect(await run('sh', withId(guide.take('sh')), env)).toMatch(/^itsm_\w{38}\n$/);
-  await run('sh', withId(guide.take('sh')), env);
+  expect(await run('sh', withId(guide.take('sh')))).toMatch(/^itsm_\w{38}\n$/);
+  await run('sh', withId(guide.take('sh')));
   const { revokedAt } = await api.prisma.apiKey.findFirstOrThrow({ where: { id: data.key.id } });
   expect(revokedAt).not.toBeNull();
   expect(guide.blocks).toEqual([]);
@@ -481,23 +483,22 @@ it('runs the code samples in docs/guides/api-keys.md', async () => {
 it('runs the code samples in docs/guides/roles.md', async () => {
   const guide = await readGuide('roles');
   const { id, email } = await workspace.createUser();
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
   const ofUser = (code: string) => inWorkspace(code).replace('jonas.weber@acme.example', email);
   const list = guide.take('sh');
   const admins = async () => JSON.parse(await run('sh', list)).data.map((user: { id: number }) => user.id);
   expect(await admins()).toEqual([workspace.userId]);
-  await run('sh', ofUser(guide.take('sh')), env);
+  await run('sh', ofUser(guide.take('sh')));
   expect(await admins()).toEqual([id, workspace.userId]);
-  expect(await run('sh', ofUser(guide.take('sh')), env)).toContain('with 1 member.');
+  expect(await run('sh', ofUser(guide.take('sh')))).toContain('with 1 member.');
   const [team] = (await workspace.call('GET', '/teams')).body.data;
   const { ticketNumber } = await workspace.createTicket();
   const ofTeam = guide.take('sh').replace(':2}', `:${team.id}}`).replace('teamId=2', `teamId=${team.id}`);
   const found = await run('sh', ofTeam.replace('INC-17', ticketNumber));
   expect(found.split(`"teamId":${team.id},`)).toHaveLength(3);
-  expect(await run('sh', ofUser(guide.take('sh')), env)).toContain('/developer/join?token=');
+  expect(await run('sh', ofUser(guide.take('sh')))).toContain('/developer/join?token=');
   const folder = await mkdtemp(join(tmpdir(), 'itsm-guide-'));
   const exporting = ofUser(guide.take('sh')).replace('audit.jsonl', join(folder, 'audit.jsonl'));
-  expect(await run('sh', exporting, env)).toContain('SHA-256');
+  expect(await run('sh', exporting)).toContain('SHA-256');
   const lines = (await readFile(join(folder, 'audit.jsonl'), 'utf8')).trim().split('\n');
   await rm(folder, { recursive: true });
   const changes = { role: { from: 'AGENT', to: 'ADMIN' } };
@@ -508,12 +509,12 @@ it('runs the code samples in docs/guides/roles.md', async () => {
   const named = await workspace.createTicket({ title: `Laptop of ${email}` });
   const { id: commentId } = await workspace.createComment(named.id, { body: `Wrote to ${email}.` });
   const confirmed = (code: string) => code.replaceAll(' --tenant', ' --yes --tenant');
-  const erased = await run('sh', confirmed(ofUser(guide.take('sh'))), env);
+  const erased = await run('sh', confirmed(ofUser(guide.take('sh'))));
   expect(erased).toContain(named.ticketNumber);
   const redacting = inWorkspace(guide.take('sh'))
     .replace('INC-17', named.ticketNumber)
     .replace('77', String(commentId));
-  const answer = await run('sh', confirmed(redacting), env);
+  const answer = await run('sh', confirmed(redacting));
   expect(answer).toBe('Redacted 1 ticket.\nRedacted 1 comment.\n');
   expect(guide.blocks).toEqual([]);
 });
@@ -531,8 +532,8 @@ it('runs the code samples in docs/guides/route-tickets.md', async () => {
   const guide = await readGuide('route-tickets');
   const own = await createWorkspace(api);
   const env = {
-    ...{ DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey },
-    ...{ ITSM_KEY: own.key, HOOK_URL: 'https://example.com/hook' },
+    ITSM_KEY: own.key,
+    HOOK_URL: 'https://example.com/hook',
   };
   const create = guide.take('sh').replace('./itsm', itsm).replace('Acme Corporation', String(own.tenantId));
   expect(await run('sh', create, env)).toContain('Network on call');
@@ -569,8 +570,7 @@ it('runs the code samples in docs/guides/change-status.md', async () => {
 
 it('runs the code samples in docs/guides/articles.md', async () => {
   const guide = await readGuide('articles');
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
-  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toBe('Created: 1. Updated: 0. Unchanged: 0.\n');
+  expect(await run('sh', inWorkspace(guide.take('sh')))).toBe('Created: 1. Updated: 0. Unchanged: 0.\n');
   expect(await run('ts', guide.take('ts'))).toMatch(/^Reset the VPN client\n\n1\. Close/);
   await checkPython(guide.take('python'), /^Reset the VPN client\n\n1\. Close/);
   const [{ id }] = (await workspace.call('GET', '/articles')).body.data;
@@ -610,7 +610,7 @@ it('runs the code samples in docs/guides/custom-fields.md', async () => {
   const changed = JSON.parse(await run('sh', guide.take('sh').replace('/tickets/1"', `/tickets/${data.id}"`))).data;
   expect(changed.customFields).toEqual({ costCentre: 'CC-104', floor: 4 });
   const own = await createWorkspace(api);
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ITSM_KEY: own.key };
+  const env = { ITSM_KEY: own.key };
   const inOwn = (code: string) => code.replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(own.tenantId));
   expect(await run('sh', inOwn(guide.take('sh')), env)).toContain('Defined the custom field building (TICKET)');
   const listed = JSON.parse(await run('sh', guide.take('sh'), env)).data;
@@ -646,7 +646,7 @@ it('runs the code samples in docs/guides/custom-fields.md', async () => {
 it('runs the code samples in docs/guides/request-forms.md', async () => {
   const guide = await readGuide('request-forms');
   const own = await createWorkspace(api);
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey, ITSM_KEY: own.key };
+  const env = { ITSM_KEY: own.key };
   const define = guide.take('sh').replaceAll('./itsm', itsm).replaceAll('Acme Corporation', String(own.tenantId));
   expect(await run('sh', define, env)).toContain('Created the form New workplace (workplace).');
   const { schema } = JSON.parse(await run('sh', guide.take('sh'), env)).data;
@@ -665,9 +665,8 @@ it('runs the code samples in docs/guides/request-forms.md', async () => {
 
 it('runs the code samples in docs/guides/response-targets.md', async () => {
   const guide = await readGuide('response-targets');
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
-  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toContain('monday-friday 09:00-17:30');
-  expect(await run('sh', inWorkspace(guide.take('sh')), env)).toContain('CRITICAL 240 min, HIGH 480 min');
+  expect(await run('sh', inWorkspace(guide.take('sh')))).toContain('monday-friday 09:00-17:30');
+  expect(await run('sh', inWorkspace(guide.take('sh')))).toContain('CRITICAL 240 min, HIGH 480 min');
   const { createdAt, firstResponseDueAt, dueAt } = await workspace.createTicket({ priority: 'HIGH' });
   expect(Date.parse(String(firstResponseDueAt))).toBeGreaterThanOrEqual(Date.parse(createdAt) + 60 * 60_000);
   expect(Date.parse(String(dueAt))).toBeGreaterThan(Date.parse(String(firstResponseDueAt)));
@@ -697,10 +696,9 @@ it('runs the code samples in docs/guides/approve-changes.md', async () => {
   expect(body.data).toMatchObject([{ id, comment: 'Plan a window.' }]);
   await workspace.createApproval(workspace.userId);
   await checkPython(guide.take('python'), /^CHG-\d+ REJECTED\n$/);
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
   const turnOn = inWorkspace(guide.take('sh'));
-  expect(await run('sh', turnOn, env)).toContain('Policy for changes: true.');
-  await run('sh', turnOn.replace('true', 'false'), env);
+  expect(await run('sh', turnOn)).toContain('Policy for changes: true.');
+  await run('sh', turnOn.replace('true', 'false'));
   expect(guide.blocks).toEqual([]);
 });
 
@@ -747,8 +745,7 @@ it('runs the code samples in docs/guides/migrate.md', async () => {
   const own = await createWorkspace(api);
   const { email } = await own.createUser({ role: 'ADMIN' });
   const create = guide.take('sh').replace('./itsm', itsm).replace('Acme Corporation', String(own.tenantId));
-  const env = { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey };
-  const key = (await run('sh', create.replace('ada.okafor@acme.example', email), env)).trim();
+  const key = (await run('sh', create.replace('ada.okafor@acme.example', email))).trim();
   const line = guide.take('json').replace('ada.okafor@acme.example', email);
   await writeFile(join(folder, 'export.ndjson'), JSON.stringify(JSON.parse(line)));
   const program = fileURLToPath(new URL('../../examples/migrate-tickets.ts', import.meta.url));
@@ -782,9 +779,7 @@ it('runs the code samples in docs/guides/sync-changes.md', async () => {
   expect(await run('sh', guide.take('sh'))).toContain('"action":"CREATED"');
   expect(await run('sh', guide.take('sh'))).toContain('"hasMore":false');
   const exporting = guide.take('sh').replace('itsm', itsm).replace('Acme', String(workspace.tenantId));
-  const { cursor } = JSON.parse(
-    await run('sh', exporting, { DATABASE_URL: api.databaseUrl, WEBHOOK_SECRET_KEY: secretKey }),
-  );
+  const { cursor } = JSON.parse(await run('sh', exporting));
   const lines = (await readFile(join(folder, 'tickets.jsonl'), 'utf8')).trimEnd().split('\n');
   expect(lines).toHaveLength(totalCount + 1);
   expect((await workspace.call('GET', `/tickets/changes?cursor=${cursor}`)).status).toBe(200);
