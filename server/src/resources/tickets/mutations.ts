@@ -8,7 +8,7 @@ import { type HasSubscribers, querySubscribers } from '../../webhooks/outbox/emi
 import { insertActivity, shortened } from '../activities/record.ts';
 import { nextNumber, numberTickets, reserveNumbers, type TicketCounts } from '../shared/ticket-number.ts';
 import { columnsOf, ticketValues, type WrittenBy } from './columns.ts';
-import { changeDates, changesDates, type DateUpdate, keepDates, newDueDate, selectTargets } from './due-date.ts';
+import { affectsDates, type DateUpdate, keepDates, newDueDate, recomputeDates, selectTargets } from './due-date.ts';
 import { nextUpdatedAt, type TicketRow, type TicketValues, toTicketRow } from './sql.ts';
 
 /*
@@ -144,7 +144,7 @@ const buildUpdates = (dates: DateUpdate) => ({
   ),
 });
 
-const updates = { changeDates: buildUpdates(changeDates), keepDates: buildUpdates(keepDates) };
+const updates = { recomputeDates: buildUpdates(recomputeDates), keepDates: buildUpdates(keepDates) };
 
 /** A ticket after a change, and the changed fields. */
 interface ChangedTicket {
@@ -169,7 +169,7 @@ function toUpdateStatement(
   });
   const { db } = writer;
   const by = actorIdsOf(writer);
-  const { one, many } = updates[changed.some(({ changes }) => changesDates(changes)) ? 'changeDates' : 'keepDates'];
+  const { one, many } = updates[changed.some(({ changes }) => affectsDates(changes)) ? 'recomputeDates' : 'keepDates'];
   const [first] = given;
   if (first === undefined || given.length > 1)
     return db.$bind(many, { ids: given.map(({ id }) => id), changed: JSON.stringify(given), ...by });
