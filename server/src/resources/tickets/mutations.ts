@@ -34,22 +34,19 @@ type WrittenRow = { ticket: TicketValues };
 const insert = rows<ActorIds & TicketCounts & { tickets: string; createdAt: string; priorities: string[] }, WrittenRow>(
   (given) => sql`
   WITH sequence AS (${reserveNumbers(given, selectTargets(given))}
-  ), given AS MATERIALIZED (
-    SELECT nextval('tickets_id_seq') AS id, sequence.total + place AS ordinal,
-      ${nextNumber} AS number, resolution_targets, resolution_dates, first_response_targets, first_response_dates, given.*
-    FROM sequence, json_to_recordset(${given.tickets}::json) AS given (place int, "positionInType" int,
-      "dueAt" timestamptz, imported boolean, ${inserted.definitions})
   ), t AS (
     INSERT INTO tickets (id, tenant_id, ordinal, number, due_at, first_response_due_at, imported, ${inserted.targets})
-    SELECT id, ${tenant}, ordinal, number, CASE WHEN "dueAtSet" THEN "dueAt" ELSE ${newDueDate('dueAt', given.priorities)} END,
+    SELECT nextval('tickets_id_seq'), ${tenant}, sequence.total + place, ${nextNumber},
+      CASE WHEN "dueAtSet" THEN "dueAt" ELSE ${newDueDate('dueAt', given.priorities)} END,
       CASE WHEN NOT imported THEN ${newDueDate('firstResponseDueAt', given.priorities)} END, imported, ${inserted.values}
-    FROM given ORDER BY ordinal
+    FROM sequence, json_to_recordset(${given.tickets}::json) AS given (place int, "positionInType" int,
+      "dueAt" timestamptz, imported boolean, ${inserted.definitions})
     RETURNING *
   ), activity AS (${insertActivity({
     resource: 'TICKET',
     action: 'CREATED',
-    rows: sql`given`,
-    at: sql`"updatedAt"`,
+    rows: sql`t`,
+    at: sql`updated_at`,
     userId: given.userId,
     keyId: given.keyId,
     changes: sql`'{}'`,
