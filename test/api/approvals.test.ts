@@ -274,6 +274,27 @@ describe('PATCH /approvals/{id}', () => {
   });
 });
 
+describe('GET /tickets/{id}/approvals', () => {
+  it('returns a total that matches the approvals while they are added and withdrawn', async () => {
+    const approver = await addApprover();
+    const { id } = await createChange();
+    let isChanging = true;
+    const change = async () => {
+      for (let i = 0; i < 30; i++) await approver.call('DELETE', `/approvals/${(await request(id, approver)).id}`);
+      isChanging = false;
+    };
+    const wrong: object[] = [];
+    const compare = async () => {
+      while (isChanging) {
+        const { data, meta } = (await workspace.call('GET', `/tickets/${id}/approvals`)).body;
+        if (data.length !== meta.totalCount) wrong.push({ data, meta });
+      }
+    };
+    await Promise.all([change(), compare(), compare()]);
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe('DELETE /approvals/{id}', () => {
   it('withdraws a pending approval with a key of the user who requested it', async () => {
     const [first, second] = [await addApprover(), await addApprover()];

@@ -24,7 +24,7 @@ import { auditChanges, recordAudit } from '../audit/audit-entry.ts';
 import { findMisfit } from '../custom-fields/value-checks.ts';
 import { type Context, transaction } from '../shared/context.ts';
 import { checkReferences, noReferences, reference } from '../shared/foreign-keys.ts';
-import { type Page, pageMeta, readPage } from '../shared/lists.ts';
+import { type Page, readPage, slicePage } from '../shared/lists.ts';
 import { changeVersioned } from '../shared/versioned-change.ts';
 import { rowsOf } from '../sync/change-feed.ts';
 import { findForm, findForms, type ResolvedForm } from './stored-form.ts';
@@ -63,10 +63,7 @@ export async function hasActiveForm({ db }: Context): Promise<boolean> {
 
 /** Returns a page of forms as administrators see them, in the order of their keys. */
 export async function listAdministeredForms({ db }: Context, query: PageQuery): Promise<Page<AdministeredForm>> {
-  const forms = await findForms(db);
-  const start = (query.page - 1) * query.perPage;
-  const data = forms.slice(start, start + query.perPage).map(presentAdministered);
-  return { data, meta: pageMeta(query, { totalCount: forms.length }) };
+  return slicePage(query, (await findForms(db)).map(presentAdministered));
 }
 
 /** Returns one form as administrators see it. @throws ApiError NOT_FOUND */

@@ -51,6 +51,12 @@ async function findRange<Row>(
   return (await find({ skip: remaining, take, orderBy: { id: 'asc' } })).reverse();
 }
 
+/** Returns one page of a list whose rows were all read in one query, so the total matches the rows. */
+export function slicePage<Row>(query: PageQuery, rows: readonly Row[]): Page<Row> {
+  const skip = (query.page - 1) * query.perPage;
+  return { data: rows.slice(skip, skip + query.perPage), meta: pageMeta(query, { totalCount: rows.length }) };
+}
+
 interface SearchableSource<Row, Where extends SearchWhere> {
   db: TenantClient;
   resource: SmallResource;

@@ -7,7 +7,7 @@ import {
   type PageQuery,
   type TicketReference,
 } from '@itsm-api/contract';
-import type { Approval as ApprovalRow, Prisma } from '../../../../generated/prisma/client.ts';
+import type { Approval as ApprovalRow } from '../../../../generated/prisma/client.ts';
 import { sql, tenant } from '../../../database/client/sql.ts';
 import { oneAsJson } from '../../../database/client/statements.ts';
 import { lockRow } from '../../../database/row-lock.ts';
@@ -17,7 +17,7 @@ import { serializeId, serializeTimestamp, serializeTimestamps } from '../../../s
 import { chunksOf } from '../../shared/chunks.ts';
 import { type Context, type Transaction, transaction } from '../../shared/context.ts';
 import { diffFields } from '../../shared/diff.ts';
-import { anyOf, type Page, readPage } from '../../shared/lists.ts';
+import { anyOf, type Page, readPage, slicePage } from '../../shared/lists.ts';
 import { resolveTicketId } from '../../shared/ticket-reference.ts';
 import { toApprovalStatus, toChangedApproval } from '../approval-status.ts';
 import { presentTicket } from '../presenter.ts';
@@ -28,26 +28,27 @@ import { type StoredChange, writeChanges } from '../ticket-update.ts';
 /** The context of a request that a user makes, with an API key or in the developer area. */
 type ApproverContext = Context & { userId: bigint };
 
-/** Returns a page of a ticket's approvals, newest first. @throws ApiError NOT_FOUND if the ticket doesn't exist */
+/**
+ * Returns a page of a ticket's approvals, newest first. Reads all of them, because a ticket has at most `maxApprovals`.
+ * @throws ApiError NOT_FOUND if the ticket doesn't exist
+ */
 export async function listTicketApprovals(
   context: Context,
   reference: TicketReference,
   query: PageQuery,
 ): Promise<Page<Approval>> {
   const { id } = await getTicket(context, reference);
-  return readApprovals(context, query, { ticketId: id });
+  const approvals = await context.db.approval.findMany({ where: { ticketId: id }, orderBy: { id: 'desc' } });
+  return slicePage(query, approvals.map(presentApproval));
 }
 
 /** Returns a page of the approvals of all tickets, newest first. */
 export function listApprovals(
-  context: ApproverContext,
+  { db, userId }: ApproverContext,
   { approverId, decision, ...query }: ApprovalQuery,
 ): Promise<Page<Approval>> {
-  const approverIds = approverId?.map((id) => (id === 'me' ? Number(context.userId) : id));
-  return readApprovals(context, query, { ...anyOf('approverId', approverIds), ...anyOf('decision', decision) });
-}
-
-function readApprovals({ db }: Context, query: PageQuery, where: Prisma.ApprovalWhereInput): Promise<Page<Approval>> {
+  const approverIds = approverId?.map((id) => (id === 'me' ? Number(userId) : id));
+  const where = { ...anyOf('approverId', approverIds), ...anyOf('decision', decision) };
   return readPage(query, {
     count: () => db.approval.count({ where }),
     find: async (range) =>

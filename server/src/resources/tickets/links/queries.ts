@@ -14,7 +14,7 @@ import { invalidField, notFound, requireRow } from '../../../shared/errors.ts';
 import { serializeId, serializeTimestamp } from '../../../shared/serialize.ts';
 import { type Context, type Transaction, transaction } from '../../shared/context.ts';
 import { noSuchTicket } from '../../shared/foreign-keys.ts';
-import type { Page } from '../../shared/lists.ts';
+import { type Page, slicePage } from '../../shared/lists.ts';
 import { formatTicketNumber } from '../../shared/ticket-number.ts';
 import { resolveTicketId } from '../../shared/ticket-reference.ts';
 import { presentTicket } from '../presenter.ts';
@@ -50,14 +50,8 @@ async function findLinks({ db }: Context, ticketId: number): Promise<Link[]> {
 }
 
 /** Returns a page of a ticket's links, newest first. @throws ApiError NOT_FOUND if the ticket doesn't exist */
-export async function listLinks(
-  context: Context,
-  reference: TicketReference,
-  { page, perPage }: LinkQuery,
-): Promise<Page<Link>> {
-  const links = await findLinks(context, await resolveTicketId(context, reference));
-  const start = (page - 1) * perPage;
-  return { data: links.slice(start, start + perPage), meta: { page, perPage, totalCount: links.length } };
+export async function listLinks(context: Context, reference: TicketReference, query: LinkQuery): Promise<Page<Link>> {
+  return slicePage(query, await findLinks(context, await resolveTicketId(context, reference)));
 }
 
 /**
