@@ -146,14 +146,15 @@ async function requestReplay(apiUrl: string, { workspace, subscription, since, s
 }
 
 /**
- * Repeatedly kills one worker or all workers while deliveries or replays are pending. Stops after the required number
- * of kills.
+ * Repeatedly kills one worker or all workers while deliveries or replays are pending. The first kill occurs after the
+ * first batch of a replay, because a fast machine completes the replays before a random time. Stops after the required
+ * number of kills.
  */
 async function killWorkers(runtime: Runtime, workers: Supervised[], options: ReplayOptions) {
   let kills = 0;
   let whileReplaying = 0;
   while (kills < options.kills) {
-    await sleep(Math.random() * 2 * options.betweenKills);
+    await (kills === 0 ? firstBatch(runtime) : sleep(Math.random() * 2 * options.betweenKills));
     const { replays, pending } = await readLeft(runtime);
     if (replays + pending === 0) break;
     options.onProgress?.(`${kills} kills, ${replays} replays in progress, ${pending} deliveries pending`);
@@ -173,6 +174,11 @@ async function killWorkers(runtime: Runtime, workers: Supervised[], options: Rep
 async function endLeases({ prisma }: Runtime, workers: Supervised[]): Promise<void> {
   for (const worker of workers) worker.kill();
   await rawClient(prisma).$executeRaw`UPDATE deliveries SET next_attempt_at = now() WHERE claim IS NOT NULL`;
+}
+
+/** Waits until a worker has processed a batch of a replay. */
+async function firstBatch({ prisma }: Runtime): Promise<void> {
+  while ((await prisma.webhookReplay.count({ where: { sent: { gt: 0 } } })) === 0) await sleep(5);
 }
 
 async function readLeft({ prisma }: Runtime): Promise<{ replays: number; pending: number }> {
