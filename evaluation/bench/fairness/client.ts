@@ -35,6 +35,12 @@ export interface ClientResult {
   max: number;
 }
 
+/**
+ * The first requests are not recorded for this time, in milliseconds. V8 compiles the code of the client in this time,
+ * which takes longer if another client is running.
+ */
+const warmUpMs = 1000;
+
 /** Runs a client in a separate process, so the client doesn't take CPU time from the measuring process. */
 export async function runClient(job: ClientJob): Promise<ClientResult> {
   const child = promisify(execFile)(process.execPath, [import.meta.filename], { maxBuffer: 2 ** 24 });
@@ -48,11 +54,13 @@ async function run({ url, requests, connections, perSecond, seconds }: ClientJob
   const times: number[] = [];
   const statuses: Record<string, number> = {};
   const began = performance.now();
-  const end = began + seconds * 1000;
+  const recordedFrom = began + warmUpMs;
+  const end = recordedFrom + seconds * 1000;
   let count = 0;
 
   const send = async (dueAt: number) => {
     const status = await ask(agent, url, requests, count++).catch(() => 'none');
+    if (dueAt < recordedFrom) return;
     times.push(performance.now() - dueAt);
     statuses[status] = (statuses[status] ?? 0) + 1;
   };
