@@ -281,8 +281,10 @@ describe('GET /tickets/{id}/approvals', () => {
     let isChanging = true;
     const change = async () => {
       for (let i = 0; i < 30; i++) await approver.call('DELETE', `/approvals/${(await request(id, approver)).id}`);
-      isChanging = false;
     };
+    const changing = change().finally(() => {
+      isChanging = false;
+    });
     const wrong: object[] = [];
     const compare = async () => {
       while (isChanging) {
@@ -290,7 +292,7 @@ describe('GET /tickets/{id}/approvals', () => {
         if (data.length !== meta.totalCount) wrong.push({ data, meta });
       }
     };
-    await Promise.all([change(), compare(), compare()]);
+    await Promise.all([changing, compare(), compare()]);
     expect(wrong).toEqual([]);
   });
 });

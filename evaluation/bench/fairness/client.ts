@@ -15,6 +15,7 @@ export interface ClientJob {
    * request as soon as it receives a response.
    */
   perSecond?: number;
+  /** The time in seconds in which the client records latencies. The warm-up comes before. */
   seconds: number;
 }
 
@@ -28,7 +29,7 @@ interface ClientRequest {
 
 /** The results of a client. Latencies are in milliseconds and start at the scheduled time of each request. */
 export interface ClientResult {
-  /** The number of responses per status. `none` counts requests without a response. */
+  /** The number of responses per status, including the warm-up. `none` counts requests without a response. */
   statuses: Record<string, number>;
   p50: number;
   p99: number;
@@ -36,8 +37,8 @@ export interface ClientResult {
 }
 
 /**
- * The first requests are not recorded for this time, in milliseconds. V8 compiles the code of the client in this time,
- * which takes longer if another client is running.
+ * How long the client sends requests before it records latencies, in milliseconds. In this time, V8 compiles the
+ * client's code, which takes longer if another client is running.
  */
 const warmUpMs = 1000;
 
@@ -60,9 +61,8 @@ async function run({ url, requests, connections, perSecond, seconds }: ClientJob
 
   const send = async (dueAt: number) => {
     const status = await ask(agent, url, requests, count++).catch(() => 'none');
-    if (dueAt < recordedFrom) return;
-    times.push(performance.now() - dueAt);
     statuses[status] = (statuses[status] ?? 0) + 1;
+    if (dueAt >= recordedFrom) times.push(performance.now() - dueAt);
   };
   const sendOver = async () => {
     while (performance.now() < end) await send(performance.now());

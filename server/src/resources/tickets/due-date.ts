@@ -87,7 +87,7 @@ export const recomputeDates: DateUpdate = {
       ${addChange('firstResponseDueAt', sql`first_response_due_at`, sql`given."firstResponseDueAt"`)}`,
 };
 
-/** Keeps the dates, and can begin a pause. A request then takes 5% less CPU time. */
+/** Keeps the dates, but can begin a pause. A request takes 5% less CPU time than with `recomputeDates`. */
 export const keepDates: DateUpdate = {
   assignments: setPause(sql`(SELECT pauses_while_pending FROM ticket_sequences WHERE tenant_id = ${tenant})`),
   from: sql``,
